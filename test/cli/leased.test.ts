@@ -51,7 +51,10 @@ test("run that meets the lease of an execution is skipped, and names it; status 
   const renewed_at = "2026-11-21T06:10:00.000Z";
   await leased(
     cwd,
-    JSON.stringify({ run_id, holder: null, renewed_at, expires_at: null, execution, use: [] }),
+    JSON.stringify({
+      ...{ run_id, holder: null, renewed_at, expires_at: null, execution },
+      ...{ use: [], use_since: renewed_at },
+    }),
   );
 
   const run = await sync(["run", "--json", ...against(simulator)], { cwd });

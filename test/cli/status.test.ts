@@ -29,7 +29,8 @@ async function threeAccounts(): Promise<World> {
   await warehouse.publish("de", { snapshot_id: snapshots.de, events: 1, pinned: true });
   await warehouse.publish("uk", { snapshot_id: snapshots.uk, events: 1_002 });
   await warehouse.put("run-log/fr/2026-11-21T06-00-00.000Z-1.ndjson", [failedRun]);
-  const lease = { run_id: before(1), holder: null, renewed_at: new Date().toISOString(), expires_at: null };
+  const at = new Date().toISOString();
+  const lease = { run_id: before(1), holder: null, renewed_at: at, use_since: at, expires_at: null };
   await warehouse.put("accounts/uk/lease.json", [{ ...lease, execution: EXECUTION, use: [] }]);
   return { cwd, warehouse, snapshots };
 }

@@ -56,12 +56,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "readLease: if (!isDamage(error)) throw error; → dropped":
       "Reading the object throws nothing but damage: a store that fails does so before.",
   },
-  "lambdas/job/run/lease/lease-account.ts": {
-    "acquireLease: if (found && other !== undefined) { → if ((other !== undefined)) {":
-      "Where an execution has the lease, there is a lease.",
-    "acquireLease: } else if (stored && found && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) { → } else if ((found) && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) {":
-      "Where there is a lease, there is a file.",
-  },
   "lambdas/job/snapshot/files/gzip-lines.ts": {
     "inBlocks: if (bytes < BLOCK_BYTES) continue; → if (bytes <= BLOCK_BYTES) continue;":
       "What zlib makes of bytes is the same wherever one block ends and the next begins.",

@@ -1,10 +1,9 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
 import { wasPinned } from "../../../lambdas/job/run/compare/held-snapshots.ts";
-import type { Skipped } from "../../../lambdas/job/run/lease/lease.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
-import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import type { RunResult, Skipped } from "../../../lambdas/job/run/record/run-result.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";

@@ -18,10 +18,10 @@ import { listSnapshots } from "../storage/snapshot-marks.ts";
 import { estimateText } from "./collect/estimate.ts";
 import { readListOnce, spread } from "./collect/read-list.ts";
 import { workMs } from "./collect/time-budget.ts";
-import type { Skipped } from "./lease/lease.ts";
 import { type OpenService, unusedRateLimiter, withLease } from "./lease/lease-account.ts";
 import { openAccount } from "./login/open-account.ts";
 import { columnsOfRun } from "./publish/columns.ts";
+import type { Skipped } from "./record/run-result.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 

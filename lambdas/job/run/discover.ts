@@ -8,9 +8,9 @@ import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
 import { readListOnce, spread } from "./collect/read-list.ts";
-import type { Skipped } from "./lease/lease.ts";
 import { withLease } from "./lease/lease-account.ts";
 import { type WarehouseColumn, warehouseColumns } from "./publish/columns.ts";
+import type { Skipped } from "./record/run-result.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 

@@ -1,18 +1,17 @@
 // One start of a run while it has the lease: what it has opened, how far it got, and what it gives back at the end.
 
-import { CredentialsNotSetUp } from "../credentials/credentials.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { type LogEnd, readEnd } from "../storage/publication-log.ts";
 
 import { TimeBudget } from "./collect/time-budget.ts";
-import { type Lease, LeaseLost, skippedAsLost } from "./lease/lease.ts";
-import type { LeasedAccount } from "./lease/lease-account.ts";
-import { LoginWithheld, openAccount } from "./login/open-account.ts";
+import type { Lease } from "./lease/lease.ts";
+import { leasedRateLimiter } from "./lease/lease-account.ts";
+import { openAccount } from "./login/open-account.ts";
 import { type BaseOf, baseOfNext } from "./publish/base.ts";
 import type { Attempt } from "./record/attempt.ts";
-import type { RunEnd, RunFailure } from "./record/run-result.ts";
+import { endOf, type RunEnd, type RunFailure, StartSkipped } from "./record/run-result.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
@@ -38,17 +37,12 @@ export class RunSession {
   #settings: RunSettings;
   #service: CountingService | undefined;
 
-  constructor(
-    ports: RunPorts,
-    settings: RunSettings,
-    attempt: Attempt,
-    { lease, rateLimiter }: LeasedAccount,
-  ) {
+  constructor(ports: RunPorts, settings: RunSettings, attempt: Attempt, lease: Lease) {
     this.ports = { ...ports, signal: AbortSignal.any([ports.signal, lease.lost]) };
     this.attempt = attempt;
     this.lease = lease;
-    this.budget = rateLimiter;
-    this.timeBudget = new TimeBudget(ports, ports.executions && rateLimiter);
+    this.budget = leasedRateLimiter(ports, settings, lease);
+    this.timeBudget = new TimeBudget(ports, ports.executions && this.budget);
     this.#settings = settings;
   }
 
@@ -77,7 +71,7 @@ export class RunSession {
     return { end, baseOf: baseOfNext(this.ports, overDamaged) };
   }
 
-  /** Sends nothing yet. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule. */
+  /** Sends nothing yet. Throws `CREDENTIALS_INVALID`, and `StartSkipped` to a schedule. */
   async openService(): Promise<CountingService> {
     const service = await openAccount(this.ports, this.budget, this.attempt.trigger);
     this.#service = service;
@@ -92,7 +86,7 @@ export class RunSession {
     this.ports.onRunId?.(runId);
   }
 
-  /** Throws `LeaseLost` where the execution that this process works for no longer has the lease. */
+  /** Throws `StartSkipped` where the execution that this process works for no longer has the lease. */
   async confirmLease(): Promise<void> {
     if (this.lease.execution !== undefined) await this.lease.confirm();
   }
@@ -105,22 +99,18 @@ export class RunSession {
     return cause instanceof SyncError && cause.code === "INTERRUPTED" ? cause : undefined;
   }
 
-  /** What an error means for the attempt: not every one is a failure. */
+  /** What an error means for the attempt. */
   endOf(error: unknown): RunEnd | RunFailure {
     const { signal } = this.ports;
-    const lost: unknown = this.lease.lost.reason;
     if (signal.aborted && signal.reason instanceof SyncError) return { error: signal.reason };
     if (this.attempt.publication !== undefined) return { error };
-    if (error instanceof LoginWithheld) return error.end;
-    if (error instanceof CredentialsNotSetUp)
-      return { outcome: "SKIPPED", reason: "NOT_SET_UP", explanation: error.message };
-    return lost instanceof LeaseLost ? skippedAsLost(lost) : { error };
+    return endOf(this.lease.lost.aborted ? this.lease.lost.reason : error);
   }
 
   /** What an error means once the lease is known to be ours still: this process may have been stopped for a while. */
   async confirmedEndOf(error: unknown): Promise<RunEnd | RunFailure> {
     await this.lease.confirm().catch((problem: unknown) => {
-      if (!(problem instanceof LeaseLost)) throw problem;
+      if (!(problem instanceof StartSkipped)) throw problem;
     });
     return this.endOf(error);
   }

@@ -4,15 +4,15 @@ import { plannedTrigger } from "../snapshot/staging/plan.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { dryRun } from "./dry-run.ts";
 import { askExecution, handOver, type OwnExecution } from "./hand-over/hand-over.ts";
-import { skippedAsTaken } from "./lease/lease.ts";
-import { freeLease, type LeasedAccount, leaseAccount, readExecutionLease } from "./lease/lease-account.ts";
+import { Lease } from "./lease/lease.ts";
+import { acquireLease, freeLease, readExecutionLease } from "./lease/lease-account.ts";
 import { makeSnapshot } from "./make-snapshot.ts";
 import { orWarn } from "./or-warn.ts";
 import { mendChanges } from "./publish/mend-changes.ts";
 import { applyRetention } from "./publish/retention.ts";
 import { beginAttempt, recordAttempt } from "./record/attempt.ts";
 import type { Trigger } from "./record/run-log.ts";
-import { type RunEnd, type RunResult, readRunResult } from "./record/run-result.ts";
+import { endOf, type RunEnd, type RunResult, readRunResult } from "./record/run-result.ts";
 import type { RunPorts } from "./run-ports.ts";
 import { RunSession } from "./run-session.ts";
 import type { RunSettings } from "./run-settings.ts";
@@ -37,12 +37,12 @@ export interface RunStart {
 export async function run(ports: RunPorts, settings: RunSettings, start: RunStart): Promise<RunResult> {
   const attempt = beginAttempt(ports.clock, start.trigger, start.runId);
   ports.onRunId?.(attempt.runId);
-  const begun = await begin(ports, settings, start, attempt.runId).catch((error: unknown) => ({
-    error: ports.signal.aborted ? ports.signal.reason : error,
-  }));
+  const begun = await begin(ports, settings, start, attempt.runId).catch((error: unknown) =>
+    endOf(ports.signal.aborted ? ports.signal.reason : error),
+  );
   if ("row" in begun) return begun;
   // Without the lease no error finishes the run.
-  if (!("lease" in begun)) return recordAttempt(ports, attempt, begun, async () => undefined);
+  if (!(begun instanceof Lease)) return recordAttempt(ports, attempt, begun, async () => undefined);
 
   const session = new RunSession(ports, settings, attempt, begun);
   try {
@@ -59,26 +59,25 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
   }
 }
 
-/** The lease, or how the start ends without it: perhaps with the recorded result of a run that is finished. */
+/** The lease, or the recorded result of a run that is finished. */
 async function begin(
   ports: RunPorts,
   settings: RunSettings,
   start: RunStart,
   runId: string,
-): Promise<LeasedAccount | RunEnd | RunResult> {
+): Promise<Lease | RunResult> {
   const finished = await resultBefore(ports.store, start);
   if (finished) return finished;
   const { executions } = ports;
   const execution = start.execution?.arn;
-  const leased = await leaseAccount(ports, settings, {
+  return acquireLease(ports, {
     runId,
     execution,
+    limits: settings,
     askExecution:
       executions && ((other) => askExecution(ports, executions, settings, other, execution === undefined)),
     waitForOwnRun: start.runId !== undefined,
-    waitForCommand: true,
   });
-  return "takenBy" in leased ? skippedAsTaken(leased) : leased;
 }
 
 /** How the attempt ended, or the recorded result of a run that is finished. */

@@ -6,7 +6,7 @@ import { type DamagedAccount, orDamage } from "../storage/known-accounts.ts";
 import { type Publication, readHead } from "../storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../storage/store.ts";
 import { type HeldSnapshot, heldSnapshots } from "./compare/held-snapshots.ts";
-import { executionOf, expiryMs, isHeld, type LeaseFile, readLease } from "./lease/lease-file.ts";
+import { type HeldLease, heldLease, readLease } from "./lease/lease-file.ts";
 import { publishedFieldChanges } from "./publish/log-fields.ts";
 import { lastRuns, type RunLogEntry } from "./record/run-log.ts";
 
@@ -15,22 +15,13 @@ const LAST_RUNS = 10;
 export interface Status {
   readonly account: string;
   readonly head: Publication | null;
-  readonly lease: StatusLease | null;
+  readonly lease: HeldLease | null;
   /** Snapshots that wait for a decision, oldest first. */
   readonly held: readonly HeldSnapshot[];
   /** The last attempts, newest first. */
   readonly runs: readonly RunLogEntry[];
   /** What is new in the fields of the head's events, against the snapshot before it; undefined where that is gone. */
   readonly fieldChanges: FieldChanges | undefined;
-}
-
-/** The lease of a run, or of a command, that is under way. */
-interface StatusLease {
-  readonly run_id: string;
-  /** Null where an execution has the lease. */
-  readonly expires_at: string | null;
-  /** The ARN of the execution that the run was handed over to. */
-  readonly execution?: string;
 }
 
 /** Reads only. Throws `STORE_CORRUPT` for a damaged file among those that it reads. */
@@ -40,20 +31,12 @@ export async function status(store: AccountStore, nowMs: number): Promise<Status
   return {
     account: store.account,
     head: head ?? null,
-    lease: lease && isHeld(lease, nowMs) ? shownLease(lease, nowMs) : null,
+    lease: (lease && heldLease(lease, nowMs)) ?? null,
     held: await heldSnapshots(store),
     runs: await lastRuns(store, LAST_RUNS),
     // check and run report a damaged manifest: here it must not hide everything else.
     fieldChanges: head && (await publishedFieldChanges(store, head).catch(undefinedIfDamaged)),
   };
-}
-
-function shownLease(lease: LeaseFile, nowMs: number): StatusLease | null {
-  if (lease.run_id === null) return null;
-  const { run_id } = lease;
-  const execution = executionOf(lease);
-  if (execution !== undefined) return { run_id, expires_at: null, execution };
-  return { run_id, expires_at: new Date(expiryMs(lease, nowMs)).toISOString() };
 }
 
 /** The status of several accounts: damage of one does not hide the others. */

@@ -9,5 +9,6 @@ export function livingLease(nowMs: number, runId = "run-1"): string {
     renewed_at: at(nowMs),
     expires_at: at(nowMs + 60_000),
     use: [],
+    use_since: at(nowMs - 3_600_000),
   });
 }

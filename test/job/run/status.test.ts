@@ -23,7 +23,15 @@ describe("status", () => {
     const world = new SmallWorld();
     const execution = "arn:aws:states:eu-west-1:1:execution:m:uk-20260101T000000000Z-1";
     const at = "2020-01-01T00:00:00.000Z";
-    const lease = { run_id: "run-1", holder: null, renewed_at: at, expires_at: null, execution, use: [] };
+    const lease = {
+      run_id: "run-1",
+      holder: null,
+      renewed_at: at,
+      expires_at: null,
+      execution,
+      use: [],
+      use_since: at,
+    };
     world.store.put(layout(ACCOUNT).lease, JSON.stringify(lease));
 
     const found = await status(accountStore(world.store, ACCOUNT), world.clock.now());

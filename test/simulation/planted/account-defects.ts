@@ -18,7 +18,7 @@ export const ACCOUNT_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a removal deletes files before the tables follow",
     file: "run/remove/remove-account.ts",
-    from: "    await ports.catalog.refresh(store.account);\n",
+    from: "    await catalog.refresh(store.account);\n",
     to: "",
   },
   {

@@ -13,14 +13,14 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "the lease's use of the budget is not carried over",
     file: "run/lease/lease-account.ts",
-    from: "rateLimiter.add(use);",
+    from: "rateLimiter.add(lease.earlier);",
     to: "",
   },
   {
     name: "a living lease is taken over",
     file: "run/lease/lease-account.ts",
-    from: "isHeld(found, nowMs) && !(found.holder && isGone(found.holder))",
-    to: "isHeld(found, nowMs + 50_000) && !(found.holder && isGone(found.holder))",
+    from: "const held = found && heldLease(found, nowMs);",
+    to: "const held = found && heldLease(found, nowMs + 50_000);",
   },
   {
     name: "requests in flight do not count",

@@ -35,7 +35,7 @@ const MOST_TAKEN_NAMES = 100;
 
 /**
  * How the attempt ends. Throws an error again that is no early stop, or where nothing can continue the run; and
- * `LeaseLost`, and what store and state machine throw.
+ * `StartSkipped`, and what store and state machine throw.
  */
 export async function handOver(
   session: RunSession,

@@ -3,56 +3,36 @@
 import { RateLimiter, type RateLimiterUsage, UNRECORDED_MS } from "../../service/rate-limit/rate-limiter.ts";
 import { type Limit, windowAllowance } from "../../settings/limit.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { LoginWithheld, openAccount } from "../login/open-account.ts";
+import { nameOfExecution } from "../hand-over/executions.ts";
+import { openAccount } from "../login/open-account.ts";
+import { type Skipped, StartSkipped } from "../record/run-result.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
+import { Lease } from "./lease.ts";
 import {
   commandOf,
-  instantOf,
-  Lease,
-  type LeasedCommand,
-  LeaseLost,
-  type LeaseTaken,
-  leaseNameOf,
-  type Skipped,
-  skippedAsLost,
-  skippedAsTaken,
-  workOf,
-} from "./lease.ts";
-import {
   EXPIRY_MS,
   encodeLease,
   executionOf,
   expiryMs,
-  isHeld,
-  knownSinceMs,
+  type HeldLease,
+  heldLease,
+  type LeasedCommand,
   type LeaseFile,
-  leaseOf,
+  leaseNameOf,
   readLease,
+  type StoredLease,
+  workOf,
 } from "./lease-file.ts";
 
-export interface LeasedAccount {
-  readonly lease: Lease;
-  /** Knows what earlier holders used in the last window. The lease carries that usage also where nothing is sent. */
-  readonly rateLimiter: RateLimiter;
-}
-
-export async function leaseAccount(
-  ports: RunPorts,
-  settings: RunSettings,
-  request: LeaseRequest,
-): Promise<LeasedAccount | LeaseTaken> {
-  const lease = await acquireLease(ports, request);
-  if (!(lease instanceof Lease)) return lease;
+/** Of the lease's budget: it knows what earlier holders used, and the lease carries its usage also where nothing is sent. */
+export function leasedRateLimiter(ports: RunPorts, settings: RunSettings, lease: Lease): RateLimiter {
   const rateLimiter = unusedRateLimiter(ports, settings);
-  const use = earlierUse(lease, ports.clock.now(), settings);
-  rateLimiter.add(use);
+  rateLimiter.add(lease.earlier);
   lease.carry(() => rateLimiter.usage());
-  // What is assumed beyond the lease stays assumed also if this process crashes at once.
-  if (use.length > lease.earlier.length) await lease.record();
   rateLimiter.recordWith(() => lease.record());
   permitWhileHeld(rateLimiter, lease);
-  return { lease, rateLimiter };
+  return rateLimiter;
 }
 
 export function unusedRateLimiter({ clock }: RunPorts, settings: RunSettings): RateLimiter {
@@ -63,29 +43,39 @@ export function unusedRateLimiter({ clock }: RunPorts, settings: RunSettings): R
 /** Sends nothing yet. Throws `CREDENTIALS_INVALID`. */
 export type OpenService = () => Promise<CountingService>;
 
-/**
- * Returns what `work` returns, or why it did not begin or did not end. The ports that `work` is given stop it when the
- * lease is lost.
- */
-export async function withLease<T>(
+/** For a command that uses the service. */
+export function withLease<T>(
   ports: RunPorts,
   settings: RunSettings,
   command: LeasedCommand,
   work: (open: OpenService, ports: RunPorts, budget: RateLimiter) => Promise<T>,
 ): Promise<T | Skipped> {
-  const runId = leaseNameOf(command, ports.clock.now());
-  const leased = await leaseAccount(ports, settings, { runId });
-  if ("takenBy" in leased) return skippedAsTaken(leased);
-  const { lease, rateLimiter } = leased;
-  const stoppable: RunPorts = { ...ports, signal: AbortSignal.any([ports.signal, lease.lost]) };
+  return whileLeased(ports, command, settings, (lease, leased) => {
+    const budget = leasedRateLimiter(leased, settings, lease);
+    return work(() => openAccount(leased, budget, "manual"), leased, budget);
+  });
+}
+
+/**
+ * Returns what `work` returns, or why it did not begin or did not end. The ports that `work` is given stop it when the
+ * lease is lost.
+ */
+export async function whileLeased<Ports extends AcquirePorts, T>(
+  ports: Ports,
+  command: LeasedCommand,
+  limits: Limits | undefined,
+  work: (lease: Lease, ports: Ports) => Promise<T>,
+): Promise<T | Skipped> {
+  let lease: Lease | undefined;
   try {
-    return await work(() => openAccount(stoppable, rateLimiter, "manual"), stoppable, rateLimiter);
+    lease = await acquireLease(ports, { runId: leaseNameOf(command, ports.clock.now()), limits });
+    return await work(lease, { ...ports, signal: AbortSignal.any([ports.signal, lease.lost]) });
   } catch (error) {
-    if (error instanceof LoginWithheld) return error.end;
-    if (ports.signal.aborted || !(lease.lost.reason instanceof LeaseLost)) throw error;
-    return skippedAsLost(lease.lost.reason);
+    const cause: unknown = !ports.signal.aborted && lease?.lost.aborted ? lease.lost.reason : error;
+    if (cause instanceof StartSkipped) return cause.end;
+    throw error;
   } finally {
-    await lease.release();
+    await lease?.release();
   }
 }
 
@@ -108,33 +98,30 @@ export function permitWhileHeld(
   });
 }
 
-/** What earlier holders of a lease have used of the budget, as far as it is known, and at most where it is not. */
 type Limits = Pick<RunSettings, "requestsPerMinute" | "bytesPerMinute" | "windowMs">;
 
-/** @param nowMs milliseconds since the Unix epoch */
+/**
+ * What earlier holders of a lease have used of the budget, as far as it is known, and at most where it is not.
+ * @param nowMs milliseconds since the Unix epoch
+ */
 export function earlierUse(
-  { earlier, knownSinceMs, crashedAtMs }: Pick<Lease, "earlier" | "knownSinceMs" | "crashedAtMs">,
+  stored: Pick<StoredLease, "lease"> | undefined,
   nowMs: number,
   limits: Limits,
 ): RateLimiterUsage {
-  const known = crashedAtMs === undefined ? earlier : earlier.map(whenCounted(crashedAtMs));
-  return [
-    ...before(knownSinceMs, nowMs, limits),
-    ...known,
-    ...(crashedAtMs === undefined ? [] : [{ atMs: crashedAtMs, ...most(limits, UNRECORDED_MS) }]),
-  ];
-}
-
-/** The service may have counted what was in flight at the last renewal as late as the crash. */
-function whenCounted(crashedAtMs: number): (use: RateLimiterUsage[number]) => RateLimiterUsage[number] {
-  return (use) =>
-    use.atMs >= crashedAtMs - EXPIRY_MS ? { ...use, atMs: Math.max(use.atMs, crashedAtMs) } : use;
-}
-
-/** Of a part of the window of which nothing is known: all that was allowed, as late as possible. */
-function before(knownSinceMs: number, nowMs: number, limits: Limits): RateLimiterUsage {
-  const unknownMs = knownSinceMs - (nowMs - limits.windowMs);
-  return unknownMs <= 0 ? [] : [{ atMs: knownSinceMs, ...most(limits, unknownMs) }];
+  if (stored === undefined) return [];
+  const { lease } = stored;
+  const sinceMs = lease ? Date.parse(lease.use_since) : nowMs;
+  // All that was allowed, as late as possible.
+  const unknownMs = sinceMs - (nowMs - limits.windowMs);
+  const unknown = unknownMs > 0 ? [{ atMs: sinceMs, ...most(limits, unknownMs) }] : [];
+  const crashedAtMs = lease && endOfUncounted(lease, nowMs);
+  if (crashedAtMs === undefined) return [...unknown, ...(lease?.use ?? [])];
+  // The service may have counted what was in flight at the last renewal as late as the crash.
+  const known = (lease?.use ?? []).map((use) =>
+    use.atMs >= crashedAtMs - EXPIRY_MS ? { ...use, atMs: Math.max(use.atMs, crashedAtMs) } : use,
+  );
+  return [...unknown, ...known, { atMs: crashedAtMs, ...most(limits, UNRECORDED_MS) }];
 }
 
 /** What the limits allow in a time, but never more than in a window. */
@@ -164,58 +151,48 @@ export interface LeaseRequest {
   readonly askExecution?: ((execution: string) => Promise<"taken" | "free">) | undefined;
   /** A triggered start that finds its own run's lease waits until it expires, and gives up once it is renewed. */
   readonly waitForOwnRun?: boolean;
-  /** A run that finds the lease of a command, which is brief, waits up to a minute for its end. */
-  readonly waitForCommand?: boolean;
-}
-
-/** A reading of another process's lease. */
-interface Sight {
-  readonly version: string;
-  readonly monotonicMs: number;
+  /** Those of the budget; none for what sends nothing. */
+  readonly limits?: Limits | undefined;
 }
 
 /**
  * Takes the account's lease if it is free, expired or damaged, or if its holder no longer exists or works for the same
- * execution; else says which run or command holds it.
+ * execution; else throws a `StartSkipped` that says which run or command holds it. A run that finds the lease of a
+ * command, which is brief, waits up to a minute for its end.
  */
-export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): Promise<Lease | LeaseTaken> {
+export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): Promise<Lease> {
   const { store, clock, logger, isGone, signal } = ports;
-  const { runId, execution } = request;
+  const { runId, execution, limits } = request;
   const holder = { token: ports.random.token(), ...ports.process };
-  const key = store.keys.lease;
-  let first: Sight | undefined;
+  /** Another process's lease, as it was when it was first seen. */
+  let first: { readonly version: string; readonly monotonicMs: number } | undefined;
   for (;;) {
     const stored = await readLease(store);
     const found = stored?.lease;
     const nowMs = clock.now();
-    const other = found && executionOf(found);
-    if (found && other !== undefined) {
-      if (other !== execution && !(await mayTakeOver(request, other))) return takenBy(found, nowMs);
-    } else if (stored && found && isHeld(found, nowMs) && !(found.holder && isGone(found.holder))) {
-      const sight: Sight = { version: stored.version, monotonicMs: clock.monotonicMs() };
+    const held = found && heldLease(found, nowMs);
+    if (held?.execution !== undefined) {
+      if (held.execution !== execution && !(await mayTakeOver(request, held.execution))) throw taken(held);
+    } else if (held && !(found.holder && isGone(found.holder))) {
+      const seen = { version: stored.version, monotonicMs: clock.monotonicMs() };
       const isFirst = first === undefined;
-      first ??= sight;
-      const leftMs = patienceMs(found, request, nowMs, first, sight);
-      if (leftMs === undefined) return takenBy(found, nowMs);
+      first ??= seen;
+      const watchedMs = seen.monotonicMs - first.monotonicMs;
+      const hasChanged = seen.version !== first.version;
+      const leftMs = patienceMs(found, held.run_id, request, { nowMs, watchedMs, hasChanged });
+      if (leftMs === undefined) throw taken(held);
       if (leftMs > 0) {
-        if (isFirst) logger.info(`waits up to a minute for ${workOf(found.run_id ?? "")} to end`);
+        if (isFirst) logger.info(`waits up to a minute for ${workOf(held.run_id)} to end`);
         await clock.sleep(Math.min(POLL_MS, leftMs + 1), signal);
         continue;
       }
     }
-    if (stored && !found) logger.warn(`the file ${key} is damaged; it is written again`);
-    const earlier = found?.use ?? [];
-    const handedOver = found?.handed_over;
-    const facts = { run_id: runId, holder, execution, handed_over: handedOver, use: earlier };
-    const writtenAt = instantOf(clock);
-    const lease = encodeLease(leaseOf(facts, writtenAt.wallMs));
-    const version = stored ? await store.replace(key, lease, stored.version) : await store.create(key, lease);
-    if (version === undefined) continue;
-    const crashedAtMs = found && endOfUncounted(found, nowMs);
-    const sinceMs = found ? knownSinceMs(found) : stored ? nowMs : Number.NEGATIVE_INFINITY;
-    const known = { earlier, knownSinceMs: sinceMs, crashedAtMs };
-    const options = { store, clock, logger, holder };
-    return new Lease(options, { runId, execution, version, writtenAt, handedOver, ...known });
+    if (stored && !found) logger.warn(`the file ${store.keys.lease} is damaged; it is written again`);
+    // What is assumed beyond the lease stays assumed also if this process crashes at once.
+    const use = limits ? earlierUse(stored, nowMs, limits) : (found?.use ?? []);
+    const facts = { run_id: runId, holder, execution, handed_over: found?.handed_over, use };
+    const lease = await Lease.take(ports, facts, stored?.version);
+    if (lease) return lease;
   }
 }
 
@@ -225,16 +202,16 @@ export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): 
  */
 function patienceMs(
   found: LeaseFile,
-  request: LeaseRequest,
-  nowMs: number,
-  first: Sight,
-  sight: Sight,
+  heldBy: string,
+  { runId, waitForOwnRun }: LeaseRequest,
+  seen: { readonly nowMs: number; readonly watchedMs: number; readonly hasChanged: boolean },
 ): number | undefined {
-  const leftMs = first.monotonicMs + EXPIRY_MS - sight.monotonicMs;
+  const { nowMs, watchedMs, hasChanged } = seen;
+  const leftMs = EXPIRY_MS - watchedMs;
   const isAhead = Date.parse(found.renewed_at) > nowMs;
-  const isOwn = request.waitForOwnRun && found.run_id === request.runId;
-  const isBrief = request.waitForCommand && commandOf(found.run_id ?? "") !== undefined;
-  if (sight.version !== first.version) return isBrief && leftMs > 0 ? leftMs : undefined;
+  const isOwn = waitForOwnRun && heldBy === runId;
+  const isBrief = commandOf(runId) === undefined && commandOf(heldBy) !== undefined;
+  if (hasChanged) return isBrief && leftMs > 0 ? leftMs : undefined;
   if (!isAhead && !isOwn && !isBrief) return undefined;
   return Math.max(0, Math.min(leftMs, expiryMs(found, nowMs) - nowMs));
 }
@@ -245,10 +222,14 @@ async function mayTakeOver({ execution, askExecution }: LeaseRequest, other: str
   return execution === undefined && answer === "free";
 }
 
-function takenBy(lease: LeaseFile, nowMs: number): LeaseTaken {
-  const execution = executionOf(lease);
-  const expiresAt = execution === undefined ? new Date(expiryMs(lease, nowMs)).toISOString() : null;
-  return { takenBy: lease.run_id ?? "", execution, expiresAt };
+function taken({ run_id, execution, expires_at }: HeldLease): StartSkipped {
+  const work = workOf(run_id);
+  const capitalized = work.charAt(0).toUpperCase() + work.slice(1);
+  const why =
+    execution === undefined
+      ? `${capitalized} works on this account; its lease lasts until ${expires_at} unless it is renewed.`
+      : `${capitalized} of this account was handed over to the execution ${nameOfExecution(execution)} of the state machine, and the lease is the execution's until it ends.`;
+  return new StartSkipped("LEASE_TAKEN", `${why} Start again when it has ended.`);
 }
 
 /**
@@ -282,13 +263,11 @@ export async function readExecutionLease(
 export async function freeLease(
   { store, clock }: Pick<RunPorts, "store" | "clock">,
   settings: RunSettings,
-  { version, lease }: ExecutionLease,
+  own: ExecutionLease,
 ): Promise<boolean> {
   const nowMs = clock.now();
-  const crashedAtMs = endOfUncounted(lease, nowMs);
-  const known = { earlier: lease.use, knownSinceMs: knownSinceMs(lease), crashedAtMs };
-  const { handed_over } = lease;
-  const use = earlierUse(known, nowMs, settings);
-  const free = encodeLease(leaseOf({ run_id: null, holder: null, handed_over, use }, nowMs));
-  return (await store.replace(store.keys.lease, free, version)) !== undefined;
+  const { handed_over } = own.lease;
+  const use = earlierUse(own, nowMs, settings);
+  const free = encodeLease({ run_id: null, holder: null, handed_over, use }, nowMs);
+  return (await store.replace(store.keys.lease, free, own.version)) !== undefined;
 }

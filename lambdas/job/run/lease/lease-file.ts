@@ -1,18 +1,16 @@
-// `accounts/<account>/lease.json`: which process or execution works on the account, until when, and the recent use of
-// the budget.
+// `accounts/<account>/lease.json`: which process or execution works on the account, on what, until when, and the recent
+// use of the budget.
 
 import * as z from "zod";
 import { isDamage } from "../../errors/sync-error.ts";
 import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
 import { REMEMBERED_MS } from "../../service/rate-limit/usage-window.ts";
 import { parseJson } from "../../storage/json-object.ts";
+import { formatRunId } from "../../storage/layout.ts";
 import type { AccountStore } from "../../storage/store.ts";
 
 /** A lease that has not been renewed for so long is free. */
 export const EXPIRY_MS = 60_000;
-
-/** The window of versions that did not write `use_since`. */
-const OLD_WINDOW_MS = 60_000;
 
 /** A process that may hold a lease. Only the token is always there: the rest needs a system that shows whether a process lives. */
 const holderSchema = z.object({
@@ -39,11 +37,10 @@ const leaseSchema = z.object({
   handed_over: z.object({ run_id: z.string(), n: z.int().positive() }).nullish(),
   /** The requests and bytes of the last hour, so that the next start does not exceed the limit. */
   use: z.array(z.object({ atMs: z.number(), requests: z.number().min(0), bytes: z.number().min(0) })),
-  /** From when on `use` is complete. Absent where an earlier version wrote it: a minute before `renewed_at`. */
-  use_since: z.iso.datetime().optional(),
+  /** From when on `use` is complete. */
+  use_since: z.iso.datetime(),
 });
 export type LeaseFile = Readonly<z.infer<typeof leaseSchema>>;
-export type HandedOver = LeaseFile["handed_over"];
 
 /** What a lease says beside its dates. */
 export interface LeaseFacts {
@@ -52,11 +49,11 @@ export interface LeaseFacts {
   /** Null where no process works, although an execution may have the lease. */
   readonly holder: Holder | null;
   readonly execution?: string | undefined;
-  readonly handed_over?: HandedOver;
+  readonly handed_over?: LeaseFile["handed_over"];
   readonly use: RateLimiterUsage;
 }
 
-interface StoredLease {
+export interface StoredLease {
   readonly version: string;
   /** Undefined where the file is damaged; it is then written again. */
   readonly lease: LeaseFile | undefined;
@@ -75,31 +72,21 @@ export async function readLease(store: AccountStore): Promise<StoredLease | unde
 }
 
 /** As it is written at this moment. */
-export function leaseOf(
+export function encodeLease(
   { run_id, holder, execution, handed_over, use }: LeaseFacts,
   nowMs: number,
-): LeaseFile {
+): Uint8Array {
   const at = (ms: number): string => new Date(ms).toISOString();
   const expires_at = execution === undefined ? at(run_id === null ? nowMs : nowMs + EXPIRY_MS) : null;
-  return {
-    run_id,
-    holder,
-    renewed_at: at(nowMs),
-    expires_at,
-    ...(execution === undefined ? {} : { execution }),
-    ...(handed_over ? { handed_over } : {}),
-    use: [...use],
+  const dates = { renewed_at: at(nowMs), expires_at };
+  // What is undefined is left out.
+  const facts = {
+    execution,
+    handed_over: handed_over ?? undefined,
+    use,
     use_since: at(nowMs - REMEMBERED_MS),
   };
-}
-
-/** From when on the use in it is complete, in milliseconds since the Unix epoch. */
-export function knownSinceMs({ use_since, renewed_at }: LeaseFile): number {
-  return use_since === undefined ? Date.parse(renewed_at) - OLD_WINDOW_MS : Date.parse(use_since);
-}
-
-export function encodeLease(lease: LeaseFile): Uint8Array {
-  return Buffer.from(`${JSON.stringify(lease)}\n`);
+  return Buffer.from(`${JSON.stringify({ run_id, holder, ...dates, ...facts })}\n`);
 }
 
 /** The ARN of the execution that has the lease. No other form of a lease never expires. */
@@ -116,7 +103,42 @@ export function expiryMs({ expires_at, renewed_at }: LeaseFile, nowMs: number): 
   return expires_at === null ? latestMs : Math.min(Date.parse(expires_at), latestMs);
 }
 
-/** True while a process or an execution has it, as far as the file shows. */
-export function isHeld(lease: LeaseFile, nowMs: number): boolean {
-  return lease.run_id !== null && (executionOf(lease) !== undefined || expiryMs(lease, nowMs) > nowMs);
+/** Who works on the account, on what and until when. */
+export interface HeldLease {
+  /** A run's id, or the name of a command. */
+  readonly run_id: string;
+  /** Null where an execution has the lease. */
+  readonly expires_at: string | null;
+  /** The ARN of the execution that the run was handed over to. */
+  readonly execution?: string;
+}
+
+/** Undefined for a lease that is free, as far as the file shows. */
+export function heldLease(lease: LeaseFile, nowMs: number): HeldLease | undefined {
+  const { run_id } = lease;
+  if (run_id === null) return undefined;
+  const execution = executionOf(lease);
+  if (execution !== undefined) return { run_id, expires_at: null, execution };
+  const endMs = expiryMs(lease, nowMs);
+  return endMs > nowMs ? { run_id, expires_at: new Date(endMs).toISOString() } : undefined;
+}
+
+/** Commands that work on an account without making a run. They last seconds or minutes, a large `verify` longer. */
+const COMMANDS = ["check", "discover", "verify", "remove"] as const;
+export type LeasedCommand = (typeof COMMANDS)[number];
+
+/** `check-2026-11-21T06-00-00.000Z`. */
+export function leaseNameOf(command: LeasedCommand, startedAtMs: number): string {
+  return `${command}-${formatRunId(startedAtMs)}`;
+}
+
+/** Undefined for a run. */
+export function commandOf(leaseName: string): LeasedCommand | undefined {
+  return COMMANDS.find((command) => leaseName.startsWith(`${command}-`));
+}
+
+/** In words, for messages: `the run 2026-11-21T06-00-00.000Z`, `the command check`. */
+export function workOf(leaseName: string): string {
+  const command = commandOf(leaseName);
+  return command === undefined ? `the run ${leaseName}` : `the command ${command}`;
 }

@@ -2,36 +2,28 @@
 // files and the publication log, never on the lease.
 
 import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
 import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
-import { formatRunId } from "../../storage/layout.ts";
-import type { AccountStore } from "../../storage/store.ts";
-import { nameOfExecution } from "../hand-over/executions.ts";
-import {
-  EXPIRY_MS,
-  encodeLease,
-  type HandedOver,
-  type Holder,
-  type LeaseFacts,
-  leaseOf,
-  readLease,
-} from "./lease-file.ts";
+import { StartSkipped } from "../record/run-result.ts";
+import type { RunPorts } from "../run-ports.ts";
+import { EXPIRY_MS, encodeLease, type Holder, type LeaseFacts, readLease, workOf } from "./lease-file.ts";
 
 export const RENEWAL_MS = 20_000;
 
+type LeasePorts = Pick<RunPorts, "store" | "clock" | "logger">;
+
+interface OwnFacts extends LeaseFacts {
+  readonly run_id: string;
+  readonly holder: Holder;
+}
+
 /** A lease that is ours, written again and again in the background until it is released, passed on or lost. */
 export class Lease {
+  /** The use of the budget by earlier holders. */
   readonly earlier: RateLimiterUsage;
-  readonly knownSinceMs: number;
-  readonly crashedAtMs: number | undefined;
-  /** Aborts with a `LeaseLost` when another process has taken the lease. */
-  readonly lost: AbortSignal;
-  readonly #options: LeaseOptions;
+  readonly #ports: LeasePorts;
   readonly #lost = new AbortController();
   readonly #stop = new AbortController();
-  #runId: string;
-  #execution: string | undefined;
-  #handedOver: HandedOver;
+  #facts: OwnFacts;
   #version: string;
   #use: () => RateLimiterUsage = () => this.earlier;
   #lastWrite: Promise<void> = Promise.resolve();
@@ -40,29 +32,44 @@ export class Lease {
   #writtenAt: Instant;
   #onWritten = (): void => undefined;
 
-  constructor(options: LeaseOptions, taken: TakenLease) {
-    this.#options = options;
-    this.#runId = taken.runId;
-    this.#execution = taken.execution;
-    this.#handedOver = taken.handedOver;
-    this.#version = taken.version;
-    this.earlier = taken.earlier;
-    this.knownSinceMs = taken.knownSinceMs;
-    this.crashedAtMs = taken.crashedAtMs;
-    this.lost = this.#lost.signal;
-    this.#writtenAt = taken.writtenAt;
+  /** @param version of the file that is replaced; undefined where there is none. Returns undefined where it has changed. */
+  static async take(
+    ports: LeasePorts,
+    facts: OwnFacts,
+    version: string | undefined,
+  ): Promise<Lease | undefined> {
+    const { store, clock } = ports;
+    const key = store.keys.lease;
+    const sentAt = instantOf(clock);
+    const bytes = encodeLease(facts, sentAt.wallMs);
+    const written =
+      version === undefined ? await store.create(key, bytes) : await store.replace(key, bytes, version);
+    return written === undefined ? undefined : new Lease(ports, facts, written, sentAt);
+  }
+
+  private constructor(ports: LeasePorts, facts: OwnFacts, version: string, writtenAt: Instant) {
+    this.#ports = ports;
+    this.#facts = facts;
+    this.earlier = facts.use;
+    this.#version = version;
+    this.#writtenAt = writtenAt;
     void this.#renewUntilStopped();
+  }
+
+  /** Aborts with a `StartSkipped` when another process has taken the lease. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
   }
 
   /** The execution that this process works for. */
   get execution(): string | undefined {
-    return this.#execution;
+    return this.#facts.execution;
   }
 
   /** The number of this run's next hand-over, which no earlier one had. */
   get nextHandOver(): number {
-    const last = this.#handedOver;
-    return last?.run_id === this.#runId ? last.n + 1 : 1;
+    const { run_id, handed_over: last } = this.#facts;
+    return last?.run_id === run_id ? last.n + 1 : 1;
   }
 
   /**
@@ -70,8 +77,8 @@ export class Lease {
    * while, or the store fails. A clock that stands still while a computer sleeps hides it, so both are asked.
    */
   get isOverdue(): boolean {
-    if (this.#execution !== undefined) return false;
-    const now = instantOf(this.#options.clock);
+    if (this.execution !== undefined) return false;
+    const now = instantOf(this.#ports.clock);
     const { wallMs, monotonicMs } = this.#writtenAt;
     return Math.max(now.wallMs - wallMs, now.monotonicMs - monotonicMs) >= EXPIRY_MS;
   }
@@ -94,11 +101,11 @@ export class Lease {
 
   /** From now on the lease is that of another run, which this start has adopted. */
   async adopt(runId: string): Promise<void> {
-    this.#runId = runId;
+    this.#facts = { ...this.#facts, run_id: runId };
     await this.#write(() => this.#own());
   }
 
-  /** Makes sure, by writing it, that the lease is still ours. Throws `LeaseLost`. */
+  /** Makes sure, by writing it, that the lease is still ours. Throws `StartSkipped`. */
   async confirm(): Promise<void> {
     await this.#write(() => this.#own());
     // A process that was stopped at this write has learned only what was true then.
@@ -106,16 +113,18 @@ export class Lease {
     this.lost.throwIfAborted();
   }
 
-  /** The execution of this run's hand-over `n` has the lease from now on, before it is started. Throws `LeaseLost`. */
+  /** The execution of this run's hand-over `n` has the lease from now on, before it is started. Throws `StartSkipped`. */
   async handOver(execution: string, n: number): Promise<void> {
-    this.#execution = execution;
-    this.#handedOver = { run_id: this.#runId, n };
-    await this.#passOn();
+    this.#facts = { ...this.#facts, execution, handed_over: { run_id: this.#facts.run_id, n } };
+    await this.leave();
   }
 
-  /** Leaves the lease to the execution that this process works for, until its next invocation. Throws `LeaseLost`. */
+  /** Leaves the lease to the execution that this process works for, until its next invocation. Throws `StartSkipped`. */
   async leave(): Promise<void> {
-    await this.#passOn();
+    this.#stop.abort();
+    await this.#write(() => ({ ...this.#own(), holder: null }));
+    this.lost.throwIfAborted();
+    this.#isPassedOn = true;
   }
 
   /**
@@ -125,35 +134,20 @@ export class Lease {
   async release(): Promise<void> {
     this.#stop.abort();
     if (this.#isPassedOn) return;
-    this.#execution = undefined;
-    await this.#write(() => ({ ...this.#own(), run_id: null, holder: null })).catch(() =>
-      this.#warnNotWritten(),
-    );
-  }
-
-  async #passOn(): Promise<void> {
-    this.#stop.abort();
-    await this.#write(() => ({ ...this.#own(), holder: null }));
-    this.lost.throwIfAborted();
-    this.#isPassedOn = true;
+    const free = { execution: undefined, run_id: null, holder: null };
+    await this.#write(() => ({ ...this.#own(), ...free })).catch(() => this.#warnNotWritten());
   }
 
   async #renewUntilStopped(): Promise<void> {
     for (;;) {
-      await this.#options.clock.sleep(RENEWAL_MS, this.#stop.signal).catch(() => undefined);
+      await this.#ports.clock.sleep(RENEWAL_MS, this.#stop.signal).catch(() => undefined);
       if (this.#stop.signal.aborted) return;
       await this.record();
     }
   }
 
   #own(): LeaseFacts {
-    return {
-      run_id: this.#runId,
-      holder: this.#options.holder,
-      execution: this.#execution,
-      handed_over: this.#handedOver,
-      use: this.#use(),
-    };
+    return { ...this.#facts, use: this.#use() };
   }
 
   /** One write after the other, each with what is true when its turn comes. Writes nothing over another's lease. */
@@ -168,7 +162,7 @@ export class Lease {
    * a file that was damaged since.
    */
   async #replace(facts: () => LeaseFacts): Promise<void> {
-    const { store, holder, clock } = this.#options;
+    const { store, clock } = this.#ports;
     const key = store.keys.lease;
     const sentAt = instantOf(clock);
     const written = (version: string): void => {
@@ -176,21 +170,20 @@ export class Lease {
       this.#writtenAt = sentAt;
       this.#onWritten();
     };
-    const bytes = encodeLease(leaseOf(facts(), sentAt.wallMs));
+    const bytes = encodeLease(facts(), sentAt.wallMs);
     const version = await store.replace(key, bytes, this.#version);
     if (version !== undefined) return written(version);
     const stored = await readLease(store);
     const found = stored?.lease;
-    const isOthers = found !== undefined && found.holder?.token !== holder.token;
+    const isOthers = found !== undefined && found.holder?.token !== this.#facts.holder.token;
     const again = stored && !isOthers ? await store.replace(key, bytes, stored.version) : undefined;
-    if (again === undefined) this.#lost.abort(new LeaseLost(isOthers ? found.run_id : null));
+    if (again === undefined) this.#lost.abort(leaseLost(isOthers ? found.run_id : null));
     else written(again);
   }
 
   #warnNotWritten(): void {
-    this.#options.logger.warn("the lease could not be written; it expires by itself", {
-      run_id: this.#runId,
-    });
+    const { run_id } = this.#facts;
+    this.#ports.logger.warn("the lease could not be written; it expires by itself", { run_id });
   }
 }
 
@@ -199,103 +192,14 @@ interface Instant {
   readonly monotonicMs: number;
 }
 
-export function instantOf(clock: Clock): Instant {
+function instantOf(clock: Clock): Instant {
   return { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
 }
 
-export interface LeaseOptions {
-  readonly store: AccountStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly holder: Holder;
-}
-
-/** What a process found when it took a lease, and what it took it for. */
-interface TakenLease {
-  readonly runId: string;
-  /** The ARN of the execution that this process works for. */
-  readonly execution: string | undefined;
-  /** Of the file that it wrote. */
-  readonly version: string;
-  /** When that write was sent. */
-  readonly writtenAt: Instant;
-  readonly handedOver: HandedOver;
-  /** The use of the budget by earlier holders. */
-  readonly earlier: RateLimiterUsage;
-  /** From when on `earlier` is complete, in milliseconds since the Unix epoch. */
-  readonly knownSinceMs: number;
-  /** Set where the holder before died without a release: until this instant it may have sent requests that are not counted. */
-  readonly crashedAtMs: number | undefined;
-}
-
-export class LeaseLost extends Error {
-  override readonly name = "LeaseLost";
-  readonly takenBy: string | null;
-
-  constructor(takenBy: string | null) {
-    super(`the lease was taken over${takenBy === null ? "" : ` by ${workOf(takenBy)}`}`);
-    this.takenBy = takenBy;
-  }
-}
-
-/** Commands that work on an account without making a run. They last seconds or minutes, a large `verify` longer. */
-const COMMANDS = ["check", "discover", "verify", "remove"] as const;
-export type LeasedCommand = (typeof COMMANDS)[number];
-
-/** `check-2026-11-21T06-00-00.000Z`. */
-export function leaseNameOf(command: LeasedCommand, startedAtMs: number): string {
-  return `${command}-${formatRunId(startedAtMs)}`;
-}
-
-/** Undefined for a run. */
-export function commandOf(leaseName: string): LeasedCommand | undefined {
-  return COMMANDS.find((command) => leaseName.startsWith(`${command}-`));
-}
-
-/** In words, for messages: `the run 2026-11-21T06-00-00.000Z`, `the command check`. */
-export function workOf(leaseName: string): string {
-  const command = commandOf(leaseName);
-  return command === undefined ? `the run ${leaseName}` : `the command ${command}`;
-}
-
-/** Another process or execution has the lease: for which run or command. */
-export interface LeaseTaken {
-  readonly takenBy: string;
-  /** The ARN of the execution; undefined for a process. */
-  readonly execution: string | undefined;
-  /** Null for an execution. */
-  readonly expiresAt: string | null;
-}
-
-/** A start that ends without a snapshot because another process works on the account, or because its login is withheld. */
-export interface Skipped {
-  readonly outcome: "SKIPPED";
-  readonly reason: "LEASE_TAKEN" | "LEASE_LOST" | "LOGIN_REFUSED";
-  readonly explanation: string;
-}
-
-export function skippedAsTaken({ takenBy, execution, expiresAt }: LeaseTaken): Skipped {
-  const work = workOf(takenBy);
-  const why =
-    execution === undefined
-      ? `${capitalized(work)} works on this account; its lease lasts until ${expiresAt} unless it is renewed.`
-      : `${capitalized(work)} of this account was handed over to the execution ${nameOfExecution(execution)} of the state machine, and the lease is the execution's until it ends.`;
-  return {
-    outcome: "SKIPPED",
-    reason: "LEASE_TAKEN",
-    explanation: `${why} Start again when it has ended.`,
-  };
-}
-
-export function skippedAsLost({ takenBy }: LeaseLost): Skipped {
+function leaseLost(takenBy: string | null): StartSkipped {
   const by = takenBy === null ? "" : `: ${workOf(takenBy)}`;
-  return {
-    outcome: "SKIPPED",
-    reason: "LEASE_LOST",
-    explanation: `Another process took over the lease of this account${by}. Staged work is kept. Start again when that process has ended.`,
-  };
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return new StartSkipped(
+    "LEASE_LOST",
+    `Another process took over the lease of this account${by}. Staged work is kept. Start again when that process has ended.`,
+  );
 }

@@ -4,23 +4,12 @@ import * as z from "zod";
 import { ERROR_CODES, isRefusedLogin, type SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { readJson } from "../../storage/json-object.ts";
-import type { Skipped } from "../lease/lease.ts";
 import { orWarn } from "../or-warn.ts";
 import type { Trigger } from "../record/run-log.ts";
+import { StartSkipped } from "../record/run-result.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 
-/** The schedule, or a retry by the platform, would send credentials that the service has refused. */
-export class LoginWithheld extends Error {
-  override readonly name = "LoginWithheld";
-  readonly end: Skipped;
-
-  constructor(explanation: string) {
-    super(explanation);
-    this.end = { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation };
-  }
-}
-
-/** Sends nothing. Throws `CREDENTIALS_INVALID`, and `LoginWithheld` to a schedule or a retry. */
+/** Sends nothing. Throws `CREDENTIALS_INVALID`, and `StartSkipped` to a schedule or a retry. */
 export async function openAccount(
   ports: RunPorts,
   rateLimiter: RateLimiter,
@@ -58,7 +47,8 @@ async function withholdRefused(
     code === "AUTHORIZATION_EXPIRED"
       ? "Authorize again with the command that the error of that run names"
       : "Correct the credentials";
-  throw new LoginWithheld(
+  throw new StartSkipped(
+    "LOGIN_REFUSED",
     `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${until}. ${remedy}, or start a check or a run by hand: once the service accepts a login, the schedule works again.`,
   );
 }

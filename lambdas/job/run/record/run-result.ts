@@ -2,6 +2,7 @@
 // finds it sends no request.
 
 import * as z from "zod";
+import { CredentialsNotSetUp } from "../../credentials/credentials.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { findPublicationOf, type Publication, readLog } from "../../storage/publication-log.ts";
@@ -34,6 +35,32 @@ export interface RunEnd {
 
 export interface RunFailure {
   readonly error: unknown;
+}
+
+/** A start that ends without a snapshot because another process works on the account, or because its login is withheld. */
+export interface Skipped {
+  readonly outcome: "SKIPPED";
+  readonly reason: "LEASE_TAKEN" | "LEASE_LOST" | "LOGIN_REFUSED";
+  readonly explanation: string;
+}
+
+/** Ends a start that does not fail. It is thrown, or it is the reason of a signal. */
+export class StartSkipped extends Error {
+  override readonly name = "StartSkipped";
+  readonly end: Skipped;
+
+  constructor(reason: Skipped["reason"], explanation: string) {
+    super(explanation);
+    this.end = { outcome: "SKIPPED", reason, explanation };
+  }
+}
+
+/** What an error means for the start that it has ended: not every one is a failure. */
+export function endOf(error: unknown): RunEnd | RunFailure {
+  if (error instanceof StartSkipped) return error.end;
+  if (error instanceof CredentialsNotSetUp)
+    return { outcome: "SKIPPED", reason: "NOT_SET_UP", explanation: error.message };
+  return { error };
 }
 
 /** What a start of a run returns: its end, as it is recorded. `error` is present exactly when the outcome is `FAILED`. */

@@ -5,15 +5,8 @@ import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { FOLDERS, formatRunId, isOfLayout } from "../../storage/layout.ts";
 import { createRemoval, readLogSince } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import {
-  Lease,
-  LeaseLost,
-  leaseNameOf,
-  type Skipped,
-  skippedAsLost,
-  skippedAsTaken,
-} from "../lease/lease.ts";
-import { acquireLease } from "../lease/lease-account.ts";
+import { whileLeased } from "../lease/lease-account.ts";
+import type { Skipped } from "../record/run-result.ts";
 import type { RunPorts } from "../run-ports.ts";
 
 export type RemovePorts = Pick<
@@ -29,15 +22,12 @@ const AT_ONCE = 16;
  * entry of the log stays, and the lease is deleted last, so that an account that is half removed is still known.
  */
 export async function removeAccount(ports: RemovePorts): Promise<"removed" | Skipped> {
-  const { store, clock, random } = ports;
-  const lease = await acquireLease(ports, { runId: leaseNameOf("remove", clock.now()) });
-  if (!(lease instanceof Lease)) return skippedAsTaken(lease);
-  const signal = AbortSignal.any([ports.signal, lease.lost]);
-  try {
+  return whileLeased(ports, "remove", undefined, async (lease, leased): Promise<"removed"> => {
+    const { store, catalog, clock, random, signal } = leased;
     const atMs = clock.now();
     const named = { runId: formatRunId(atMs), atMs, writeId: random.token() };
     const removal = store.keys.publication(await createRemoval(store, named));
-    await ports.catalog.refresh(store.account);
+    await catalog.refresh(store.account);
     const keys = (await keysOf(store)).filter((key) => key !== removal && key !== store.keys.lease);
     // A run that began after the removal has had the lease: where it is still ours, all of these are older.
     await lease.confirm();
@@ -48,12 +38,7 @@ export async function removeAccount(ports: RemovePorts): Promise<"removed" | Ski
     await lease.confirm();
     await store.delete(store.keys.lease);
     return "removed";
-  } catch (error) {
-    if (ports.signal.aborted || !(lease.lost.reason instanceof LeaseLost)) throw error;
-    return skippedAsLost(lease.lost.reason);
-  } finally {
-    await lease.release();
-  }
+  });
 }
 
 async function keysOf(store: AccountStore): Promise<readonly string[]> {

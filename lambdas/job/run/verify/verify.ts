@@ -15,12 +15,11 @@ import type { AccountStore } from "../../storage/store.ts";
 import { sayEstimate } from "../collect/estimate.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
 import { workMs } from "../collect/time-budget.ts";
-import type { Skipped } from "../lease/lease.ts";
 import { type OpenService, withLease } from "../lease/lease-account.ts";
 import { beginAttempt, NO_COUNTS, recordAttempt, type SnapshotCounts } from "../record/attempt.ts";
 import { countText } from "../record/count-text.ts";
 import { remainingText } from "../record/duration-text.ts";
-import type { RunEnd, RunFailure } from "../record/run-result.ts";
+import type { RunEnd, RunFailure, Skipped } from "../record/run-result.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 

@@ -9,7 +9,7 @@ import {
   rangeCut,
 } from "../../../../lambdas/job/run/collect/collect.ts";
 import { TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
-import { LeaseLost } from "../../../../lambdas/job/run/lease/lease.ts";
+import { StartSkipped } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { Detail } from "../../../../lambdas/job/service/event-service.ts";
 import { MAX_PART_BYTES } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
@@ -279,7 +279,7 @@ describe("what is finished in order is recorded", () => {
 });
 
 describe("after a lost lease", () => {
-  const LOST = new LeaseLost(null);
+  const LOST = new StartSkipped("LEASE_LOST", "Another process took over the lease.");
 
   test("nothing is recorded where the signal says so", async () => {
     const lost = new AbortController();

@@ -51,6 +51,7 @@ describe("a turn", () => {
       renewed_at: new Date(nowMs).toISOString(),
       expires_at: new Date(nowMs + 60_000).toISOString(),
       use: [],
+      use_since: new Date(nowMs - 3_600_000).toISOString(),
     };
     world.small.store.put(layout(ACCOUNT).lease, JSON.stringify(other));
 
@@ -79,7 +80,8 @@ describe("a turn", () => {
   test("records nothing once the lease names another execution, and writes nothing over it [D24]", async () => {
     const { world, arn } = await handedOver();
     const theirs = { run_id: RUN, holder: null, execution: world.executions.arnOf(SECOND), use: [] };
-    const dates = { renewed_at: "2026-01-01T00:00:00.000Z", expires_at: null };
+    const at = "2026-01-01T00:00:00.000Z";
+    const dates = { renewed_at: at, expires_at: null, use_since: at };
     const store = interposed(world.small.store, async (key) => {
       if (key.includes("/rows-"))
         world.small.store.put(layout(ACCOUNT).lease, JSON.stringify({ ...theirs, ...dates }));

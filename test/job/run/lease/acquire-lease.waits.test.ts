@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
-import { Account, KEY } from "./lease-world.ts";
+import { Account, crashedAtMs, KEY, takenBy } from "./lease-world.ts";
 
 const FAR = "9999-12-31T23:59:59.000Z";
 
@@ -14,7 +14,7 @@ describe("the lease", () => {
 
     const taken = one instanceof Lease ? two : one;
     const winner = one instanceof Lease ? one : two;
-    expect(taken).toMatchObject({ takenBy: one instanceof Lease ? "run-1" : "run-2" });
+    expect(taken).toMatchObject(takenBy(one instanceof Lease ? "The run run-1" : "The run run-2"));
     if (winner instanceof Lease) await winner.release();
   });
 
@@ -28,9 +28,9 @@ describe("the lease", () => {
 
     const next = await account.held("b", "run-2");
 
-    expect(early).toMatchObject({ takenBy: "run-1" });
-    expect(next.earlier).toMatchObject([{ requests: 7, bytes: 70 }]);
-    expect(next.crashedAtMs).toBe(leftAtMs + 60_000);
+    expect(early).toMatchObject(takenBy("The run run-1"));
+    expect(next.earlier).toMatchObject([{ requests: 7, bytes: 70 }, { requests: 100 }]);
+    expect(crashedAtMs(next)).toBe(leftAtMs + 60_000);
     await next.release();
   });
 
@@ -51,7 +51,7 @@ describe("the lease", () => {
 
     const next = await account.held("b", "run-1", { waitForOwnRun: true });
 
-    expect(next.crashedAtMs).toBe(account.clock.now());
+    expect(crashedAtMs(next)).toBe(account.clock.now());
     expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 1));
     await next.release();
   });
@@ -62,7 +62,7 @@ describe("the lease", () => {
 
     const next = await account.until(account.acquire("b", "run-1", { waitForOwnRun: true }));
 
-    expect(next).toMatchObject({ takenBy: "run-1" });
+    expect(next).toMatchObject(takenBy("The run run-1"));
     expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 0, 25));
     await lease.release();
   });
@@ -75,7 +75,7 @@ describe("the lease", () => {
     const account = new Account();
     account.leave("a", "run-1", changes);
 
-    expect(await account.acquire("b", runId, request)).toMatchObject({ takenBy: "run-1" });
+    expect(await account.acquire("b", runId, request)).toMatchObject(takenBy("The run run-1"));
     expect(account.clock.sleeping).toBe(0);
   });
 
@@ -95,8 +95,7 @@ describe("the lease", () => {
       const lease = await account.held("a", "run-1");
 
       expect(account.lease().run_id).toBe("run-1");
-      expect(lease.earlier).toEqual([]);
-      expect(lease.knownSinceMs).toBe(account.clock.now());
+      expect(lease.earlier).toEqual([{ atMs: account.clock.now(), requests: 100, bytes: 1_000 }]);
       expect(account.log.lines).toEqual([`warn the file ${KEY} is damaged; it is written again {}`]);
       await lease.release();
     },
@@ -112,7 +111,6 @@ describe("the lease", () => {
     const lease = await account.held("a", "run-1");
 
     expect(lease.earlier).toEqual([{ atMs: 5, requests: 1, bytes: 2 }]);
-    expect(lease.crashedAtMs).toBeUndefined();
     expect(account.log.lines).toEqual([]);
     await lease.release();
   });
@@ -127,8 +125,8 @@ describe("a lease that says that it expires in the year 9999", () => {
     await account.pass(60_000);
     const later = await account.held("b", "run-2");
 
-    expect(atOnce).toMatchObject({ takenBy: "run-1", expiresAt: "2026-01-01T00:01:00.000Z" });
-    expect(later.earlier).toMatchObject([{ requests: 7 }]);
+    expect(atOnce).toMatchObject(takenBy("The run run-1 .* until 2026-01-01T00:01:00.000Z"));
+    expect(later.earlier).toMatchObject([{ requests: 7 }, { requests: 100 }]);
     await later.release();
   });
 
@@ -151,7 +149,7 @@ describe("a lease that says that it expires in the year 9999", () => {
 
     const waitedMs = account.clock.monotonicMs() - before;
     expect(waitedMs).toBe(60_000);
-    expect(next.crashedAtMs).toBe(account.clock.now());
+    expect(crashedAtMs(next)).toBe(account.clock.now());
     await next.release();
   });
 
@@ -163,7 +161,7 @@ describe("a lease that says that it expires in the year 9999", () => {
     await account.pass(10_000);
     account.leave("a", "run-1", { renewed_at: `${FAR.slice(0, -2)}9Z`, expires_at: FAR });
 
-    expect(await account.until(next)).toMatchObject({ takenBy: "run-1" });
+    expect(await account.until(next)).toMatchObject(takenBy("The run run-1"));
   });
 });
 
@@ -180,18 +178,18 @@ describe("the lease of an execution", () => {
 
     const other = await account.acquire("b", "run-1", { waitForOwnRun: true });
 
-    expect(other).toEqual({ takenBy: "run-1", execution, expiresAt: null });
+    expect(other).toMatchObject(takenBy("The run run-1 of this account was handed over"));
   });
 
   test("is taken by an invocation of the same execution, which does not set a date", async () => {
     const account = new Account();
     account.leave("a", "run-1", waiting);
 
-    const lease = await account.acquire("b", "run-1", { execution });
+    const lease = await account.held("b", "run-1", { execution });
 
     expect(account.lease()).toMatchObject({ execution, expires_at: null, holder: { token: "b" } });
-    expect(lease).toMatchObject({ crashedAtMs: undefined, earlier: [{ requests: 7, bytes: 70 }] });
-    if (lease instanceof Lease) await lease.release();
+    expect(lease.earlier).toMatchObject([{ requests: 7, bytes: 70 }]);
+    await lease.release();
     expect(account.lease()).toMatchObject({ run_id: null, holder: null });
     expect(account.lease()).not.toHaveProperty("execution");
   });
@@ -200,10 +198,10 @@ describe("the lease of an execution", () => {
     const account = new Account();
     account.leave("a", "run-1", { ...waiting, holder: { token: "a" } });
 
-    const lease = await account.acquire("b", "run-1", { execution });
+    const lease = await account.held("b", "run-1", { execution });
 
-    expect(lease).toMatchObject({ crashedAtMs: Date.parse(LONG_AGO) + 60_000 });
-    if (lease instanceof Lease) await lease.release();
+    expect(crashedAtMs(lease)).toBe(Date.parse(LONG_AGO) + 60_000);
+    await lease.release();
   });
 
   test("is lost by an older invocation once a newer one of the same execution works", async () => {
@@ -212,7 +210,7 @@ describe("the lease of an execution", () => {
     const newer = await account.acquire("b", "run-1", { execution });
     if (!(older instanceof Lease && newer instanceof Lease)) throw new Error("the lease is taken");
 
-    await expect(older.confirm()).rejects.toMatchObject({ name: "LeaseLost", takenBy: "run-1" });
+    await expect(older.confirm()).rejects.toMatchObject({ end: { reason: "LEASE_LOST" } });
     await older.release();
     await newer.confirm();
 
@@ -232,7 +230,7 @@ describe("the lease of an execution", () => {
     await account.pass(60_000);
     const later = await account.held("b", "run-2");
 
-    expect(atOnce).toMatchObject({ takenBy: "run-1", execution: undefined });
+    expect(atOnce).toMatchObject(takenBy("The run run-1 works"));
     await later.release();
   });
 
@@ -272,7 +270,7 @@ describe("the lease of a command", () => {
     const account = new Account();
     const check = await account.held("a", CHECK);
 
-    expect(await account.until(account.acquire("b", "run-1"))).toMatchObject({ takenBy: CHECK });
+    expect(await account.until(account.acquire("b", "run-1"))).toMatchObject(takenBy("The command check"));
     expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 1));
     await check.release();
   });
@@ -281,13 +279,14 @@ describe("the lease of a command", () => {
     const account = new Account();
     account.leave("a", CHECK);
 
-    const next = await account.acquire("b", "discover-1", { waitForCommand: false });
+    const next = await account.acquire("b", "discover-1");
 
-    expect(next).toMatchObject({ takenBy: CHECK });
+    expect(next).toMatchObject(takenBy("The command check"));
   });
 });
 
 function freeLease(changes: object): string {
   const at = "2026-01-01T00:00:00.000Z";
-  return JSON.stringify({ run_id: null, holder: null, renewed_at: at, expires_at: at, use: [], ...changes });
+  const since = { use: [], use_since: "2025-12-31T23:00:00.000Z" };
+  return JSON.stringify({ run_id: null, holder: null, renewed_at: at, expires_at: at, ...since, ...changes });
 }

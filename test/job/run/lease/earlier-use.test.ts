@@ -5,11 +5,25 @@ const NOW = Date.UTC(2026, 0, 1, 12);
 const MINUTE = 60_000;
 const LIMITS = { requestsPerMinute: 200, bytesPerMinute: 1_000, windowMs: 10 * MINUTE };
 const USE = { atMs: NOW - 3 * MINUTE, requests: 5, bytes: 50 };
-const FREE = { earlier: [USE], knownSinceMs: NOW - 60 * MINUTE, crashedAtMs: undefined };
+
+/** As a process left it that freed it, or crashed: then it expired 40 seconds ago. */
+const leaseWith = (changes: object = {}) => ({
+  lease: {
+    run_id: null,
+    holder: null,
+    renewed_at: at(NOW - 100_000),
+    expires_at: at(NOW - 40_000),
+    use: [USE],
+    use_since: at(NOW - 60 * MINUTE),
+    ...changes,
+  },
+});
+const crashed = (changes: object = {}) => leaseWith({ run_id: "run-1", holder: { token: "a" }, ...changes });
+const at = (ms: number): string => new Date(ms).toISOString();
 
 describe("what earlier holders of a lease used", () => {
   test("is what the lease says, if it was freed", () => {
-    expect(earlierUse(FREE, NOW, LIMITS)).toEqual([USE]);
+    expect(earlierUse(leaseWith(), NOW, LIMITS)).toEqual([USE]);
   });
 
   test.each([
@@ -22,7 +36,7 @@ describe("what earlier holders of a lease used", () => {
     ({ windowMs, ...most }) => {
       const crashedAtMs = NOW - 40_000;
 
-      expect(earlierUse({ ...FREE, crashedAtMs }, NOW, { ...LIMITS, windowMs })).toEqual([
+      expect(earlierUse(crashed(), NOW, { ...LIMITS, windowMs })).toEqual([
         USE,
         { atMs: crashedAtMs, ...most },
       ]);
@@ -34,7 +48,7 @@ describe("what earlier holders of a lease used", () => {
     const before = { atMs: crashedAtMs - MINUTE - 1, requests: 16, bytes: 160 };
     const inFlight = { ...before, atMs: crashedAtMs - MINUTE };
 
-    const use = earlierUse({ ...FREE, earlier: [before, inFlight], crashedAtMs }, NOW, LIMITS);
+    const use = earlierUse(crashed({ use: [before, inFlight] }), NOW, LIMITS);
 
     expect(use.slice(0, 2)).toEqual([before, { ...inFlight, atMs: crashedAtMs }]);
   });
@@ -43,18 +57,23 @@ describe("what earlier holders of a lease used", () => {
     { what: "all of a window where nothing is known", sinceMs: NOW, requests: 2_000, bytes: 10_000 },
     { what: "four minutes where six are known", sinceMs: NOW - 6 * MINUTE, requests: 800, bytes: 4_000 },
   ])("is at most $what", ({ sinceMs, requests, bytes }) => {
-    expect(earlierUse({ ...FREE, earlier: [], knownSinceMs: sinceMs }, NOW, LIMITS)).toEqual([
-      { atMs: sinceMs, requests, bytes },
+    const lease = leaseWith({ use: [], use_since: at(sinceMs) });
+
+    expect(earlierUse(lease, NOW, LIMITS)).toEqual([{ atMs: sinceMs, requests, bytes }]);
+  });
+
+  test("is all of a window where the file is damaged", () => {
+    expect(earlierUse({ lease: undefined }, NOW, LIMITS)).toEqual([
+      { atMs: NOW, requests: 2_000, bytes: 10_000 },
     ]);
   });
 
   test("is nothing for a new account, and nothing more where limits are not known", () => {
-    const fresh = { earlier: [], knownSinceMs: Number.NEGATIVE_INFINITY, crashedAtMs: undefined };
     const unlimited = { ...LIMITS, requestsPerMinute: "unlimited", bytesPerMinute: "unlimited" } as const;
 
-    expect(earlierUse(fresh, NOW, LIMITS)).toEqual([]);
-    expect(earlierUse({ ...FREE, crashedAtMs: NOW }, NOW, unlimited).at(-1)).toEqual({
-      atMs: NOW,
+    expect(earlierUse(undefined, NOW, LIMITS)).toEqual([]);
+    expect(earlierUse(crashed(), NOW, unlimited).at(-1)).toEqual({
+      atMs: NOW - 40_000,
       requests: 0,
       bytes: 0,
     });

@@ -1,10 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import {
-  type LeasedAccount,
-  leaseAccount,
+  acquireLease,
+  leasedRateLimiter,
   withLease,
 } from "../../../../lambdas/job/run/lease/lease-account.ts";
+import type { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../crash.ts";
 import { interposed } from "../interposed-store.ts";
@@ -40,11 +42,13 @@ function slow({ store }: SmallWorld, written: string[] = []): Store {
   };
 }
 
-async function leased(world: SmallWorld, written: string[] = []): Promise<LeasedAccount> {
+async function leased(
+  world: SmallWorld,
+  written: string[] = [],
+): Promise<{ readonly lease: Lease; readonly rateLimiter: RateLimiter }> {
   const ports = world.ports({ store: slow(world, written) });
-  const found = await leaseAccount(ports, world.settings, { runId: OLD_RUN });
-  if ("takenBy" in found) throw new Error("the lease is taken");
-  return found;
+  const lease = await acquireLease(ports, { runId: OLD_RUN, limits: world.settings });
+  return { lease, rateLimiter: leasedRateLimiter(ports, world.settings, lease) };
 }
 
 const FULL_WINDOW = [{ requests: 40, bytes: 1_000 }];

@@ -5,10 +5,8 @@ import {
   encodeLease,
   executionOf,
   expiryMs,
-  isHeld,
-  knownSinceMs,
+  heldLease,
   type LeaseFile,
-  leaseOf,
   readLease,
 } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
@@ -26,6 +24,7 @@ const aLease = (over: Partial<LeaseFile> = {}): LeaseFile => ({
   renewed_at: "2026-01-01T00:00:00.000Z",
   expires_at: "2026-01-01T00:01:00.000Z",
   use: [],
+  use_since: "2025-12-31T23:00:00.000Z",
   ...over,
 });
 
@@ -45,17 +44,18 @@ describe("a lease is written", () => {
       { expires_at: null },
     ],
   ])("%s", async (_, facts, end) => {
-    const lease = leaseOf({ ...facts, use: USE }, NOW_MS);
+    const lease: unknown = JSON.parse(new TextDecoder().decode(encodeLease({ ...facts, use: USE }, NOW_MS)));
 
     expect(lease).toStrictEqual({ ...facts, ...dates, ...end });
   });
 
   test("as one line, and is read back", async () => {
     const store = new MemoryStore();
-    const version = await store.create(KEY, encodeLease(aLease()));
+    const facts = { run_id: "run-1", holder: { token: "a" }, use: [] };
+    const version = await store.create(KEY, encodeLease(facts, NOW_MS));
 
     expect(store.text(KEY)).toBe(
-      '{"run_id":"run-1","holder":{"token":"a"},"renewed_at":"2026-01-01T00:00:00.000Z","expires_at":"2026-01-01T00:01:00.000Z","use":[]}\n',
+      '{"run_id":"run-1","holder":{"token":"a"},"renewed_at":"2026-01-01T00:00:00.000Z","expires_at":"2026-01-01T00:01:00.000Z","use":[],"use_since":"2025-12-31T23:00:00.000Z"}\n',
     );
     expect(await readLease(accountStore(store, "uk"))).toEqual({ version, lease: aLease() });
   });
@@ -72,11 +72,6 @@ describe("a lease that is read", () => {
     const version = (await store.read(KEY))?.version;
 
     expect(await readLease(accountStore(store, "uk"))).toEqual({ version, lease: undefined });
-  });
-
-  test("says since when its use is complete; where it does not, that is a minute before it was renewed", () => {
-    expect(knownSinceMs(aLease({ use_since: "2025-12-31T23:30:00.000Z" }))).toBe(NOW_MS - 30 * 60_000);
-    expect(knownSinceMs(aLease())).toBe(NOW_MS - 60_000);
   });
 
   test.each([
@@ -115,11 +110,16 @@ describe("a lease that is read", () => {
   });
 
   test.each([
-    ["held until its end", {}, NOW_MS + 59_999, true],
-    ["free from its end on", {}, NOW_MS + 60_000, false],
-    ["free where it names no run", { run_id: null }, NOW_MS, false],
-    ["held for an execution, however late it is", { expires_at: null, execution: ARN }, NOW_MS + 1e9, true],
+    ["held until its end", {}, NOW_MS + 59_999, { expires_at: "2026-01-01T00:01:00.000Z" }],
+    ["free from its end on", {}, NOW_MS + 60_000, undefined],
+    ["free where it names no run", { run_id: null }, NOW_MS, undefined],
+    [
+      "held for an execution, however late it is",
+      { expires_at: null, execution: ARN },
+      NOW_MS + 1e9,
+      { expires_at: null, execution: ARN },
+    ],
   ])("is %s", (_, over, nowMs, held) => {
-    expect(isHeld(aLease(over), nowMs)).toBe(held);
+    expect(heldLease(aLease(over), nowMs)).toEqual(held && { run_id: "run-1", ...held });
   });
 });

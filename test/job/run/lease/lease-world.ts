@@ -1,13 +1,15 @@
 // One account, and as many processes as a test wants. Time passes when a test says so.
 
 import { setImmediate } from "node:timers/promises";
-import { Lease, type LeaseTaken } from "../../../../lambdas/job/run/lease/lease.ts";
+import { expect } from "vitest";
+import type { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import {
   type AcquirePorts,
   acquireLease,
   type LeaseRequest,
 } from "../../../../lambdas/job/run/lease/lease-account.ts";
 import type { Holder } from "../../../../lambdas/job/run/lease/lease-file.ts";
+import { type Skipped, StartSkipped } from "../../../../lambdas/job/run/record/run-result.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
@@ -15,6 +17,9 @@ import { MemoryStore } from "../../storage/memory-store.ts";
 import { interposed } from "../interposed-store.ts";
 
 export const KEY = "accounts/uk/lease.json";
+
+/** What a minute gives. */
+const LIMITS = { requestsPerMinute: 100, bytesPerMinute: 1_000, windowMs: 60_000 };
 
 /** So many turns of the event loop are enough for a write and what follows it. */
 const TURNS = 10;
@@ -57,19 +62,22 @@ export class Account {
     };
   }
 
-  /** A run, which waits for the lease of a command. */
-  acquire(
+  /** The lease, or why it is not taken. */
+  async acquire(
     token: string,
     runId: string,
     request: Omit<LeaseRequest, "runId"> = {},
-  ): Promise<Lease | LeaseTaken> {
-    return acquireLease(this.ports(token), { runId, waitForCommand: true, ...request });
+  ): Promise<Lease | Skipped> {
+    return acquireLease(this.ports(token), { runId, limits: LIMITS, ...request }).catch((error: unknown) => {
+      if (error instanceof StartSkipped) return error.end;
+      throw error;
+    });
   }
 
   /** The lease, however long it has to be waited for. */
   async held(token: string, runId: string, request: Omit<LeaseRequest, "runId"> = {}): Promise<Lease> {
     const lease = await this.until(this.acquire(token, runId, request));
-    if (!(lease instanceof Lease)) throw new Error("the lease is taken");
+    if ("outcome" in lease) throw new Error("the lease is taken");
     return lease;
   }
 
@@ -108,13 +116,26 @@ export class Account {
     const renewed_at = new Date(now).toISOString();
     const expires_at = new Date(now + 60_000).toISOString();
     const use = [{ atMs: now, requests: 7, bytes: 70 }];
-    const lease = { run_id: runId, holder: { token }, renewed_at, expires_at, use, ...changes };
+    const use_since = new Date(now - 3_600_000).toISOString();
+    const lease = { run_id: runId, holder: { token }, renewed_at, expires_at, use, use_since, ...changes };
     this.store.put(KEY, JSON.stringify(lease));
   }
 
   lease(): { run_id: string | null; expires_at: string; use: unknown; use_since?: string } {
     return JSON.parse(this.store.text(KEY) ?? "null");
   }
+}
+
+/** @param why how the explanation begins: `The run run-1` */
+export function takenBy(why: string): object {
+  const explanation: unknown = expect.stringMatching(`^${why} `);
+  return { outcome: "SKIPPED", reason: "LEASE_TAKEN", explanation };
+}
+
+/** When a holder before may have sent what it did not count. */
+export function crashedAtMs({ earlier }: Lease): number | undefined {
+  const { requestsPerMinute: requests, bytesPerMinute: bytes } = LIMITS;
+  return earlier.find((use) => use.requests === requests && use.bytes === bytes)?.atMs;
 }
 
 /** All has happened that happens without time. */

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import { permitWhileHeld } from "../../../../lambdas/job/run/lease/lease-account.ts";
-import { encodeLease, leaseOf } from "../../../../lambdas/job/run/lease/lease-file.ts";
+import { encodeLease } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
@@ -19,21 +19,9 @@ async function leased() {
   const clock = new ManualClock(Date.UTC(2026, 0, 5, 6));
   const store = new MemoryStore(clock);
   const holder = { token: "ours" };
-  const file = encodeLease(leaseOf({ run_id: RUN, holder, use: [] }, clock.now()));
-  const version = (await store.create(layout(ACCOUNT).lease, file)) ?? "";
-  const lease = new Lease(
-    { store: accountStore(store, ACCOUNT), clock, logger: new LogLines(), holder },
-    {
-      runId: RUN,
-      execution: undefined,
-      version,
-      writtenAt: { wallMs: clock.now(), monotonicMs: clock.monotonicMs() },
-      handedOver: undefined,
-      earlier: [],
-      knownSinceMs: 0,
-      crashedAtMs: undefined,
-    },
-  );
+  const ports = { store: accountStore(store, ACCOUNT), clock, logger: new LogLines() };
+  const lease = await Lease.take(ports, { run_id: RUN, holder, use: [] }, undefined);
+  if (lease === undefined) throw new Error("the lease is taken");
   const limits = { requestsPerMinute: 100, bytesPerMinute: "unlimited", windowMs: 60_000 } as const;
   const rateLimiter = new RateLimiter({ ...limits, clock });
   permitWhileHeld(rateLimiter, lease);
@@ -68,13 +56,13 @@ test("a computer that slept, and whose monotonic clock stood still, asks as well
 
 test("a request never goes where another process has taken the lease", async () => {
   const { clock, store, lease, rateLimiter } = await leased();
-  const other = leaseOf({ run_id: RUN, holder: { token: "theirs" }, use: [] }, clock.now());
-  store.put(layout(ACCOUNT).lease, encodeLease(other));
+  const other = { run_id: RUN, holder: { token: "theirs" }, use: [] };
+  store.put(layout(ACCOUNT).lease, encodeLease(other, clock.now()));
   clock.advance(60_000);
 
   const waiting = rateLimiter.acquire("detail", lease.lost);
 
-  await expect(waiting).rejects.toThrow("the lease was taken over");
+  await expect(waiting).rejects.toThrow("Another process took over the lease");
 });
 
 test("a lease that is overdue is written once, and once more where it is overdue again", async () => {
