@@ -94,7 +94,7 @@ const PARSING = [
 ];
 const STAGING = [
   "lambdas/job/snapshot/files/parts.ts",
-  "lambdas/job/snapshot/files/gzip/",
+  "lambdas/job/snapshot/files/gzip-lines.ts",
   "lambdas/job/snapshot/staging/plan.ts",
   "lambdas/job/snapshot/staging/chain.ts",
   "lambdas/job/storage/directory/directory-store.ts",

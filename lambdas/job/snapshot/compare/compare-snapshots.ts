@@ -4,7 +4,7 @@
 import { hash } from "node:crypto";
 import type { AccountStore, Store } from "../../storage/store.ts";
 import { damaged, RESTORE } from "../files/damaged.ts";
-import { readLineBytes } from "../files/gzip-lines.ts";
+import { readLines } from "../files/gzip-lines.ts";
 import type { Manifest } from "../files/manifest.ts";
 import { type PartInfo, readParts, verifyFile } from "../files/parts.ts";
 import { type Change, diffRows } from "../rows/diff-rows.ts";
@@ -204,7 +204,7 @@ function compareDigests(before: Buffer, old: number, after: Buffer, current: num
   return before.compare(after, current + from, current + to, old + from, old + to);
 }
 
-/** Single rows of a snapshot's parts. The other lines are unzipped with their part, and never become text. */
+/** Single rows of a snapshot's parts. */
 interface ChosenRows {
   /** Counted from 0 in the whole snapshot, ascending. */
   readonly places: readonly number[];
@@ -255,10 +255,10 @@ async function* linesAt(
   if (chunks === undefined) throw damaged(key, "it is missing", RESTORE);
   let found = 0;
   let row = 0;
-  for await (const line of readLineBytes(chunks, key, RESTORE)) {
+  for await (const line of readLines(chunks, key, RESTORE)) {
     proceed();
     if (row++ !== places[found]) continue;
-    yield line.toString("utf8");
+    yield line;
     found += 1;
     if (found === places.length) return;
   }

@@ -1,6 +1,7 @@
 // Lines as one gzip member: small files in one call, others as streams.
 
 import { isUtf8 } from "node:buffer";
+import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip, type Gunzip, type Gzip, gunzipSync, gzipSync } from "node:zlib";
 import { codeOf } from "../../errors/sync-error.ts";
@@ -19,17 +20,26 @@ const STREAM = {
 const LEVEL = 4;
 
 const NEWLINE = 0x0a;
-const LINE_END = Buffer.of(NEWLINE);
+
+/** What bytes are. */
+export interface Content {
+  readonly bytes: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
 
 /** Without their newlines. */
 export type Lines = AsyncIterable<string> | Iterable<string>;
 
-/** Takes lines only as fast as the result is read; an error of `lines` passes through unchanged. */
-export function gzipLines(lines: Lines, level = LEVEL): AsyncGenerator<Uint8Array, void, undefined> {
+/**
+ * Takes lines only as fast as the result is read; an error of `lines` passes through unchanged.
+ * @param text takes the checksum of the uncompressed bytes
+ */
+export function gzipLines(lines: Lines, text = new Checksum()): AsyncGenerator<Uint8Array, void, undefined> {
   return throughZlib(
-    encoded(lines),
-    (bytes) => gzipSync(bytes, { level }),
-    () => createGzip({ ...STREAM, level }),
+    text.over(encoded(lines)),
+    (bytes) => gzipSync(bytes, { level: LEVEL }),
+    () => createGzip({ ...STREAM, level: LEVEL }),
   );
 }
 
@@ -38,11 +48,16 @@ export function lineBytes(line: string): number {
   return Buffer.byteLength(line) + 1;
 }
 
+/** Many lines at once, because each goes through several steps on its own. */
 async function* encoded(lines: Lines): AsyncGenerator<Uint8Array> {
+  let text = "";
   for await (const line of lines) {
-    yield Buffer.from(line);
-    yield LINE_END;
+    text += `${line}\n`;
+    if (text.length < BLOCK_BYTES) continue;
+    yield Buffer.from(text);
+    text = "";
   }
+  yield Buffer.from(text);
 }
 
 /**
@@ -50,31 +65,24 @@ async function* encoded(lines: Lines): AsyncGenerator<Uint8Array> {
  * one gzip member; errors of `chunks` pass through unchanged.
  * @param key of the file, for errors
  * @param remedy what to do when it is damaged
+ * @param text takes the checksum of the uncompressed bytes
  */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   key: string,
   remedy = MAKE_AGAIN,
+  text = new Checksum(),
 ): AsyncGenerator<string, void, undefined> {
-  // Line by line: a text of all lines takes twice the memory if one character needs it, and stays in memory as long as one of them.
-  for await (const line of readLineBytes(chunks, key, remedy)) yield line.toString("utf8");
-}
-
-/** The same, as bytes. */
-export async function* readLineBytes(
-  chunks: AsyncIterable<Uint8Array>,
-  key: string,
-  remedy = MAKE_AGAIN,
-): AsyncGenerator<Buffer, void, undefined> {
   let begun: Uint8Array[] = []; // a line whose end has not come yet
-  for await (const chunk of unzipped(chunks, key, remedy)) {
+  for await (const chunk of text.over(unzipped(chunks, key, remedy))) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       const rest = chunk.subarray(start, end);
       const line = begun.length === 0 ? rest : Buffer.concat([...begun, rest]);
       if (line.length === 0) throw damaged(key, "it holds an empty line", remedy);
       if (!isUtf8(line)) throw damaged(key, "it is not UTF-8", remedy);
-      yield line;
+      // Line by line: a text of all lines takes twice the memory if one character needs it, and stays in memory as long as one of them.
+      yield line.toString("utf8");
       begun = [];
       start = end + 1;
     }
@@ -135,4 +143,25 @@ async function* inBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
     [block, bytes] = [[], 0];
   }
   yield Buffer.concat(block);
+}
+
+/** Of bytes that pass through, taken on their way. */
+export class Checksum {
+  readonly #hash = createHash("sha256");
+  #bytes = 0;
+
+  async *over<Bytes extends Uint8Array>(
+    chunks: AsyncIterable<Bytes>,
+  ): AsyncGenerator<Bytes, void, undefined> {
+    for await (const chunk of chunks) {
+      this.#hash.update(chunk);
+      this.#bytes += chunk.length;
+      yield chunk;
+    }
+  }
+
+  /** Ends it. */
+  result(): Content {
+    return { bytes: this.#bytes, sha256: this.#hash.digest("hex") };
+  }
 }

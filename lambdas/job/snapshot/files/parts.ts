@@ -1,39 +1,35 @@
 // Parts: gzipped NDJSON files, written once and cut at a size; read; and verified without parsing their rows.
 
-import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Store } from "../../storage/store.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
-import { gzipLines, type Lines, lineBytes, readLines, unzipped } from "./gzip-lines.ts";
+import {
+  Checksum,
+  type Content,
+  gzipLines,
+  type Lines,
+  lineBytes,
+  readLines,
+  unzipped,
+} from "./gzip-lines.ts";
 
-/** What a part holds, as its manifest says. */
-export interface PartInfo {
+/** What a part holds uncompressed, as its manifest says. */
+export interface PartInfo extends Content {
   /** The file's name in its prefix. */
   readonly file: string;
   readonly rows: number;
-  /** Uncompressed. */
-  readonly bytes: number;
-  /** Hexadecimal, of the uncompressed bytes. */
-  readonly sha256: string;
-}
-
-/** A part as it lies in the store. The same rows may be compressed to other bytes. */
-export interface StoredFile {
-  readonly bytes: number;
-  /** Hexadecimal. */
-  readonly sha256: string;
 }
 
 export interface WrittenPart extends PartInfo {
-  readonly stored: StoredFile;
+  /** The part as it lies in the store. The same rows may be compressed to other bytes. */
+  readonly stored: Content;
 }
 
 /** Uncompressed. */
 export const MAX_PART_BYTES = 128 * 1024 * 1024;
 
 /** What a file of lines holds, and what it is in the store. */
-interface LinesFile extends Omit<PartInfo, "file"> {
-  readonly stored: StoredFile;
+interface LinesFile extends Omit<WrittenPart, "file"> {
   /** False where the key was taken: nothing was written. */
   readonly isNew: boolean;
 }
@@ -44,20 +40,16 @@ export async function writeLines(
   key: string,
   lines: Lines,
 ): Promise<LinesFile> {
-  const text = createHash("sha256");
-  const file = new FileHash();
+  const [text, file] = [new Checksum(), new Checksum()];
   let rows = 0;
-  let bytes = 0;
   async function* counted(): AsyncGenerator<string> {
     for await (const line of lines) {
       rows += 1;
-      bytes += lineBytes(line);
-      text.update(line).update("\n");
       yield line;
     }
   }
-  const created = await store.create(key, file.over(gzipLines(counted())));
-  return { rows, bytes, sha256: text.digest("hex"), stored: file.result(), isNew: created !== undefined };
+  const created = await store.create(key, file.over(gzipLines(counted(), text)));
+  return { rows, ...text.result(), stored: file.result(), isNew: created !== undefined };
 }
 
 interface WritePartsOptions {
@@ -79,12 +71,11 @@ export async function writeParts(options: WritePartsOptions): Promise<readonly W
   const source = iterate(lines);
   let next = await source.next();
   async function* fitting(): AsyncGenerator<string> {
-    let bytes = 0;
-    while (!next.done) {
-      bytes += lineBytes(next.value);
+    for (let bytes = 0; !next.done; next = await source.next()) {
+      const size = lineBytes(next.value);
+      if (bytes > 0 && bytes + size > maxBytes) return;
+      bytes += size;
       yield next.value;
-      next = await source.next();
-      if (!next.done && bytes + lineBytes(next.value) > maxBytes) return;
     }
   }
   try {
@@ -124,14 +115,13 @@ async function* linesOf(
 ): AsyncGenerator<string, void, undefined> {
   const chunks = await store.open(key);
   if (chunks === undefined) throw damaged(key, "it is missing", RESTORE);
-  const hash = createHash("sha256");
+  const text = new Checksum();
   let rows = 0;
-  for await (const line of readLines(chunks, key, RESTORE)) {
+  for await (const line of readLines(chunks, key, RESTORE, text)) {
     rows += 1;
-    hash.update(line).update("\n");
     yield line;
   }
-  if (rows === expected.rows && hash.digest("hex") === expected.sha256) return;
+  if (rows === expected.rows && text.result().sha256 === expected.sha256) return;
   throw damaged(key, `its ${rows} rows are not the ${expected.rows} rows it was made of`, RESTORE);
 }
 
@@ -148,18 +138,12 @@ export async function verifyPart(
   key: string,
   { sha256, bytes }: Pick<PartInfo, "sha256" | "bytes">,
   { proceed = () => undefined, remedy = RESTORE }: VerifyPartOptions = {},
-): Promise<StoredFile> {
+): Promise<Content> {
   const chunks = await store.open(key);
   if (chunks === undefined) throw damaged(key, "it is missing", remedy);
-  const file = new FileHash();
-  const hash = createHash("sha256");
-  let found = 0;
-  for await (const chunk of unzipped(file.over(chunks), key, remedy)) {
-    proceed();
-    hash.update(chunk);
-    found += chunk.length;
-  }
-  if (found === bytes && hash.digest("hex") === sha256) return file.result();
+  const [text, file] = [new Checksum(), new Checksum()];
+  for await (const _ of text.over(unzipped(file.over(chunks), key, remedy))) proceed();
+  if (isDeepStrictEqual(text.result(), { bytes, sha256 })) return file.result();
   throw damaged(key, "its checksum does not match", remedy);
 }
 
@@ -171,34 +155,14 @@ export async function verifyFile(
   store: Store,
   key: string,
   part: Pick<PartInfo, "sha256" | "bytes">,
-  stored: StoredFile | undefined,
+  stored: Content | undefined,
   proceed: () => void,
 ): Promise<void> {
   const chunks = stored && (await store.open(key));
   if (chunks !== undefined) {
-    const file = new FileHash();
+    const file = new Checksum();
     for await (const _ of file.over(chunks)) proceed();
     if (isDeepStrictEqual(file.result(), stored)) return;
   }
   await verifyPart(store, key, part, { proceed });
-}
-
-/** The checksum of a file as it lies in the store, taken while it is written or read. */
-export class FileHash {
-  readonly #hash = createHash("sha256");
-  #bytes = 0;
-
-  /** Passes the chunks on. */
-  async *over(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const chunk of chunks) {
-      this.#hash.update(chunk);
-      this.#bytes += chunk.length;
-      yield chunk;
-    }
-  }
-
-  /** Ends it. */
-  result(): StoredFile {
-    return { bytes: this.#bytes, sha256: this.#hash.digest("hex") };
-  }
 }

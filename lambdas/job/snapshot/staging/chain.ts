@@ -4,14 +4,12 @@
 // The record at a place says where the next one begins. So the records are a chain, whichever processes made them: of two
 // that collect the same events one creates the record, and the rows of the other one are never used.
 
-import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { damaged } from "../files/damaged.ts";
-import { readLines } from "../files/gzip-lines.ts";
-import { FileHash } from "../files/parts.ts";
+import { Checksum, readLines } from "../files/gzip-lines.ts";
 import type { Plan } from "./plan.ts";
 
 /** Why a listed event has no row: 404 or 410, 403, a detail over the cap, or one that is nested too deep. */
@@ -191,13 +189,9 @@ export class Chain {
   async *#linesOf(key: string, expected: RangeRows): AsyncGenerator<string, undefined> {
     const chunks = await this.#store.open(key);
     if (chunks === undefined) throw damaged(key, "it is missing", NEW_RUN);
-    const file = new FileHash();
-    const text = createHash("sha256");
-    for await (const line of readLines(file.over(chunks), key, NEW_RUN)) {
-      text.update(line).update("\n");
-      yield line;
-    }
-    if (isDeepStrictEqual(file.result(), expected.stored) && text.digest("hex") === expected.sha256) return;
+    const [text, file] = [new Checksum(), new Checksum()];
+    yield* readLines(file.over(chunks), key, NEW_RUN, text);
+    if (isDeepStrictEqual(file.result(), expected.stored) && text.result().sha256 === expected.sha256) return;
     throw damaged(key, "its checksum is not the one in its record", NEW_RUN);
   }
 }

@@ -110,8 +110,7 @@ export async function createPlan(store: Store, key: string, { events, ...draft }
     sha256: lines.sha256(),
   };
 
-  // Level 1: read at most once, expires after two weeks, and nothing is staged before it is written.
-  const created = await store.create(key, gzipLines(planLines(header, lines), 1));
+  const created = await store.create(key, gzipLines(planLines(header, lines)));
   if (created !== undefined) return planOf(key, header, lines);
 
   const standing = await readPlan(store, key);

@@ -1,14 +1,9 @@
 import { hash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { readLines } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
+import { type Content, readLines } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { createManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
-import {
-  type StoredFile,
-  verifyFile,
-  verifyPart,
-  writeParts,
-} from "../../../../lambdas/job/snapshot/files/parts.ts";
+import { verifyFile, verifyPart, writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import {
   checkForeign,
   checkListed,
@@ -128,10 +123,10 @@ describe("a part's file", () => {
   const ROWS = { sha256: hash("sha256", TEXT, "hex"), bytes: 13 };
   const OTHER = { sha256: hash("sha256", "other rows\n", "hex"), bytes: 13 };
   const WRITTEN = gzipSync(TEXT);
-  const STORED: StoredFile = { bytes: WRITTEN.length, sha256: hash("sha256", WRITTEN, "hex") };
+  const STORED: Content = { bytes: WRITTEN.length, sha256: hash("sha256", WRITTEN, "hex") };
 
   /** How often the file, as it is said to have been written, is opened until it verifies. */
-  async function opened(rows: typeof ROWS, stored: StoredFile | undefined): Promise<number> {
+  async function opened(rows: typeof ROWS, stored: Content | undefined): Promise<number> {
     let times = 0;
     const open = async (key: string): Promise<AsyncIterable<Uint8Array> | undefined> => {
       times += 1;
@@ -264,7 +259,7 @@ describe("the folder of a snapshot", () => {
   );
 
   it("has each part before it is published, with its size where the manifest has one", async () => {
-    const check = (stored?: readonly StoredFile[]): Promise<void> =>
+    const check = (stored?: readonly Content[]): Promise<void> =>
       checkListed(accountStore(store, "uk"), { ...LISTED, ...(stored && { stored }) });
 
     await expect(check()).resolves.toBeUndefined();
