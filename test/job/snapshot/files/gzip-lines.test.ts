@@ -3,9 +3,9 @@ import { setImmediate } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
-import { gzipLines, readLines } from "../../../../../lambdas/job/snapshot/files/gzip-lines.ts";
-import { bytesOf, streamOf } from "../streams.ts";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { gzipLines, readLines } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
+import { bytesOf, streamOf } from "./streams.ts";
 
 const read = (...chunks: readonly Uint8Array[]): Promise<string[]> =>
   Array.fromAsync(readLines(streamOf(...chunks), "runs/uk/some-file"));
