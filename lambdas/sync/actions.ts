@@ -17,6 +17,7 @@ import type { RunSettings } from "../job/run/run-settings.ts";
 import { status } from "../job/run/status.ts";
 import {
   DEFAULT_VERIFIED,
+  MOST_NAMED,
   sampleSize,
   verifiedCounts,
   verifiedText,
@@ -148,7 +149,7 @@ const ACTIONS = new Map<unknown, Understand>(
         ports.log.info(`verified ${found.sample} events: ${summary}`, { ...counts });
         // A verification is no run, so it has no metrics of one. That the login works is over for its alarm.
         if (found.sample > 0) ports.metrics(account, { LoginRefused: 0 });
-        const { changed } = found.first;
+        const changed = found.uuids.changed.slice(0, MOST_NAMED);
         const uuids = changed.length === 0 ? {} : { changed_uuids: changed };
         return { account, snapshot_id: found.head.snapshot_id, summary, ...counts, ...uuids };
       },

@@ -4,6 +4,7 @@
 import { type Check, check } from "../../../lambdas/job/run/check.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import {
+  MOST_NAMED,
   type Verified,
   verifiedCounts,
   verifiedText,
@@ -90,28 +91,31 @@ const verifyCommand = command({
 
 export const CHECKS: readonly CommandOfList[] = [checkCommand, verifyCommand];
 
-function describe({ head, sample, counts, first }: Verified, nowMs: number): readonly string[] {
+function describe(found: Verified, nowMs: number): readonly string[] {
+  const { head, sample, uuids } = found;
   const madeAt = age(madeAtMs(head), nowMs);
   const random = sample < head.events ? `${countText(sample)} random events` : "all events";
   const lines = [
     `${random} of the ${plural(head.events, "event")} that readers see (snapshot ${head.snapshot_id}, ${madeAt}), fetched again`,
-    `  ${verifiedText({ counts })}`,
-    ...named("changed", first.changed, counts.changed),
-    ...named("gone", first.gone, counts.gone),
-    ...named("forbidden", first.forbidden, counts.forbidden),
-    ...named("too large", first.oversize, counts.oversize),
-    ...named("too deep", first.too_deep, counts.too_deep),
+    `  ${verifiedText(found)}`,
+    ...named("changed", uuids.changed),
+    ...named("gone", uuids.gone),
+    ...named("forbidden", uuids.forbidden),
+    ...named("too large", uuids.oversize),
+    ...named("too deep", uuids.too_deep),
   ];
-  if (counts.same === sample) return lines;
+  if (uuids.same.length === sample) return lines;
   const next = head.pinned
     ? "The account is pinned: what the service has now is held until you accept it."
     : "The next run brings what the service has now.";
   return [...lines, `  ${next}`];
 }
 
-/** A line for each uuid. */
-function named(title: string, uuids: readonly string[], total: number): readonly string[] {
-  const more =
-    total > uuids.length ? [`  ${" ".repeat(9)}  and ${countText(total - uuids.length)} more`] : [];
-  return [...uuids.map((uuid, index) => `  ${(index === 0 ? title : "").padEnd(9)}  ${uuid}`), ...more];
+/** A line for each of the first ones. */
+function named(title: string, uuids: readonly string[]): readonly string[] {
+  const more = uuids.length - MOST_NAMED;
+  return [
+    ...uuids.slice(0, MOST_NAMED).map((uuid, index) => `  ${(index === 0 ? title : "").padEnd(9)}  ${uuid}`),
+    ...(more > 0 ? [`  ${" ".repeat(9)}  and ${countText(more)} more`] : []),
+  ];
 }

@@ -17,7 +17,7 @@ import { type LogSince, readLog, readLogSince } from "../storage/publication-log
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import { estimateText } from "./collect/estimate.ts";
 import { readListOnce, spread } from "./collect/read-list.ts";
-import { workMs } from "./collect/time-budget.ts";
+import { checkTimeLeft } from "./collect/time-budget.ts";
 import { type OpenService, unusedRateLimiter, withLease } from "./lease/lease-account.ts";
 import { openAccount } from "./login/open-account.ts";
 import { columnsOfRun } from "./publish/columns.ts";
@@ -83,16 +83,14 @@ export async function check(
 
   const unused = unusedRateLimiter(ports, settings);
   const openWithoutLease: OpenService = () => openAccount(ports, unused, "manual");
-  const skipped = await withLease(ports, settings, "check", async (open, leased, budget) => {
+  const tryAll = async (open: OpenService, leased: RunPorts, budget: RateLimiter): Promise<undefined> => {
     const listed = await tryService(leased, open, budget, runCheck);
     if (listed !== undefined) onEstimate(estimateText(listed, budget));
-    return undefined;
-  }).catch(async (error: unknown) => {
+  };
+  const skipped = await withLease(ports, settings, "check", tryAll).catch((error: unknown) => {
     // The store failed, so no run can work on the account either. The checks of the service are still worth making.
     if (!(error instanceof SyncError) || ports.signal.aborted) throw error;
-    const listed = await tryService(ports, openWithoutLease, unused, runCheck);
-    if (listed !== undefined) onEstimate(estimateText(listed, unused));
-    return undefined;
+    return tryAll(openWithoutLease, ports, unused);
   });
   if (skipped?.reason === "LOGIN_REFUSED") {
     checks.push({ name: "login", ok: false, code: skipped.reason, remedy: skipped.explanation });
@@ -112,7 +110,7 @@ export async function check(
 async function tryService(
   ports: RunPorts,
   open: OpenService,
-  budget: Pick<RateLimiter, "waitMs">,
+  budget: RateLimiter,
   runCheck: RunCheck,
 ): Promise<number | undefined> {
   const service = await runCheck("credentials", open);
@@ -209,7 +207,7 @@ export async function checkEverything(ports: SnapshotCheckPorts): Promise<void> 
   for (const snapshotId of await keptSnapshots(ports, since)) await checkSnapshot(ports, snapshotId, found);
   const lost = await lostChanges(store);
   for (const publication of log.filter((each) => !lost.has(each.publication))) {
-    const changes = verifyChanges(store, publication, () => proceed(ports));
+    const changes = verifyChanges(store, publication, () => checkTimeLeft(ports, outOfTime));
     await collectDamage(found, changes, { holds: "changes", of: publication.snapshot_id });
   }
   await collectDamage(found, checkNames(store));
@@ -218,7 +216,7 @@ export async function checkEverything(ports: SnapshotCheckPorts): Promise<void> 
 
 async function checkSnapshot(ports: SnapshotCheckPorts, snapshotId: string, found: Damage[]): Promise<void> {
   const { store } = ports;
-  const verified = verifySnapshot(store, snapshotId, () => proceed(ports));
+  const verified = verifySnapshot(store, snapshotId, () => checkTimeLeft(ports, outOfTime));
   await collectDamage(found, verified, { holds: "snapshot", of: snapshotId });
   const manifest = await verified.catch(undefinedIfDamaged);
   if (manifest === undefined) return;
@@ -249,13 +247,8 @@ async function keptSnapshots(
   return [...kept].sort();
 }
 
-function proceed(ports: SnapshotCheckPorts): void {
-  ports.signal.throwIfAborted();
-  if (workMs(ports) >= 0) return;
-  throw new SyncError(
-    "INTERRUPTED",
-    "The snapshot has too many bytes to verify them within the time limit. What was read is undamaged. To verify all of it, use check on the command line, which has no time limit.",
-  );
+function outOfTime(): string {
+  return "The snapshot has too many bytes to verify them within the time limit. What was read is undamaged. To verify all of it, use check on the command line, which has no time limit.";
 }
 
 function throwIfAny(found: readonly Damage[], account: string, head: string | undefined): void {

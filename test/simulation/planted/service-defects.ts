@@ -6,8 +6,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "check works without the lease",
     file: "run/check.ts",
-    from: 'withLease(ports, settings, "check", async',
-    to: '((...args) => args[3](openWithoutLease, ports, unused))(ports, settings, "check", async',
+    from: 'withLease(ports, settings, "check", tryAll)',
+    to: "tryAll(openWithoutLease, ports, unused)",
     isPast: true,
   },
   {

@@ -28,6 +28,15 @@ export function workMs({ timeLeftMs, reserveMs = RESERVE_MS }: TimePorts): numbe
   return timeLeftMs === undefined ? Number.POSITIVE_INFINITY : timeLeftMs() - reserveMs;
 }
 
+/**
+ * For what reads for long and records nothing: throws the signal's reason, or `INTERRUPTED` where the time limit is near.
+ * @param message what a person should do instead
+ */
+export function checkTimeLeft(ports: TimePorts & Pick<RunPorts, "signal">, message: () => string): void {
+  ports.signal.throwIfAborted();
+  if (workMs(ports) < 0) throw new SyncError("INTERRUPTED", message());
+}
+
 export class TimeBudget {
   readonly #ports: TimePorts;
   readonly #budget: PausingBudget | undefined;

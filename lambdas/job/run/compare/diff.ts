@@ -9,7 +9,7 @@ import type { Change } from "../../snapshot/rows/diff-rows.ts";
 import { readHead } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 
-import { workMs } from "../collect/time-budget.ts";
+import { checkTimeLeft } from "../collect/time-budget.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { heldSnapshots, keptSnapshot } from "./held-snapshots.ts";
 import { ChangeSample } from "./preview.ts";
@@ -48,11 +48,11 @@ export async function diff(
   const after = await snapshotOf(a);
   const other = b ?? (await readHead(store))?.snapshot_id;
   const before = other === undefined ? undefined : await snapshotOf(other);
-  const proceed = (): void => checkTime(ports);
+  const proceed = (): void => checkTimeLeft(ports, outOfTime);
   try {
     for await (const change of compareSnapshots(store, before, after, proceed)) onChange(change);
   } catch (error) {
-    throw isDamage(error) ? await locatedDamage(error, ports, [after, before]) : error;
+    throw isDamage(error) ? await locatedDamage(error, store, [after, before], proceed) : error;
   }
   return { a: after.snapshot_id, b: before?.snapshot_id ?? null };
 }
@@ -70,24 +70,20 @@ async function newestHeld(store: AccountStore): Promise<string> {
 /** A damaged part may show in its rows before it shows in its checksum, and a row does not know its file. */
 async function locatedDamage(
   error: SyncError,
-  ports: DiffPorts,
+  store: AccountStore,
   manifests: readonly (Manifest | undefined)[],
+  proceed: () => void,
 ): Promise<SyncError> {
   for (const manifest of manifests) {
-    const found = manifest && verifySnapshot(ports.store, manifest.snapshot_id, () => checkTime(ports));
+    const found = manifest && verifySnapshot(store, manifest.snapshot_id, proceed);
     const damage = found && (await damageIn(found));
     if (damage) return damage;
   }
   return error;
 }
 
-function checkTime(ports: DiffPorts): void {
-  ports.signal.throwIfAborted();
-  if (workMs(ports) >= 0) return;
-  throw new SyncError(
-    "INTERRUPTED",
-    "The snapshots have too many events to compare them within the time limit. Use diff on the command line, which has no time limit.",
-  );
+function outOfTime(): string {
+  return "The snapshots have too many events to compare them within the time limit. Use diff on the command line, which has no time limit.";
 }
 
 /** All changes counted, and the first of them in order: in which fields an event differs, not what they hold. */

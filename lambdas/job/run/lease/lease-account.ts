@@ -111,7 +111,7 @@ export function earlierUse(
 ): RateLimiterUsage {
   if (stored === undefined) return [];
   const { lease } = stored;
-  const sinceMs = lease ? Date.parse(lease.use_since) : nowMs;
+  const sinceMs = lease ? Date.parse(lease.use_since ?? lease.renewed_at) : nowMs;
   // All that was allowed, as late as possible.
   const unknownMs = sinceMs - (nowMs - limits.windowMs);
   const unknown = unknownMs > 0 ? [{ atMs: sinceMs, ...most(limits, unknownMs) }] : [];

@@ -37,8 +37,8 @@ const leaseSchema = z.object({
   handed_over: z.object({ run_id: z.string(), n: z.int().positive() }).nullish(),
   /** The requests and bytes of the last hour, so that the next start does not exceed the limit. */
   use: z.array(z.object({ atMs: z.number(), requests: z.number().min(0), bytes: z.number().min(0) })),
-  /** From when on `use` is complete. */
-  use_since: z.iso.datetime(),
+  /** From when on `use` is complete. Absent in leases of earlier versions: then it is `renewed_at`, to be on the safe side. */
+  use_since: z.iso.datetime().optional(),
 });
 export type LeaseFile = Readonly<z.infer<typeof leaseSchema>>;
 

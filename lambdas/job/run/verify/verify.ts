@@ -10,11 +10,12 @@ import { addDamagedHeadRemedy } from "../../snapshot/files/damaged.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { readParts } from "../../snapshot/files/parts.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";
+import type { LeftOutReason } from "../../snapshot/staging/chain.ts";
 import { type Publication, readHead } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { sayEstimate } from "../collect/estimate.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
-import { workMs } from "../collect/time-budget.ts";
+import { checkTimeLeft, workMs } from "../collect/time-budget.ts";
 import { type OpenService, withLease } from "../lease/lease-account.ts";
 import { beginAttempt, NO_COUNTS, recordAttempt, type SnapshotCounts } from "../record/attempt.ts";
 import { countText } from "../record/count-text.ts";
@@ -28,14 +29,20 @@ export const DEFAULT_VERIFIED = 100;
 /** At the default budget almost an hour, in which no run of the account can start. */
 const MAX_VERIFIED = 10_000;
 
+/** Of each verdict, in what is shown. */
+export const MOST_NAMED = 10;
+
 export const sampleSize = wholeNumber(1, MAX_VERIFIED);
+
+/** `gone` for 404 and 410, `forbidden` for 403, `oversize` for a detail over the cap, `too_deep` for too many levels. */
+type Verdict = "same" | "changed" | LeftOutReason;
 
 export interface Verified {
   readonly head: Publication;
   /** How many events were fetched again. */
   readonly sample: number;
-  readonly counts: Readonly<Verdicts["counts"]>;
-  readonly first: Readonly<Verdicts["first"]>;
+  /** What became of them, by uuid. */
+  readonly uuids: Readonly<Record<Verdict, readonly string[]>>;
 }
 
 /**
@@ -47,7 +54,7 @@ export async function verify(
   settings: RunSettings,
   size: number,
 ): Promise<Verified | Skipped> {
-  const { account } = settings;
+  const { account, concurrency } = settings;
   const head = await readHead(ports.store);
   if (head === undefined) throw nothingPublished(account);
   const attempt = beginAttempt(ports.clock, "verify");
@@ -59,21 +66,21 @@ export async function verify(
     budget: RateLimiter,
   ): Promise<Verified> => {
     const { store, random, signal, logger } = leased;
-    const { concurrency } = settings;
     const manifest = await readManifest(store, head.snapshot_id);
     const sample = Math.min(size, manifest.counts.events);
     refuseTooLong(sample, budget, leased);
     const service = await open();
     attempt.service = service;
-    const verdicts = new Verdicts();
+    const uuids: Record<Verdict, string[]> = {
+      ...{ same: [], changed: [] },
+      ...{ gone: [], forbidden: [], oversize: [], too_deep: [] },
+    };
+    let done = 0;
     const report = (): void => {
-      attempt.counts = verdicts.asCounts();
-      leased.onProgress({ done: verdicts.total, total: sample, retries: service.counts.retries });
+      attempt.counts = asCounts(uuids);
+      leased.onProgress({ done, total: sample, retries: service.counts.retries });
     };
-    const proceed = (): void => {
-      signal.throwIfAborted();
-      if (workMs(leased) < 0) throw outOfTime(verdicts.total, sample);
-    };
+    const proceed = (): void => checkTimeLeft(leased, () => outOfTime(done, sample));
     const fetchAgain = async (sampled: SampledEvent, stop: AbortSignal) => ({
       uuid: sampled.uuid,
       verdict: verdictOf(sampled, await service.detail(sampled.requestAs, stop)),
@@ -85,16 +92,17 @@ export async function verify(
       report();
       for await (const events of sampleEvents(store, manifest, { size, random, proceed })) {
         for await (const { uuid, verdict } of mapOrdered(events, fetchAgain, bounds)) {
-          verdicts.add(uuid, verdict);
-          sayLeft(sample - verdicts.total);
+          uuids[verdict].push(uuid);
+          done += 1;
+          sayLeft(sample - done);
           report();
-          if (verdicts.total < sample) proceed();
+          if (done < sample) proceed();
         }
       }
     } finally {
       await service.close();
     }
-    return { head, sample, counts: verdicts.counts, first: verdicts.first };
+    return { head, sample, uuids };
   };
   const found = await withLease(ports, settings, "verify", compareSample).catch(
     (error: unknown): RunFailure => ({
@@ -134,11 +142,8 @@ function refuseTooLong(sample: number, budget: RateLimiter, ports: RunPorts): vo
   );
 }
 
-function outOfTime(done: number, sample: number): SyncError {
-  return new SyncError(
-    "INTERRUPTED",
-    `The time limit was reached after ${countText(done)} of ${countText(sample)} events. Take a smaller sample, or use verify on the command line, which has no time limit.`,
-  );
+function outOfTime(done: number, sample: number): string {
+  return `The time limit was reached after ${countText(done)} of ${countText(sample)} events. Take a smaller sample, or use verify on the command line, which has no time limit.`;
 }
 
 /** Random events of a snapshot, with the texts that they had when it was made. */
@@ -198,41 +203,16 @@ function spellingIn(listing: string, uuid: string): string | undefined {
   return typeof listed === "string" && listed.toLowerCase() === uuid ? listed : undefined;
 }
 
-/** `gone` for 404 and 410, `forbidden` for 403, `oversize` for a detail over the cap, `too_deep` for too many levels. */
-type Verdict = "same" | "changed" | Extract<Detail, { kind: "left-out" }>["reason"];
-
-const MAX_NAMED = 10;
-
-class Verdicts {
-  readonly counts: Record<Verdict, number> = {
-    same: 0,
-    changed: 0,
-    gone: 0,
-    forbidden: 0,
-    oversize: 0,
-    too_deep: 0,
+/** As columns of `sync_runs`: `events` are those that the service still gives. */
+function asCounts({ same, changed, gone, forbidden, oversize, too_deep }: Verified["uuids"]): SnapshotCounts {
+  return {
+    ...NO_COUNTS,
+    events: same.length + changed.length,
+    changed: changed.length,
+    gone: gone.length,
+    forbidden: forbidden.length,
+    rejected: oversize.length + too_deep.length,
   };
-  /** The first uuids of each kind that is not the same. */
-  readonly first: Record<Exclude<Verdict, "same">, string[]> = {
-    changed: [],
-    gone: [],
-    forbidden: [],
-    oversize: [],
-    too_deep: [],
-  };
-  total = 0;
-
-  add(uuid: string, verdict: Verdict): void {
-    this.total += 1;
-    this.counts[verdict] += 1;
-    if (verdict !== "same" && this.first[verdict].length < MAX_NAMED) this.first[verdict].push(uuid);
-  }
-
-  /** As columns of `sync_runs`: `events` are those that the service still gives. */
-  asCounts(): SnapshotCounts {
-    const { same, changed, gone, forbidden, oversize, too_deep } = this.counts;
-    return { ...NO_COUNTS, events: same + changed, changed, gone, forbidden, rejected: oversize + too_deep };
-  }
 }
 
 /** Contract: the line of `--json`, and in the function's answer. They add up to the sample. */
@@ -243,21 +223,23 @@ interface VerifiedCounts {
   readonly gone: number;
 }
 
-export function verifiedCounts({ counts }: Pick<Verified, "counts">): VerifiedCounts {
-  const { same, changed, gone, forbidden, oversize, too_deep } = counts;
-  return { same, changed, gone: gone + forbidden + oversize + too_deep };
+export function verifiedCounts({ sample, uuids }: Pick<Verified, "sample" | "uuids">): VerifiedCounts {
+  const [same, changed] = [uuids.same.length, uuids.changed.length];
+  return { same, changed, gone: sample - same - changed };
 }
 
 /** `97 same, 2 changed since, 1 gone`. Only what is not plainly gone needs a word. */
-export function verifiedText(found: Pick<Verified, "counts">): string {
+export function verifiedText(found: Pick<Verified, "sample" | "uuids">): string {
   const { same, changed, gone } = verifiedCounts(found);
-  const { forbidden, oversize, too_deep } = found.counts;
   const parts = `${countText(same)} same, ${countText(changed)} changed since, ${countText(gone)} gone`;
   const reasons = [
-    [forbidden, "forbidden"],
-    [oversize, "too large"],
-    [too_deep, "nested too deep"],
+    ["forbidden", "forbidden"],
+    ["oversize", "too large"],
+    ["too_deep", "nested too deep"],
   ] as const;
-  const named = reasons.flatMap(([count, what]) => (count === 0 ? [] : `${countText(count)} ${what}`));
+  const named = reasons.flatMap(([verdict, what]) => {
+    const { length } = found.uuids[verdict];
+    return length === 0 ? [] : `${countText(length)} ${what}`;
+  });
   return named.length === 0 ? parts : `${parts} (${named.join(", ")})`;
 }

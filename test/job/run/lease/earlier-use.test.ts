@@ -62,6 +62,13 @@ describe("what earlier holders of a lease used", () => {
     expect(earlierUse(lease, NOW, LIMITS)).toEqual([{ atMs: sinceMs, requests, bytes }]);
   });
 
+  test("is all that was allowed before an earlier version wrote the lease, which does not say since when", () => {
+    expect(earlierUse(leaseWith({ use_since: undefined }), NOW, LIMITS)).toEqual([
+      { atMs: NOW - 100_000, requests: 1_666, bytes: 8_333 },
+      USE,
+    ]);
+  });
+
   test("is all of a window where the file is damaged", () => {
     expect(earlierUse({ lease: undefined }, NOW, LIMITS)).toEqual([
       { atMs: NOW, requests: 2_000, bytes: 10_000 },

@@ -48,14 +48,15 @@ describe("verify", () => {
 
     expect(found).toMatchObject({
       sample: 6,
-      counts: { same: 2, changed: 1, gone: 1, forbidden: 1, oversize: 1 },
-      first: {
+      uuids: {
         changed: [changed.uuid],
         gone: [missing.uuid],
         forbidden: [forbidden.uuid],
         oversize: [large.uuid],
+        too_deep: [],
       },
     });
+    expect(found.uuids.same.toSorted()).toEqual([same.uuid, reordered.uuid].toSorted());
     const [row, ...others] = runLog(sandbox);
     expect(others).toEqual([]);
     expect(row).toMatchObject({
@@ -87,7 +88,8 @@ describe("verify", () => {
 
     const found = await verified(sandbox, 10);
 
-    expect(found).toMatchObject({ sample: 10, counts: { same: 10 } });
+    expect(found.sample).toBe(10);
+    expect(found.uuids.same).toHaveLength(10);
     expect(sandbox.simulator.counts.detailsByUuid.size).toBe(10);
     expect(sandbox.simulator.counts).toMatchObject({ details: 10, requests: 11 });
   });
@@ -114,7 +116,7 @@ describe("verify", () => {
 
     const found = await verified(sandbox, 10);
 
-    expect(found).toMatchObject({ sample: 0, counts: { same: 0, changed: 0, gone: 0 } });
+    expect(found).toMatchObject({ sample: 0, uuids: { same: [], changed: [], gone: [] } });
     expect(sandbox.simulator.counts.requests).toBe(0);
   });
 
