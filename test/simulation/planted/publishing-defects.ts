@@ -39,9 +39,9 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "S3 creates objects without a condition",
-    file: "storage/s3/s3-object.ts",
-    from: 'if (body instanceof Uint8Array) return this.#putIf(body, { IfNoneMatch: "*" });',
-    to: 'if (body instanceof Uint8Array) return this.#putIf(body, { IfNoneMatch: "" as "*" });',
+    file: "storage/s3/s3-store.ts",
+    from: 'if (body instanceof Uint8Array) return this.#putIf(key, body, { IfNoneMatch: "*" });',
+    to: 'if (body instanceof Uint8Array) return this.#putIf(key, body, { IfNoneMatch: "" as "*" });',
   },
   {
     name: "the catalog is not refreshed after the commit",

@@ -21,15 +21,18 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 /** `STORE_FAILED` for what S3 refused: "Could not <verb> <url>", why, and what to do. Any other error is returned as it is. */
-export function s3Error(error: unknown, verb: S3Verb, place: S3Place): unknown {
+export function s3Error(
+  error: unknown,
+  verb: S3Verb,
+  { url, owner }: { readonly url: string; readonly owner: string | undefined },
+): unknown {
   const failure = awsError(error);
   if (failure === undefined) return error;
   const { name, status, message } = failure;
-  const url = urlOf(place);
   const foreign =
-    place.owner === undefined
+    owner === undefined
       ? ""
-      : ` If it has that permission, the bucket does not belong to the AWS account ${place.owner}.`;
+      : ` If it has that permission, the bucket does not belong to the AWS account ${owner}.`;
   const refused =
     status === 403
       ? `AWS refuses it. Give this process ${PERMISSIONS[verb]}.${foreign} AWS says: ${message}`
@@ -41,17 +44,3 @@ export function s3Error(error: unknown, verb: S3Verb, place: S3Place): unknown {
     cause: shortCause(failure),
   });
 }
-
-/** An object's address: the bucket, the bucket's owner, the key. */
-export interface S3Place {
-  readonly bucket: string;
-  /**
-   * The AWS account that the bucket must belong to; undefined where that is not known. S3 then refuses a bucket of
-   * the same name that another account has made since ours was deleted.
-   */
-  readonly owner: string | undefined;
-  /** With the warehouse's prefix. */
-  readonly key: string;
-}
-
-export const urlOf = ({ bucket, key }: S3Place): string => `s3://${bucket}/${key}`;
