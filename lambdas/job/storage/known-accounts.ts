@@ -6,22 +6,21 @@ import { FOLDERS, isOfLayout } from "./layout.ts";
 import { readEnd } from "./publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "./store.ts";
 
-const OF_AN_ACCOUNT = [FOLDERS.accounts, FOLDERS.publications, FOLDERS.runLogs];
+/** The accounts that have a file in the folder, sorted; in that of the publications removed ones are among them. */
+export async function accountsIn(store: Store, folder: string): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for await (const { key } of store.list(folder)) {
+    const [account = ""] = key.slice(folder.length).split("/", 1);
+    if (isOfLayout(key)) found.add(account);
+  }
+  return [...found].sort();
+}
 
 /** Sorted. An account whose every run failed is among them. */
 export async function knownAccounts(store: Store): Promise<readonly string[]> {
-  const found = new Set<string>();
-  for (const folder of OF_AN_ACCOUNT) {
-    let after = "";
-    for (;;) {
-      const account = await firstFolder(store, folder, after);
-      if (account === undefined) break;
-      found.add(account);
-      // "0" is the character after "/": the next key lies in another folder.
-      after = `${folder}${account}0`;
-    }
-  }
-  const living = await Array.fromAsync([...found].sort(), async (account) =>
+  const folders = [FOLDERS.accounts, FOLDERS.publications, FOLDERS.runLogs];
+  const found = await Promise.all(folders.map((folder) => accountsIn(store, folder)));
+  const living = await Array.fromAsync([...new Set(found.flat())].sort(), async (account) =>
     (await isRemoved(accountStore(store, account))) ? [] : [account],
   );
   return living.flat();
@@ -35,14 +34,6 @@ async function isRemoved(store: AccountStore): Promise<boolean> {
   const runLogs = store.keys.runLogs;
   for await (const _ of store.list(runLogs, `${runLogs}${end.removal.run_id}.`)) return false;
   return true;
-}
-
-/** The name of the first folder in this one, after a key, that has a file of the layout. */
-async function firstFolder(store: Store, folder: string, after: string): Promise<string | undefined> {
-  for await (const { key } of store.list(folder, after)) {
-    if (isOfLayout(key)) return key.slice(folder.length).split("/", 1)[0];
-  }
-  return undefined;
 }
 
 /** An account that cannot be read, because a file of it is damaged. */

@@ -4,8 +4,8 @@
 import * as z from "zod";
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { SELDOM_PARSED } from "./json-object.ts";
-import { FOLDERS, isOfLayout, publicationId, runInstant } from "./layout.ts";
-import type { AccountStore, Store } from "./store.ts";
+import { isOfLayout, publicationId, runInstant } from "./layout.ts";
+import type { AccountStore } from "./store.ts";
 
 // Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.
 const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
@@ -101,33 +101,22 @@ export async function readHead(store: AccountStore): Promise<Publication | undef
 }
 
 /**
- * The publication that this run has made. Searches from the newest to the first, because no clock says where to stop:
- * do not search for a run that certainly has none.
+ * The newest publication that is such a one. Searches from the newest to the first, because no clock says where to stop:
+ * do not search for what certainly is not there.
  */
-export async function findPublicationOf(
+export async function findPublication(
   store: AccountStore,
-  runId: string,
+  isSought: (publication: Publication) => boolean,
 ): Promise<Publication | undefined> {
   for await (const publication of newestFirst(store)) {
-    if (isOfRun(publication, runId)) return publication;
+    if (isSought(publication)) return publication;
   }
   return undefined;
 }
 
-/** The newest publication of this snapshot, by its run or by a person; searches as far back. */
-export async function findPublicationOfSnapshot(
-  store: AccountStore,
-  snapshotId: string,
-): Promise<Publication | undefined> {
-  for await (const publication of newestFirst(store)) {
-    if (publication.snapshot_id === snapshotId) return publication;
-  }
-  return undefined;
-}
-
-/** True for the one publication that a run makes; an accept or a rollback may have begun at the same instant. */
-export function isOfRun({ action, run_id }: Publication, runId: string): boolean {
-  return action === "run" && run_id === runId;
+/** Matches the one publication that a run makes; an accept or a rollback may have begun at the same instant. */
+export function isOfRun(runId: string): (publication: Publication) => boolean {
+  return ({ action, run_id }) => action === "run" && run_id === runId;
 }
 
 /**
@@ -210,16 +199,6 @@ async function createEntry(store: AccountStore, entry: Entry): Promise<string | 
   // Parsing puts the keys in the table's order and refuses what could not be read back.
   const line = `${JSON.stringify(ENTRY.parse(entry, SELDOM_PARSED))}\n`;
   return store.create(store.keys.publication(entry.publication), new TextEncoder().encode(line));
-}
-
-/** The accounts that have a log, removed ones among them, sorted. */
-export async function accounts(store: Store): Promise<readonly string[]> {
-  const found = new Set<string>();
-  for await (const { key } of store.list(FOLDERS.publications)) {
-    const [account = ""] = key.slice(FOLDERS.publications.length).split("/", 1);
-    if (isOfLayout(key)) found.add(account);
-  }
-  return [...found].sort();
 }
 
 /** The publication before this one; undefined for the first, also after a removal. Throws as `readLog` does. */

@@ -3,8 +3,7 @@
 import { expect, test } from "vitest";
 import { attemptsOf } from "../../../lambdas/job/run/record/run-log.ts";
 import { status } from "../../../lambdas/job/run/status.ts";
-import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
-import { accounts } from "../../../lambdas/job/storage/publication-log.ts";
+import { accountsIn, knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";
 
@@ -41,7 +40,7 @@ test("runs, retention and status go by them", async () => {
   expect(head).toMatchObject({ publication: "0000000002" });
   expect(runs).toHaveLength(2);
   expect(await Array.fromAsync(attemptsOf(accountStore(world.store, ACCOUNT), first))).toHaveLength(1);
-  expect(await accounts(world.store)).toEqual([ACCOUNT]);
+  expect(await accountsIn(world.store, "publications/")).toEqual([ACCOUNT]);
   expect(await knownAccounts(world.store)).toEqual([ACCOUNT]);
   expect(world.store.keys().filter((key) => foreign.includes(key))).toEqual(foreign);
 });

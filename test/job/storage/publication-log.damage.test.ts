@@ -1,7 +1,8 @@
 // A damaged publication log is refused by name, and its content is never repeated.
 
 import { describe, expect, it } from "vitest";
-import { accounts, newestReadable, readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { accountsIn } from "../../../lambdas/job/storage/known-accounts.ts";
+import { newestReadable, readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication, FIRST, logOf, SECOND } from "./publications.ts";
@@ -74,7 +75,7 @@ describe("a damaged publication log", () => {
     store.put(`publications/${name}/0000000001.ndjson`, LINE);
     store.put("publications/notes.txt", "ours");
 
-    expect(await accounts(store)).toEqual(["uk"]);
+    expect(await accountsIn(store, "publications/")).toEqual(["uk"]);
   });
 
   it("reads only the newest file for the head", async () => {

@@ -3,9 +3,10 @@
 import { expect, it } from "vitest";
 import {
   createRemoval,
-  findPublicationOf,
-  findPublicationOfSnapshot,
+  findPublication,
+  isOfRun,
   newestReadable,
+  type Publication,
   publicationBefore,
   publish,
   readEnd,
@@ -44,7 +45,8 @@ it("leaves no head and no publications, and the next number follows it", async (
 
   expect(await readHead(accountStore(store, "uk"))).toBeUndefined();
   expect(await readLog(accountStore(store, "uk"))).toEqual([]);
-  expect(await findPublicationOfSnapshot(accountStore(store, "uk"), SECOND.snapshot_id)).toBeUndefined();
+  const isOfSecond = ({ snapshot_id }: Publication): boolean => snapshot_id === SECOND.snapshot_id;
+  expect(await findPublication(accountStore(store, "uk"), isOfSecond)).toBeUndefined();
   expect(await readEnd(accountStore(store, "uk"))).toMatchObject({
     last: "0000000003",
     removal: { action: "remove" },
@@ -144,7 +146,7 @@ const beforeFirstRead = (store: Store, happens: () => Promise<unknown>): Store =
 it.each([
   ["the log", readLog, []],
   ["the head", readHead, undefined],
-  ["what a run has made", (store: AccountStore) => findPublicationOf(store, SECOND.run_id), undefined],
+  ["what a run has made", (store: AccountStore) => findPublication(store, isOfRun(SECOND.run_id)), undefined],
   ["what can be read", (store: AccountStore) => Array.fromAsync(newestReadable(store)), []],
 ])("is no damage to a reader of %s that had listed what it has deleted meanwhile", async (_, read, found) => {
   const store = await logOf(FIRST, SECOND);

@@ -1,11 +1,12 @@
 // The publication log: numbered without gaps, each number taken once, and nothing guessed from a damaged one.
 
 import { describe, expect, it } from "vitest";
+import { accountsIn } from "../../../lambdas/job/storage/known-accounts.ts";
 import { TABLES } from "../../../lambdas/job/storage/layout.ts";
 import {
-  accounts,
-  findPublicationOf,
-  findPublicationOfSnapshot,
+  findPublication,
+  isOfRun,
+  type Publication,
   publicationBefore,
   publish,
   readHead,
@@ -15,14 +16,19 @@ import { accountStore, type Body } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { FIRST, logOf, SECOND } from "./publications.ts";
 
+const isOfSnapshot =
+  (snapshotId: string) =>
+  ({ snapshot_id }: Publication): boolean =>
+    snapshot_id === snapshotId;
+
 describe("the publication log", () => {
   it("is empty before the first publication", async () => {
     const store = new MemoryStore();
 
     expect(await readLog(accountStore(store, "uk"))).toEqual([]);
     expect(await readHead(accountStore(store, "uk"))).toBeUndefined();
-    expect(await findPublicationOf(accountStore(store, "uk"), FIRST.run_id)).toBeUndefined();
-    expect(await accounts(store)).toEqual([]);
+    expect(await findPublication(accountStore(store, "uk"), isOfRun(FIRST.run_id))).toBeUndefined();
+    expect(await accountsIn(store, "publications/")).toEqual([]);
   });
 
   it("gives all publications in order, and the newest as the head", async () => {
@@ -35,14 +41,16 @@ describe("the publication log", () => {
   it("finds the publication that carries a run", async () => {
     const store = await logOf(FIRST, SECOND);
 
-    expect(await findPublicationOf(accountStore(store, "uk"), FIRST.run_id)).toEqual(FIRST);
-    expect(await findPublicationOf(accountStore(store, "uk"), "2026-11-23T06-00-00.000Z")).toBeUndefined();
+    expect(await findPublication(accountStore(store, "uk"), isOfRun(FIRST.run_id))).toEqual(FIRST);
+    expect(
+      await findPublication(accountStore(store, "uk"), isOfRun("2026-11-23T06-00-00.000Z")),
+    ).toBeUndefined();
   });
 
   it("finds a run's own publication only, not an accept that was started at the same instant", async () => {
     const store = await logOf({ ...FIRST, action: "accept" });
 
-    expect(await findPublicationOf(accountStore(store, "uk"), FIRST.run_id)).toBeUndefined();
+    expect(await findPublication(accountStore(store, "uk"), isOfRun(FIRST.run_id))).toBeUndefined();
   });
 
   it("finds the publication of a run behind later ones, though their clock was two days back", async () => {
@@ -53,16 +61,16 @@ describe("the publication log", () => {
     } as const;
     const store = await logOf(FIRST, { ...SECOND, ...later });
 
-    expect(await findPublicationOf(accountStore(store, "uk"), FIRST.run_id)).toEqual(FIRST);
+    expect(await findPublication(accountStore(store, "uk"), isOfRun(FIRST.run_id))).toEqual(FIRST);
   });
 
   it("finds the newest publication of a snapshot, by a run or a person", async () => {
     const again = { ...FIRST, publication: "0000000003", action: "rollback", run_id: "by-hand" } as const;
     const store = await logOf(FIRST, SECOND, again);
 
-    expect(await findPublicationOfSnapshot(accountStore(store, "uk"), FIRST.snapshot_id)).toEqual(again);
+    expect(await findPublication(accountStore(store, "uk"), isOfSnapshot(FIRST.snapshot_id))).toEqual(again);
     expect(
-      await findPublicationOfSnapshot(accountStore(store, "uk"), "2026-11-23T06-00-00.000Z"),
+      await findPublication(accountStore(store, "uk"), isOfSnapshot("2026-11-23T06-00-00.000Z")),
     ).toBeUndefined();
   });
 
@@ -99,7 +107,7 @@ describe("the publication log", () => {
     for (const account of ["uk", "a-b", "a"]) await publish(accountStore(store, account), FIRST);
     store.put("publications-of-others/x/0000000001.ndjson", "");
 
-    expect(await accounts(store)).toEqual(["a", "a-b", "uk"]);
+    expect(await accountsIn(store, "publications/")).toEqual(["a", "a-b", "uk"]);
   });
 });
 

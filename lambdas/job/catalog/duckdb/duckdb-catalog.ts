@@ -10,9 +10,9 @@ import {
   partSizes,
 } from "../../snapshot/files/units.ts";
 import { readColumns } from "../../snapshot/rows/table-columns.ts";
-import type { DamagedAccount } from "../../storage/known-accounts.ts";
+import { accountsIn, type DamagedAccount } from "../../storage/known-accounts.ts";
 import { FOLDERS, isOfLayout, VIEWS_FILE } from "../../storage/layout.ts";
-import { accounts, readLogSince } from "../../storage/publication-log.ts";
+import { readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
@@ -85,7 +85,7 @@ export class DuckdbCatalog implements Catalog {
 
   async #logs(lists: Lists, own: string | undefined): Promise<readonly AccountLog[]> {
     const logs: AccountLog[] = [];
-    for (const account of await accounts(this.#store)) {
+    for (const account of await accountsIn(this.#store, FOLDERS.publications)) {
       logs.push(await this.#logOf(account, lists, account === own));
     }
     return logs;

@@ -90,7 +90,7 @@ async function decide(
   const { ports } = session;
   const { run_id: runId, snapshot_id: snapshotId } = manifest;
   const since = await readLogSince(ports.store, end.last);
-  const own = since.publications.find((publication) => isOfRun(publication, runId));
+  const own = since.publications.find(isOfRun(runId));
   if (own) return { own };
   if (head && head.snapshot_id >= snapshotId) return { later: head };
   const mark = await readHold(ports.store, snapshotId);

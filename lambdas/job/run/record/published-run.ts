@@ -3,8 +3,8 @@
 import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
 import {
-  findPublicationOf,
-  findPublicationOfSnapshot,
+  findPublication,
+  isOfRun,
   type Publication,
   publicationBefore,
 } from "../../storage/publication-log.ts";
@@ -31,9 +31,9 @@ type PublishedRun = Pick<Attempt, "counts" | "publication"> & { readonly end: Ru
  */
 export async function publishedRun(store: AccountStore, runId: string): Promise<PublishedRun | undefined> {
   if (!(await hasSnapshot(store, runId))) return undefined;
-  const newest = await findPublicationOfSnapshot(store, runId);
+  const newest = await findPublication(store, ({ snapshot_id }) => snapshot_id === runId);
   if (newest === undefined) return undefined;
-  const own = newest.action === "run" ? newest : await findPublicationOf(store, runId);
+  const own = newest.action === "run" ? newest : await findPublication(store, isOfRun(runId));
   const counts = await countsOfRun(store, runId, own);
   const end = own ? await publishedEnd(store, own) : await heldAtFirst(store, newest);
   return { end, counts, publication: own?.publication };

@@ -5,7 +5,7 @@ import * as z from "zod";
 import { CredentialsNotSetUp } from "../../credentials/credentials.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
-import { findPublicationOf, type Publication, readLog } from "../../storage/publication-log.ts";
+import { findPublication, isOfRun, type Publication } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type Preview, previewSchema } from "../compare/preview.ts";
 import { isRun, type Outcome, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
@@ -106,6 +106,5 @@ export async function publicationOf(
   { outcome, trigger, run_id: runId }: RunLogEntry,
 ): Promise<Publication | undefined> {
   if (outcome !== "PUBLISHED") return undefined;
-  if (isRun(trigger)) return findPublicationOf(store, runId);
-  return (await readLog(store)).findLast(({ run_id }) => run_id === runId);
+  return findPublication(store, isRun(trigger) ? isOfRun(runId) : ({ run_id }) => run_id === runId);
 }

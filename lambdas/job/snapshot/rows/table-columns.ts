@@ -3,8 +3,9 @@
 import * as z from "zod";
 import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { parseJson } from "../../storage/json-object.ts";
-import { COLUMNS_FILE } from "../../storage/layout.ts";
-import { accounts, newestReadable } from "../../storage/publication-log.ts";
+import { accountsIn } from "../../storage/known-accounts.ts";
+import { COLUMNS_FILE, FOLDERS } from "../../storage/layout.ts";
+import { newestReadable } from "../../storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
 import { columnName, type Manifest, readManifest } from "../files/manifest.ts";
 import { columnType, eventColumns } from "./lifted-column.ts";
@@ -79,7 +80,7 @@ async function columnsIn(store: Store, stored: StoredObject | undefined): Promis
 /** In the order of the longest list. */
 async function columnsOfHeads(store: Store): Promise<TableColumns> {
   const manifests: Manifest[] = [];
-  for (const account of await accounts(store)) {
+  for (const account of await accountsIn(store, FOLDERS.publications)) {
     const manifest = await newestManifest(accountStore(store, account));
     if (manifest) manifests.push(manifest);
   }
