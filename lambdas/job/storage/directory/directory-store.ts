@@ -1,6 +1,6 @@
 // The store as a directory: the same keys and guarantees as a bucket, also between processes.
 
-import { createReadStream, type Dirent, type Stats } from "node:fs";
+import { createReadStream, type Stats } from "node:fs";
 import { lstat, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { codeOf, SyncError } from "../../errors/sync-error.ts";
@@ -8,7 +8,7 @@ import type { Logger } from "../../runtime/logger.ts";
 import type { Random } from "../../runtime/random.ts";
 import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
 import { nameIfFree, nameInPlace, syncDirectory, versionOf, writeDurably } from "./durable-file.ts";
-import { fileError, linkCycle, refuseBrokenLink } from "./file-error.ts";
+import { fileError, refuseBrokenLink } from "./file-error.ts";
 import { withFileLock } from "./file-lock.ts";
 import { inFolder, refusedLinkOn } from "./open-folder.ts";
 
@@ -160,7 +160,6 @@ async function unlessMissing<T>(operation: Promise<T>, verb: string, path: strin
   try {
     return await operation;
   } catch (error) {
-    if (error instanceof SyncError) throw error;
     if (codeOf(error) !== "ENOENT") throw fileError(error, verb, path);
     await refuseBrokenLink(path);
     return undefined;
@@ -184,7 +183,7 @@ async function* listFiles(root: string, prefix: string, after: string): AsyncIte
     // A file there has no keys below it; in the place of the root it is reported.
     if (found === undefined || (folder !== "" && !found.isDirectory())) return;
     const identity = `${found.dev}:${found.ino}`;
-    if (above.includes(identity)) throw linkCycle(path);
+    if (above.includes(identity)) throw fileError(CYCLE, "list", path);
     const names = folder.split("/").slice(0, -1);
     // Of the first folder the way to it too; the others were looked at one after the other.
     const known = above.length === 0 ? 0 : names.length - 1;
@@ -208,7 +207,9 @@ async function* listFiles(root: string, prefix: string, after: string): AsyncIte
  */
 async function keysIn(root: string, folder: string, prefix: string): Promise<readonly string[]> {
   const keys: string[] = [];
-  for (const entry of await entriesOf(join(root, folder))) {
+  const path = join(root, folder);
+  const entries = await unlessMissing(readdir(path, { withFileTypes: true }), "list", path);
+  for (const entry of entries ?? []) {
     const key = `${folder}${entry.name}`;
     if (entry.name.startsWith(".") || !key.startsWith(prefix)) continue;
     const target = entry.isSymbolicLink() ? await fileAt(join(root, key)) : entry;
@@ -217,26 +218,17 @@ async function keysIn(root: string, folder: string, prefix: string): Promise<rea
   return keys.sort();
 }
 
-async function entriesOf(path: string): Promise<readonly Dirent[]> {
-  try {
-    return await readdir(path, { withFileTypes: true });
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw fileError(error, "list", path);
-  }
-}
-
 /** What is there, links followed; undefined where nothing is, nor can be below a file. */
 async function fileAt(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (codeOf(error) === "ENOTDIR") return undefined;
-    if (codeOf(error) !== "ENOENT") throw fileError(error, "list", path);
-    await refuseBrokenLink(path);
+  const found = stat(path).catch((error: unknown) => {
+    if (codeOf(error) !== "ENOTDIR") throw error;
     return undefined;
-  }
+  });
+  return unlessMissing(found, "list", path);
 }
+
+/** Of links to a folder that they lie in: no single system call reports it. */
+const CYCLE = Object.assign(new Error("a cycle of links"), { code: "ELOOP" });
 
 /** The modes of new files and folders: private in a new warehouse, those of the directory in an existing one. */
 interface NewModes {

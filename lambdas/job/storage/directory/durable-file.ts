@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { link, mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { codeOf, SyncError } from "../../errors/sync-error.ts";
+import { codeOf } from "../../errors/sync-error.ts";
 import type { Body } from "../store.ts";
 import { fileError, refuseBrokenLink } from "./file-error.ts";
 
@@ -23,7 +23,7 @@ export async function writeDurably(
 ): Promise<string> {
   const hash = createHash("sha256");
   const failed = (error: unknown): never => {
-    throw asFileError(error, "write", path);
+    throw fileError(error, "write", path);
   };
   const file = await inFolderOf(path, folderMode, () => open(path, "wx", mode)).catch(failed);
   try {
@@ -47,7 +47,7 @@ export async function nameIfFree(written: string, name: string, folderMode?: num
     () => false,
     (error: unknown) => {
       if (codeOf(error) === "EEXIST") return true;
-      throw asFileError(error, "link", name);
+      throw fileError(error, "link", name);
     },
   );
   // Also where it was taken: the caller then relies on the other file, whose name may not be on disk yet.
@@ -79,7 +79,7 @@ export async function makeDirectory(path: string, mode: number, hasParent = fals
       return makeDirectory(path, mode, true);
     }
     if (!isMissing) {
-      if (await isDirectory(path)) return;
+      if ((await stat(path).catch(() => undefined))?.isDirectory()) return;
       await refuseBrokenLink(path);
     }
     throw fileError(error, "make the directory", path);
@@ -96,17 +96,6 @@ async function inFolderOf<T>(path: string, mode: number | undefined, work: () =>
     await makeDirectory(dirname(path), mode);
     return work();
   }
-}
-
-function asFileError(error: unknown, verb: string, path: string): SyncError {
-  return error instanceof SyncError ? error : fileError(error, verb, path);
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }
 
 export async function syncDirectory(path: string): Promise<void> {

@@ -61,8 +61,12 @@ const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>
   },
 };
 
-/** `STORE_FAILED` for what the file system refused: "Could not <verb> <path>", why, and what to do. */
+/**
+ * `STORE_FAILED` for what the file system refused: "Could not <verb> <path>", why, and what to do. An error that says that
+ * already stays as it is.
+ */
 export function fileError(error: unknown, verb: string, path: string): SyncError {
+  if (error instanceof SyncError) return error;
   const errno = codeOf(error) ?? "unknown error";
   const meaning =
     SPECIAL_MEANINGS[verb]?.[errno] ??
@@ -74,24 +78,17 @@ export function fileError(error: unknown, verb: string, path: string): SyncError
   });
 }
 
-/** `STORE_FAILED` for a folder that a symbolic link inside it leads back to, which no single system call reports. */
-export function linkCycle(path: string): SyncError {
-  return fileError(Object.assign(new Error("a cycle of links"), { code: "ELOOP" }), "list", path);
-}
-
 /** Throws `STORE_FAILED` where `path` was not found because it, or a link on the way to it, has no target. */
 export async function refuseBrokenLink(path: string): Promise<void> {
   for (let at = path; ; at = dirname(at)) {
     const found = await lstat(at).catch(() => undefined);
-    if (found?.isSymbolicLink() && (await stat(at).catch(() => undefined)) === undefined) throw broken(at);
+    if (found?.isSymbolicLink() && (await stat(at).catch(() => undefined)) === undefined) {
+      throw new SyncError(
+        "STORE_FAILED",
+        `Could not follow the link ${at}: its target does not exist. Mount the target's disk, or remove the link, and start again.`,
+        { fields: { path: at } },
+      );
+    }
     if (found || dirname(at) === at) return;
   }
-}
-
-function broken(path: string): SyncError {
-  return new SyncError(
-    "STORE_FAILED",
-    `Could not follow the link ${path}: its target does not exist. Mount the target's disk, or remove the link, and start again.`,
-    { fields: { path } },
-  );
 }
