@@ -63,17 +63,17 @@ export async function withPrepared<T>(
     signal: AbortSignal,
   ) => Promise<T>,
 ): Promise<T> {
-  const { sql: definitions, accounts, without } = await views.read();
+  const { sql: definitions, accounts } = await views.read();
   return withLockedDuckDB(views.directory, file, async (connection) => {
     const stop = (): void => connection.interrupt();
     signal.addEventListener("abort", stop);
     try {
-      await define(connection, definitions);
+      await define(connection, definitions());
       const hintOn = (message: string): Promise<string | undefined> => hint(accounts, message);
       let prepared = await prepare(connection, sql, hintOn);
       const leftOut = await verify({ accounts, tables: prepared.tables });
       if (leftOut.length > 0) {
-        await define(connection, without(leftOut));
+        await define(connection, definitions(leftOut));
         prepared = await prepare(connection, sql, hintOn);
       }
       return await use(connection, prepared.statements, signal);

@@ -23,22 +23,19 @@ const lostSchema = z.object({ lost_at: z.iso.datetime() });
 
 /** All snapshots of the account that have any file, oldest first; published ones and others. */
 export async function listSnapshots(store: AccountStore): Promise<readonly SnapshotFiles[]> {
-  const bySnapshot = new Map<string, StoredKey[]>();
   const prefix = store.keys.snapshots;
-  for await (const file of store.list(prefix)) {
-    if (!isOfLayout(file.key)) continue;
-    const snapshotId = file.key.slice(prefix.length).split("/")[0] ?? "";
-    const files = bySnapshot.get(snapshotId);
-    if (files) files.push(file);
-    else bySnapshot.set(snapshotId, [file]);
-  }
+  const listed = await Array.fromAsync(store.list(prefix));
+  const bySnapshot = Map.groupBy(
+    listed.filter(({ key }) => isOfLayout(key)),
+    ({ key }) => key.slice(prefix.length).split("/", 1)[0] ?? "",
+  );
   return [...bySnapshot].map(([snapshotId, files]) => {
-    const keys = files.map(({ key }) => key);
+    const has = (key: string): boolean => files.some((file) => file.key === key);
     return {
       snapshotId,
       files,
-      isHeld: keys.includes(store.keys.held(snapshotId)),
-      isRetired: keys.includes(store.keys.retired(snapshotId)),
+      isHeld: has(store.keys.held(snapshotId)),
+      isRetired: has(store.keys.retired(snapshotId)),
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     };
   });

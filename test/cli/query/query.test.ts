@@ -11,7 +11,7 @@ import { eventRow, Warehouse, warehouse } from "../warehouse.ts";
 
 const NO_TABLES = {
   directory: "/no/warehouse",
-  read: async () => ({ sql: "", accounts: [], without: () => "" }),
+  read: async () => ({ sql: () => "", accounts: [] }),
 };
 
 describe("query", () => {

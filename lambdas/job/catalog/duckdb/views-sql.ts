@@ -10,11 +10,13 @@ import {
   folderOf,
   keptSnapshots,
   type PublishedUnits,
+  partSizes,
   type Unit,
 } from "../../snapshot/files/units.ts";
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
 import { KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
+import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import { createView, DUCKDB, EVENT_HISTORY, eventsTyped } from "../views/views.ts";
 
 /** Tables of units; the others show lines as they come. */
@@ -28,29 +30,27 @@ export interface AccountLog {
   readonly log: readonly PublishedUnits[];
   /** The number of the removal below that, if there is one. */
   readonly removal: string | undefined;
-  /** The snapshots that are retired, their files still there or not. */
-  readonly retired: ReadonlySet<string>;
+  /** Published ones and others; of those that are retired the files may be gone. */
+  readonly snapshots: readonly SnapshotFiles[];
   /** The publications whose changes are lost. */
   readonly lost: ReadonlySet<string>;
   /** Units that lack a file. */
   readonly incomplete: readonly DamagedUnit[];
-  /** Of snapshots that lack nothing the sizes of their parts. */
-  readonly whole: ReadonlyMap<string, readonly number[]>;
   /** Why the log cannot be read. What is said here is then what `views.sql` said before. */
   readonly damage: SyncError | undefined;
 }
 
 /** What the table shows of the account where nothing is damaged, each unit once. */
-export function unitsOf(table: UnitTable, { account, log, retired, lost }: AccountLog): readonly Unit[] {
+export function unitsOf(table: UnitTable, { account, log, snapshots, lost }: AccountLog): readonly Unit[] {
   if (table === "event_changes") {
     return log
       .filter(({ added, changed, removed }) => added + changed + removed > 0)
       .filter(({ publication }) => !lost.has(publication))
       .map((publication) => ({ account, holds: "changes", publication }));
   }
-  const snapshots = table === "events" ? log.slice(-1) : keptSnapshots(log, retired);
+  const kept = table === "events" ? log.slice(-1) : keptSnapshots(log, snapshots);
   // A snapshot without events has no parts.
-  return snapshots
+  return kept
     .filter(({ events }) => events > 0)
     .map((publication) => ({ account, holds: "snapshot", publication }));
 }
@@ -82,7 +82,7 @@ const LINE = "-- has ";
  * A comment for `views.sql`, one line: everything that is needed to list the account's files again. With the removal no
  * two texts are the same before and after it, so that a process that was stopped before it does not replace the later one.
  */
-function listLine({ account, log, removal, whole }: AccountLog): string {
+function listLine({ account, log, removal, snapshots, incomplete }: AccountLog): string {
   const publications = log.map(({ publication, snapshot_id, events, added, changed, removed }) => ({
     publication,
     snapshot_id,
@@ -91,18 +91,28 @@ function listLine({ account, log, removal, whole }: AccountLog): string {
     changed,
     removed,
   }));
-  return `${LINE}${JSON.stringify({ account, removal, publications, whole: Object.fromEntries(whole) })}`;
+  const whole = new Set(keptSnapshots(log, snapshots).map(({ snapshot_id }) => snapshot_id));
+  for (const { holds, publication } of incomplete)
+    if (holds === "snapshot") whole.delete(publication.snapshot_id);
+  const sizes = snapshots.flatMap(({ snapshotId, files }) =>
+    whole.has(snapshotId) ? [[snapshotId, partSizes(files)]] : [],
+  );
+  return `${LINE}${JSON.stringify({ account, removal, publications, whole: Object.fromEntries(sizes) })}`;
+}
+
+/** What a `views.sql` says of an account's log. */
+export interface ListedLog extends Pick<AccountLog, "log" | "removal"> {
+  /** Of snapshots that lacked nothing the sizes of their parts. */
+  readonly whole: ReadonlyMap<string, readonly number[]>;
 }
 
 /** From the comments of a `views.sql`, by account. Lines that are something else are left aside. */
-export function listedIn(
-  sql: string,
-): ReadonlyMap<string, Pick<AccountLog, "account" | "log" | "removal" | "whole">> {
+export function listedIn(sql: string): ReadonlyMap<string, ListedLog> {
   const lists = sql.split("\n").flatMap((line) => parseList(line) ?? []);
   return new Map(
     lists.map(({ account, removal, publications, whole }) => [
       account,
-      { account, log: publications, removal, whole: new Map(Object.entries(whole)) },
+      { log: publications, removal, whole: new Map(Object.entries(whole)) },
     ]),
   );
 }

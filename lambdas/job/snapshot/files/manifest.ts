@@ -134,30 +134,16 @@ export async function readManifest(store: AccountStore, snapshotId: string): Pro
 }
 
 /** What follows from plan and records, independent of clocks. The types of columns are for readers: no row depends on one. */
-function content({
-  account,
-  snapshot_id,
-  run_id,
-  fingerprint,
-  plan_sha256,
-  counts,
-  parts,
-  columns,
-  lifted,
-  fields,
-  fields_complete,
-}: Manifest): object {
+function content({ lifted, ...manifest }: Manifest): object {
   return {
-    account,
-    snapshot_id,
-    run_id,
-    fingerprint,
-    plan_sha256,
-    counts,
-    parts,
-    columns,
+    ...manifest,
     lifted: lifted.map(({ name, pointer }) => ({ name, pointer })),
-    fields,
-    fields_complete,
+    stored: undefined,
+    digests: undefined,
+    left_out: undefined,
+    started_at: undefined,
+    finished_at: undefined,
+    program: undefined,
+    settings: undefined,
   };
 }

@@ -30,7 +30,6 @@ export interface DamagedUnit extends Unit {
 
 /** Manifests that are read at the same time. */
 const AT_ONCE = 16;
-const PART = /^part-\d{5,}\.ndjson\.gz$/;
 
 /** Where its files lie. */
 export function folderOf({ account, holds, publication: { publication, snapshot_id } }: Unit): string {
@@ -47,8 +46,9 @@ export function describeUnit({ account, holds, publication: { publication, snaps
 /** The newest publication of each snapshot that is published and not retired, or the head. */
 export function keptSnapshots(
   log: readonly PublishedUnits[],
-  retired: ReadonlySet<string>,
+  snapshots: readonly SnapshotFiles[],
 ): readonly PublishedUnits[] {
+  const retired = new Set(snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId));
   const kept = log.filter(({ snapshot_id }, index) => !retired.has(snapshot_id) || index === log.length - 1);
   return [...new Map(kept.map((each) => [each.snapshot_id, each])).values()];
 }
@@ -68,8 +68,7 @@ export async function incompleteUnits(
 ): Promise<readonly DamagedUnit[]> {
   const found: DamagedUnit[] = [];
   const files = new Map(snapshots.map((each) => [each.snapshotId, each.files]));
-  const retired = new Set(snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId));
-  const kept = keptSnapshots(log, retired);
+  const kept = keptSnapshots(log, snapshots);
   for (let at = 0; at < kept.length; at += AT_ONCE) {
     const looked = kept.slice(at, at + AT_ONCE).map(async (publication) => {
       const { snapshot_id: snapshotId } = publication;
@@ -93,19 +92,12 @@ export async function incompleteChanges<P extends PublishedUnits>(
   return log.flatMap((publication) => {
     const { publication: id, snapshot_id: snapshotId, added, changed, removed } = publication;
     if (added + changed + removed === 0) return [];
-    const files = changes.get(store.keys.changes(id, snapshotId)) ?? new Set();
-    const key = files.has(store.keys.lost(id, snapshotId))
-      ? undefined
-      : missingPart(store.account, id, snapshotId, files);
+    const files = changes.get(store.keys.changes(id, snapshotId)) ?? [];
+    if (files.includes(store.keys.lost(id, snapshotId))) return [];
+    const key = missingPart(store, id, snapshotId, files);
     if (key === undefined) return [];
-    return [
-      {
-        account: store.account,
-        holds: "changes",
-        publication,
-        damage: damaged(key, "it is missing", RESTORE),
-      },
-    ];
+    const damage = damaged(key, "it is missing", RESTORE);
+    return [{ account: store.account, holds: "changes", publication, damage }];
   });
 }
 
@@ -114,16 +106,17 @@ export async function lostChanges(store: AccountStore): Promise<ReadonlySet<stri
   const lost = new Set<string>();
   for (const [folder, files] of await filesOfChanges(store)) {
     const [, , publication = "", snapshotId = ""] = folder.split("/");
-    const isMarked = files.has(store.keys.lost(publication, snapshotId));
-    if (isMarked && missingPart(store.account, publication, snapshotId, files)) lost.add(publication);
+    const isMarked = files.includes(store.keys.lost(publication, snapshotId));
+    if (isMarked && missingPart(store, publication, snapshotId, files)) lost.add(publication);
   }
   return lost;
 }
 
+const isPart = (key: string): boolean => /\/part-\d{5,}\.ndjson\.gz$/.test(key);
+
 /** Of the parts among these files, in order, as they are stored. */
 export function partSizes(files: readonly StoredKey[]): readonly number[] {
-  const parts = files.filter(({ key }) => PART.test(key.slice(key.lastIndexOf("/") + 1)));
-  return parts.map(({ bytes }) => bytes);
+  return files.filter(({ key }) => isPart(key)).map(({ bytes }) => bytes);
 }
 
 /** Throws `STORE_CORRUPT` naming the first file that is missing or cut. */
@@ -143,25 +136,20 @@ async function requireParts(
 }
 
 /** By the folder that they lie in: parts and marks. */
-async function filesOfChanges(store: AccountStore): Promise<ReadonlyMap<string, Set<string>>> {
-  const found = new Map<string, Set<string>>();
-  for await (const { key } of store.list(`${FOLDERS.changes}${store.account}/`)) {
-    const folder = key.slice(0, key.lastIndexOf("/") + 1);
-    found.set(folder, (found.get(folder) ?? new Set()).add(key));
-  }
-  return found;
+async function filesOfChanges(store: AccountStore): Promise<ReadonlyMap<string, readonly string[]>> {
+  const files = await Array.fromAsync(store.list(`${FOLDERS.changes}${store.account}/`), ({ key }) => key);
+  return Map.groupBy(files, (key) => key.slice(0, key.lastIndexOf("/") + 1));
 }
 
 /** So many parts have the first numbers, unless one of them is missing. */
 function missingPart(
-  account: string,
+  { keys }: AccountStore,
   publication: string,
   snapshotId: string,
-  files: ReadonlySet<string>,
+  files: readonly string[],
 ): string | undefined {
-  const parts = [...files].filter((key) => PART.test(key.slice(key.lastIndexOf("/") + 1)));
-  const names = Array.from({ length: Math.max(parts.length, 1) }, (_, index) =>
-    layout(account).changesPart(publication, snapshotId, index),
+  const parts = Math.max(files.filter(isPart).length, 1);
+  return Array.from({ length: parts }, (_, index) => keys.changesPart(publication, snapshotId, index)).find(
+    (key) => !files.includes(key),
   );
-  return names.find((key) => !files.has(key));
 }

@@ -47,7 +47,7 @@ describe("views.sql", () => {
     const file = await readFile(join(made.directory, "views.sql"), "utf8");
     const asWritten = {
       directory: made.directory,
-      read: async () => ({ sql: file, accounts: [], without: () => "" }),
+      read: async () => ({ sql: () => file, accounts: [] }),
     };
 
     expect((await query(asWritten, "SELECT event, account FROM events")).rows).toEqual([
@@ -60,12 +60,12 @@ describe("views.sql", () => {
     const made = await warehouse();
     await made.publish("uk", { snapshot_id: ONE, events: 1, added: 1 });
     const publication = aPublication({ publication: "0000000001", snapshot_id: ONE });
-    const missing = await made.views.render();
+    const missing = (await made.views.read()).sql();
 
     await markLost(accountStore(made.store, "uk"), publication, 0);
-    const lost = await made.views.render();
+    const lost = (await made.views.read()).sql();
     await made.store.create(layout("uk").changesPart("0000000001", ONE, 0), gzipSync("{}\n"));
-    const back = await made.views.render();
+    const back = (await made.views.read()).sql();
 
     const [folder, name] = [layout("uk").changes("0000000001", ONE), "changes of publication 0000000001"];
     expect([missing, lost, back].map((sql) => sql.includes(name))).toEqual([true, false, false]);
@@ -85,7 +85,7 @@ describe("views.sql", () => {
     });
 
     const parts = `part-${"[0-9]".repeat(5)}.ndjson.gz`;
-    expect(await views.render()).toContain(`'${made.directory}/snapshots/uk/${ONE}/${parts}'`);
+    expect((await views.read()).sql()).toContain(`'${made.directory}/snapshots/uk/${ONE}/${parts}'`);
   });
 
   it("is made of logs, columns and run logs that are read at the same time", async () => {
@@ -118,7 +118,7 @@ describe("views.sql", () => {
     expect(
       (
         await query(
-          { directory: made.directory, read: async () => ({ sql: file, accounts: [], without: () => "" }) },
+          { directory: made.directory, read: async () => ({ sql: () => file, accounts: [] }) },
           "SELECT run_id, account FROM sync_runs",
         )
       ).rows,
@@ -127,12 +127,12 @@ describe("views.sql", () => {
 
   it("can be read twice into the same database", async () => {
     const { directory, views } = await warehouse();
-    const text = await views.render();
+    const text = (await views.read()).sql();
 
     expect(
       (
         await query(
-          { directory, read: async () => ({ sql: text + text, accounts: [], without: () => "" }) },
+          { directory, read: async () => ({ sql: () => text + text, accounts: [] }) },
           "FROM events",
         )
       ).rows,
