@@ -6,8 +6,8 @@ export const ACCOUNT_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "views.sql has one account only",
     file: "catalog/duckdb/duckdb-catalog.ts",
-    from: "for (const account of await accounts(this.#store)) {",
-    to: "for (const account of own === undefined ? await accounts(this.#store) : [own]) {",
+    from: "Array.fromAsync(names, ",
+    to: "Array.fromAsync(own === undefined ? names : [own], ",
   },
   {
     name: "a removal deletes files of an account with a longer name",
