@@ -60,11 +60,6 @@ export class JsonDocument {
   characterAt(start: number): string {
     return this.#text.charAt(start);
   }
-
-  /** A part of the text, decoded. */
-  decoded({ start, end }: Span): string {
-    return this.bytes.toString("utf8", start, end);
-  }
 }
 
 /** The one value of a whole text. */

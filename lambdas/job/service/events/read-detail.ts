@@ -13,7 +13,7 @@ import {
 import type { Detail } from "../event-service.ts";
 import { type ApiRequest, endpoint } from "../requests/api-client.ts";
 import { requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
-import { describeValue, isObject, type JsonObject, notJson, notUtf8, parseBody } from "./shape.ts";
+import { decodeText, describeValue, isObject, type JsonObject, notJson, parseBody } from "./shape.ts";
 
 /** The event is the outermost of these that is an object with a uuid. */
 const USUAL_PLACES: readonly (readonly string[])[] = [[], ["data"], ["data", "event"]];
@@ -103,17 +103,6 @@ function unexpectedShape(text: string): SyncError {
       "to the place of the event, for example --detail-pointer /data/item.",
     { fields: { shape } },
   );
-}
-
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
-
-/** The body as text, without a byte order mark. Throws `UnusableBody` for malformed UTF-8. */
-function decodeText(bytes: Uint8Array): string {
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    throw notUtf8();
-  }
 }
 
 interface DetailOptions {

@@ -67,8 +67,15 @@ export function parseBody(text: string): unknown {
   }
 }
 
-export function notUtf8(): UnusableBody {
-  return new UnusableBody("a body that is not UTF-8");
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+/** As text, without a byte order mark. Throws `UnusableBody` for malformed UTF-8. */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw new UnusableBody("a body that is not UTF-8");
+  }
 }
 
 export function notJson(): UnusableBody {

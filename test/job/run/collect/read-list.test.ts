@@ -8,7 +8,7 @@ import { discover } from "../../../../lambdas/job/run/discover.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import type { EventList } from "../../../../lambdas/job/service/event-service.ts";
-import { EventListBuilder } from "../../../../lambdas/job/service/events/list/listed-events.ts";
+import { EventListBuilder, EventTexts } from "../../../../lambdas/job/service/events/list/listed-events.ts";
 import { readPlan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { makeEvents, uuidOf } from "../../../simulator/simulated-event.ts";
@@ -76,9 +76,10 @@ class PagedWorld {
     this.reads += 1;
     const list = new EventListBuilder();
     for (const [index, page] of pages.entries()) {
-      const events = page.flatMap((n) => (n === undefined ? [] : [entryOf(n, this.reads)]));
+      const events = new EventTexts();
+      for (const n of page) if (n !== undefined) events.add(uuid(n), listing(n, this.reads));
       const rejected = page.length - events.length;
-      list.add({ events, rejected, hints: { total: undefined, next: undefined } }, index < pages.length - 1);
+      list.add({ events, rejected }, { total: undefined, next: undefined }, index < pages.length - 1);
     }
     return list.finish();
   }
@@ -86,11 +87,6 @@ class PagedWorld {
 
 const uuid = (n: number): string => uuidOf(`small ${n}`);
 const listing = (n: number, reading: number): string => `{"uuid":"${uuid(n)}","reading":${reading}}`;
-const entryOf = (n: number, reading: number) => ({
-  uuid: uuid(n),
-  requestAs: uuid(n),
-  listing: listing(n, reading),
-});
 const listed = (...of: readonly (readonly [n: number, reading: number])[]): ReadonlyMap<string, string> =>
   new Map(of.map(([n, reading]): [string, string] => [uuid(n), listing(n, reading)]).toSorted());
 

@@ -11,7 +11,7 @@ import { type ApiClient, type ApiRequest, type BodyReader, endpoint } from "../.
 import { requestName, shownTarget, unexpectedStatus } from "../../requests/failure.ts";
 import { isObject, type JsonObject } from "../shape.ts";
 import { ListReader } from "./list-reader.ts";
-import { EventListBuilder, type ListPage, MAX_ENTRIES } from "./listed-events.ts";
+import { EventListBuilder, type ListEntries, MAX_ENTRIES, type PagingHints } from "./listed-events.ts";
 
 interface ListOptions {
   readonly baseUrl: URL;
@@ -23,14 +23,9 @@ interface ListOptions {
 
 const MAX_PAGES = 10_000;
 
-/** The limits for all remaining pages together. */
-interface Left {
-  readonly bytes: number;
-  readonly entries: number;
-}
-
 interface FetchedPage {
-  readonly page: ListPage;
+  readonly entries: ListEntries;
+  readonly hints: PagingHints;
   readonly bytes: number;
   readonly next: URL | undefined;
 }
@@ -47,13 +42,23 @@ export async function fetchList(
     if (seen.has(url.href)) throw endless("form a circle", options);
     if (seen.size === MAX_PAGES) throw endless(`continue after ${MAX_PAGES} pages`, options);
     seen.add(url.href);
-    const left: Left = { bytes: leftBytes, entries: MAX_ENTRIES - list.received };
-    const fetched: FetchedPage = await client.get(pageRequest(url, left, options), signal);
-    leftBytes -= fetched.bytes;
-    list.add(fetched.page, fetched.next !== undefined);
-    url = fetched.next;
+    const request = pageRequest(url, leftBytes, MAX_ENTRIES - list.received, options);
+    const { entries, hints, bytes, next }: FetchedPage = await client.get(request, signal).catch(tooLarge);
+    leftBytes -= bytes;
+    list.add(entries, hints, next !== undefined);
+    url = next;
   }
   return list.finish();
+
+  function tooLarge(error: unknown): never {
+    if (!(error instanceof OversizeJson)) throw error;
+    throw unexpected(
+      "The list of events",
+      `${error.message}, and is not read further. Nothing was published. Check that --base-url is the service itself ` +
+        "and --list-pointer leads to the events; if so, ask the service's operator.",
+      options,
+    );
+  }
 }
 
 function firstPage({ baseUrl, isListed }: ListOptions): URL {
@@ -62,17 +67,38 @@ function firstPage({ baseUrl, isListed }: ListOptions): URL {
   return url;
 }
 
-function pageRequest(url: URL, left: Left, options: ListOptions): ApiRequest<FetchedPage> {
+/** @param leftBytes for all remaining pages, as are the entries */
+function pageRequest(
+  url: URL,
+  leftBytes: number,
+  leftEntries: number,
+  options: ListOptions,
+): ApiRequest<FetchedPage> {
+  const reader = (): BodyReader<FetchedPage> => {
+    const page = new ListReader(options.pointer, leftEntries);
+    let bytes = 0;
+    return {
+      add: (piece) => {
+        bytes += piece.length;
+        page.add(piece);
+      },
+      end: (headers) => {
+        const { entries, envelope } = page.end();
+        const hints = paginationHints(envelope, entries.path);
+        return { entries, hints, bytes, next: nextPage(headers, url) };
+      },
+    };
+  };
   return {
     url,
     kind: "other",
-    bodyCapBytes: left.bytes,
+    bodyCapBytes: leftBytes,
     read: (bytes, headers) => {
-      const reader = pageReader(url, left, options);
-      reader.add(bytes);
-      return reader.end(headers);
+      const whole = reader();
+      whole.add(bytes);
+      return whole.end(headers);
     },
-    reader: () => pageReader(url, left, options),
+    reader,
     oversize: () => {
       throw endless(`are longer than ${options.capBytes} bytes`, options);
     },
@@ -85,36 +111,6 @@ function pageRequest(url: URL, left: Left, options: ListOptions): ApiRequest<Fet
           "license events for it.",
         { fields: { request, status } },
       );
-    },
-  };
-}
-
-function pageReader(url: URL, left: Left, options: ListOptions): BodyReader<FetchedPage> {
-  const reader = new ListReader(options.pointer, left.entries);
-  let bytes = 0;
-  const explained = <Result>(read: () => Result): Result => {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof OversizeJson)) throw error;
-      throw unexpected(
-        "The list of events",
-        `${error.message}, and is not read further. Nothing was published. Check that --base-url is the service itself ` +
-          "and --list-pointer leads to the events; if so, ask the service's operator.",
-        options,
-      );
-    }
-  };
-  return {
-    add: (piece) => {
-      bytes += piece.length;
-      explained(() => reader.add(piece));
-    },
-    end: (headers) => {
-      const { entries, envelope } = explained(() => reader.end());
-      const { events, rejected, path } = entries;
-      const page = { events, rejected, hints: paginationHints(envelope, path) };
-      return { page, bytes, next: nextPage(headers, url) };
     },
   };
 }
@@ -235,10 +231,10 @@ const NEXT = [
 const MORE = ["has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage"];
 
 /** @param envelope the page with its list emptied. @param place where in it the list is */
-export function paginationHints(envelope: unknown, place: readonly string[] = []): ListPage["hints"] {
+export function paginationHints(envelope: unknown, place: readonly string[] = []): PagingHints {
   const parent = place.slice(0, -1);
   const around = parent.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), envelope);
-  let total: ListPage["hints"]["total"];
+  let total: PagingHints["total"];
   let next: string | undefined;
   for (const [path, object] of [...containers([], envelope), ...containers(parent, around)]) {
     for (const key of TOTALS) {

@@ -1,9 +1,8 @@
 // Reads one page of the list as it arrives: takes its entries one by one, and keeps what is beside them.
 
-import { isUtf8 } from "node:buffer";
 import { SyncError } from "../../../errors/sync-error.ts";
 import { JsonDocument, MalformedJson, OversizeJson, type Span } from "../../../json/json-scanner.ts";
-import { describeValue, notJson, notUtf8, parseBody } from "../shape.ts";
+import { decodeText, describeValue, notJson, parseBody } from "../shape.ts";
 import { isUuid, ListEntries, MAX_ENTRIES } from "./listed-events.ts";
 
 /** A page that is read to its end. */
@@ -13,7 +12,7 @@ interface ReadPage {
   readonly envelope: unknown;
 }
 
-const BYTE_ORDER_MARK = { text: "\ufeff", start: 0, end: 3 } as const;
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 /** More is copied and scanned piece by piece. */
 const PIECE_BYTES = 256 * 1_024;
 /** So much is to be read at least, before it is worth a try. */
@@ -39,7 +38,7 @@ export class ListReader {
   #isValueKept = false;
   #hasList = false;
   /** What the window shows, and how much of it is read. */
-  #json = this.#window.view(false);
+  #json = this.#window.view();
   #at = 0;
   #isLast = false;
   #wantedBytes = WORTH_BYTES;
@@ -65,8 +64,8 @@ export class ListReader {
   /** The page, once all of it was added. Throws as `add`, and `UNEXPECTED_RESPONSE` for JSON that is not a list. */
   end(): ReadPage {
     const list = this.#read(true);
-    const beside = this.#beside.view(true);
-    const envelope = parseBody(beside.bytes.toString());
+    const beside = this.#beside.view();
+    const envelope = parseBody(decodeText(beside.bytes));
     if (list === undefined) throw unexpectedShape(describeValue(beside));
     if (list.problem) throw list.problem;
     return { entries: list, envelope };
@@ -74,7 +73,7 @@ export class ListReader {
 
   /** Reads as far as the text has come. The list, once that is its end. */
   #read(isLast: boolean): ListEntries | undefined {
-    this.#json = this.#window.view(isLast);
+    this.#json = this.#window.view();
     this.#isLast = isLast;
     try {
       return this.#page.next().value ?? undefined;
@@ -89,7 +88,8 @@ export class ListReader {
   }
 
   *#readPage(pointer: readonly string[]): Reading<ListEntries | undefined> {
-    if (this.#json.decoded(BYTE_ORDER_MARK) === BYTE_ORDER_MARK.text) this.#at = BYTE_ORDER_MARK.end;
+    const { length } = BYTE_ORDER_MARK;
+    if (this.#json.bytes.subarray(0, length).equals(BYTE_ORDER_MARK)) this.#at = length;
     const list = yield* this.#listIn(pointer, []);
     for (;;) {
       this.#at = this.#json.afterWhite(this.#at);
@@ -131,7 +131,7 @@ export class ListReader {
     let hasUuidKey = false;
     let list: ListEntries | undefined;
     for (let count = 0; yield* this.#hasChild("}", count); count += 1) {
-      const name = yield* this.#next(keyAt);
+      const name = yield* this.#name();
       const { key } = name;
       if (mayBeList && isUuid(key)) hasUuidKey = true;
       // A list that is keyed by uuid has no other keys.
@@ -152,10 +152,10 @@ export class ListReader {
     return own ?? (hasUuidKey ? undefined : list);
   }
 
-  *#take(list: ListEntries, key?: Key): Reading<void> {
+  *#take(list: ListEntries, key?: Name): Reading<void> {
     this.#hasList = true;
-    const span = yield* this.#next(valueAt, "entry");
-    const text = this.#json.decoded(span);
+    const { start, end } = yield* this.#next(afterValue, "entry");
+    const text = decodeText(this.#json.bytes.subarray(start, end));
     if (list.length === 0 && text.length <= MAX_EXAMPLE_CHARS) {
       if (key) this.#keepKey(key);
       this.#keep(text);
@@ -165,42 +165,48 @@ export class ListReader {
 
   /** Keeps a value in which there is no list. */
   *#skip(): Reading<undefined> {
-    const { start, end } = yield* this.#next(valueAt);
+    const { start, end } = yield* this.#next(afterValue);
     this.#keep(this.#json.bytes.subarray(start, end));
+  }
+
+  *#name(): Reading<Name> {
+    const { start } = yield* this.#next((json, at) => json.keyAt(at).start);
+    const { key, span } = this.#json.keyAt(start);
+    return { key, text: decodeText(this.#json.bytes.subarray(span.start, span.end)) };
   }
 
   /** Whether another child comes, and not the bracket that closes. Takes that bracket, or the comma. */
   *#hasChild(closing: "]" | "}", count: number): Reading<boolean> {
-    const { start } = yield* this.#next(characterAt);
-    const character = this.#json.characterAt(start);
-    if (character === closing) return false;
-    if (count === 0) this.#at = start;
-    else if (character !== ",") throw new MalformedJson('"," or a closing bracket', start);
-    return true;
+    const character = yield* this.#peek();
+    const isChild = character !== closing;
+    if (isChild && count > 0 && character !== ",")
+      throw new MalformedJson('"," or a closing bracket', this.#at);
+    if (!isChild || count > 0) this.#at += 1;
+    return isChild;
   }
 
   *#peek(): Reading<string> {
-    const { start } = yield* this.#next(characterAt);
+    const { start } = yield* this.#next(afterCharacter);
     this.#at = start;
     return this.#json.characterAt(start);
   }
 
-  /** What `read` finds next, as soon as all of it has come. What is cut off changes nothing. */
-  *#next<Found extends Pick<Span, "end">>(
-    read: (json: JsonDocument, start: number) => Found,
+  /** What comes next up to where `after` says, as soon as all of it has come. What is cut off changes nothing. */
+  *#next(
+    after: (json: JsonDocument, start: number) => number,
     kind: "entry" | "beside" = "beside",
-  ): Reading<Found> {
+  ): Reading<Span> {
     for (;;) {
       const json = this.#json;
       const { length } = json.bytes;
       const start = json.afterWhite(this.#at);
       this.#at = start;
       try {
-        const found = read(json, start);
-        this.#at = found.end;
+        const end = after(json, start);
+        this.#at = end;
         // What follows may belong to it: 12 may become 123.
-        const isWhole = found.end < length || this.#isLast;
-        if (isWhole && found.end - start <= MAX_PARSED_BYTES) return found;
+        const isWhole = end < length || this.#isLast;
+        if (isWhole && end - start <= MAX_PARSED_BYTES) return { start, end };
       } catch (error) {
         if (this.#isLast || !(error instanceof MalformedJson && error.isCutOff)) throw error;
       }
@@ -213,7 +219,7 @@ export class ListReader {
     }
   }
 
-  #keepKey({ text }: Key): void {
+  #keepKey({ text }: Name): void {
     this.#keep(`${text}:`, { isValue: false });
   }
 
@@ -224,29 +230,24 @@ export class ListReader {
     this.#isValueKept = isValue;
     if (this.#beside.length <= MAX_PARSED_BYTES) return;
     if (this.#hasList) throw new OversizeJson("has more than 4 MiB beside its entries");
-    const shape = describeValue(this.#beside.view(false));
+    const shape = describeValue(this.#beside.view());
     throw new OversizeJson(`has more than 4 MiB before any list of events (its shape so far is ${shape})`);
   }
 }
 
-interface Key extends Pick<Span, "end"> {
+interface Name {
   readonly key: string;
   /** As it came, in quotes. */
   readonly text: string;
 }
 
-function keyAt(json: JsonDocument, at: number): Key {
-  const { key, span, start } = json.keyAt(at);
-  return { key, text: json.decoded(span), end: start };
+function afterValue(json: JsonDocument, start: number): number {
+  return json.afterValue(start);
 }
 
-function valueAt(json: JsonDocument, start: number): Span {
-  return { start, end: json.afterValue(start) };
-}
-
-function characterAt(json: JsonDocument, start: number): Span {
+function afterCharacter(json: JsonDocument, start: number): number {
   if (start === json.bytes.length) throw new MalformedJson("more text", start, true);
-  return { start, end: start + 1 };
+  return start + 1;
 }
 
 function unexpectedShape(shape: string): SyncError {
@@ -268,8 +269,6 @@ export class JsonWindow {
   #memory = Buffer.allocUnsafeSlow(FIRST_CAPACITY);
   #start = 0;
   #end = 0;
-  /** What lies before it is known to be UTF-8. */
-  #checked = 0;
 
   get length(): number {
     return this.#end - this.#start;
@@ -281,15 +280,9 @@ export class JsonWindow {
     this.#end += piece.length;
   }
 
-  /**
-   * What is not read. Valid until the next call of `add`. Throws `UnusableBody` for malformed UTF-8.
-   * @param isLast no more will arrive, so a character may not be cut off at the end
-   */
-  view(isLast: boolean): JsonDocument {
-    const end = isLast ? this.#end : this.#end - cutOffBytes(this.#memory.subarray(this.#checked, this.#end));
-    if (!isUtf8(this.#memory.subarray(this.#checked, end))) throw notUtf8();
-    this.#checked = end;
-    return new JsonDocument(this.#memory.subarray(this.#start, end));
+  /** What is not read. Valid until the next call of `add`. */
+  view(): JsonDocument {
+    return new JsonDocument(this.#memory.subarray(this.#start, this.#end));
   }
 
   /** So many bytes from the start are read. */
@@ -302,19 +295,8 @@ export class JsonWindow {
     while (capacity < needed) capacity *= 2;
     const memory = capacity === this.#memory.length ? this.#memory : Buffer.allocUnsafeSlow(capacity);
     this.#memory.copy(memory, 0, this.#start, this.#end);
-    this.#checked -= this.#start;
     this.#end -= this.#start;
     this.#start = 0;
     this.#memory = memory;
   }
-}
-
-/** How many bytes at the end begin a character that has more bytes (RFC 3629 §3); of malformed text any number up to 3. */
-function cutOffBytes(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) return 0;
-    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? back : 0;
-  }
-  return 0;
 }

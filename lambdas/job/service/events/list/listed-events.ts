@@ -12,55 +12,46 @@ export const MAX_ENTRIES = 1_000_000;
 const FIRST_CHUNK_BYTES = 16 * 1024;
 const CHUNK_BYTES = 1_048_576;
 const FIRST_CAPACITY = 64;
-/** Chunk, offset and length of a record. */
+/** Chunk, offset and length of a record: the uuid as it was listed, and the listing. */
 const WORDS = 3;
-/** The lengths of both uuids. */
-const HEAD_BYTES = 2;
-/** As many bytes as a number holds exactly. */
-const PREFIX_BYTES = 6;
+const UUID_BYTES = 36;
 
-/** Costs each event its texts (the uuid once, unless it was listed in another spelling) and 22 bytes. */
+/** Costs each event its texts and 12 bytes. */
 export class EventTexts implements ListedEvents {
   readonly #chunks: Buffer[] = [];
   /** Of the last chunk. */
   #used = 0;
   #places = new Uint32Array(FIRST_CAPACITY * WORDS);
-  /** The first bytes of each uuid as a number: most comparisons need no more. */
-  #prefixes = new Float64Array(FIRST_CAPACITY);
   #length = 0;
 
   get length(): number {
     return this.#length;
   }
 
-  /** Uuids have at most 255 characters, all of them ASCII. */
-  add({ uuid, requestAs, listing }: ListedEvent): void {
-    const other = requestAs === uuid ? "" : requestAs;
-    const bytes = HEAD_BYTES + uuid.length + other.length + Buffer.byteLength(listing);
+  /** @param requestAs a uuid */
+  add(requestAs: string, listing: string): void {
+    const bytes = UUID_BYTES + Buffer.byteLength(listing);
     const chunk = this.#chunkFor(bytes);
-    const offset = this.#used;
-    let at = chunk.writeUInt8(uuid.length, offset);
-    at = chunk.writeUInt8(other.length, at);
-    at += chunk.write(uuid, at, "latin1");
-    at += chunk.write(other, at, "latin1");
-    chunk.write(listing, at, "utf8");
+    chunk.write(requestAs, this.#used, "latin1");
+    chunk.write(listing, this.#used + UUID_BYTES, "utf8");
+    const place = this.#length * WORDS;
+    // Frees the old memory at once.
+    if (place === this.#places.length)
+      this.#places = new Uint32Array(this.#places.buffer.transfer(this.#places.byteLength * 2));
+    this.#places.set([this.#chunks.length - 1, this.#used, bytes], place);
     this.#used += bytes;
-    this.#index(offset, bytes, uuid);
+    this.#length += 1;
   }
 
   at(index: number): ListedEvent | undefined {
     if (index < 0 || index >= this.#length) return undefined;
-    const { chunk, offset, end } = this.#record(index);
-    const uuidStart = offset + HEAD_BYTES;
-    const otherStart = uuidStart + chunk.readUInt8(offset);
-    const listingStart = otherStart + chunk.readUInt8(offset + 1);
-    const uuid = chunk.toString("latin1", uuidStart, otherStart);
-    const other = chunk.toString("latin1", otherStart, listingStart);
-    return {
-      uuid,
-      requestAs: other === "" ? uuid : other,
-      listing: chunk.toString("utf8", listingStart, end),
-    };
+    const record = this.#record(index);
+    const requestAs = record.toString("latin1", 0, UUID_BYTES);
+    return { uuid: requestAs.toLowerCase(), requestAs, listing: record.toString("utf8", UUID_BYTES) };
+  }
+
+  uuidAt(index: number): string {
+    return this.#record(index).toString("latin1", 0, UUID_BYTES).toLowerCase();
   }
 
   *[Symbol.iterator](): Generator<ListedEvent, void> {
@@ -72,20 +63,20 @@ export class EventTexts implements ListedEvents {
 
   /** The indices of all events in the order of their uuids. */
   order(): Uint32Array {
+    // The first twelve digits as a number: few comparisons need more.
+    const prefixes = new Float64Array(this.#length);
     const order = new Uint32Array(this.#length);
-    for (let index = 0; index < order.length; index += 1) order[index] = index;
-    return order.sort((a, b) => this.compareUuids(a, b));
-  }
-
-  compareUuids(a: number, b: number): number {
-    const byPrefix = (this.#prefixes[a] ?? 0) - (this.#prefixes[b] ?? 0);
-    if (byPrefix !== 0) return byPrefix;
-    const [left, right] = [this.#record(a), this.#record(b)];
-    const start = left.offset + HEAD_BYTES;
-    const end = start + left.chunk.readUInt8(left.offset);
-    const otherStart = right.offset + HEAD_BYTES;
-    const otherEnd = otherStart + right.chunk.readUInt8(right.offset);
-    return left.chunk.compare(right.chunk, otherStart, otherEnd, start, end);
+    for (let index = 0; index < this.#length; index += 1) {
+      const uuid = this.uuidAt(index);
+      prefixes[index] = Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
+      order[index] = index;
+    }
+    return order.sort((a, b) => {
+      const byPrefix = (prefixes[a] ?? 0) - (prefixes[b] ?? 0);
+      if (byPrefix !== 0) return byPrefix;
+      const [one, other] = [this.uuidAt(a), this.uuidAt(b)];
+      return one < other ? -1 : Number(one > other);
+    });
   }
 
   /** From now on only those at these indices, in this order. No other is added. */
@@ -94,17 +85,15 @@ export class EventTexts implements ListedEvents {
     for (const [to, from] of indices.entries()) {
       places.set(this.#places.subarray(from * WORDS, (from + 1) * WORDS), to * WORDS);
     }
-    this.#prefixes = Float64Array.from(indices, (from) => this.#prefixes[from] ?? 0);
     this.#places = places;
     this.#length = indices.length;
   }
 
-  #record(index: number): { readonly chunk: Buffer; readonly offset: number; readonly end: number } {
-    const place = index * WORDS;
-    const chunk = this.#chunks[this.#places[place] ?? 0];
-    const offset = this.#places[place + 1] ?? 0;
-    if (chunk === undefined) throw new RangeError(`no event ${index}`);
-    return { chunk, offset, end: offset + (this.#places[place + 2] ?? 0) };
+  #record(index: number): Buffer {
+    const [chunk = 0, offset = 0, bytes = 0] = this.#places.subarray(index * WORDS);
+    const texts = this.#chunks[chunk];
+    if (texts === undefined) throw new RangeError(`no event ${index}`);
+    return texts.subarray(offset, offset + bytes);
   }
 
   /** Small lists get small chunks; a record never lies in two. */
@@ -117,29 +106,6 @@ export class EventTexts implements ListedEvents {
     this.#used = 0;
     return chunk;
   }
-
-  #index(offset: number, bytes: number, uuid: string): void {
-    if (this.#length === this.#prefixes.length) this.#grow();
-    const place = this.#length * WORDS;
-    this.#places[place] = this.#chunks.length - 1;
-    this.#places[place + 1] = offset;
-    this.#places[place + 2] = bytes;
-    this.#prefixes[this.#length] = prefixOf(uuid);
-    this.#length += 1;
-  }
-
-  #grow(): void {
-    // Frees the old memory at once.
-    this.#places = new Uint32Array(this.#places.buffer.transfer(this.#places.byteLength * 2));
-    this.#prefixes = new Float64Array(this.#prefixes.buffer.transfer(this.#prefixes.byteLength * 2));
-  }
-}
-
-function prefixOf(uuid: string): number {
-  let prefix = 0;
-  for (let at = 0; at < PREFIX_BYTES; at += 1)
-    prefix = prefix * 256 + (at < uuid.length ? uuid.charCodeAt(at) : 0);
-  return prefix;
 }
 
 /** The entries of one list on a page: events, and a count of those without a valid uuid. */
@@ -172,10 +138,8 @@ export class ListEntries {
     const own = isObject(entry) ? (entry["uuid"] ?? undefined) : undefined;
     if (key !== undefined && own !== undefined && !isSame(own, key)) this.problem ??= contradiction();
     const requestAs = isObject(entry) ? (own ?? key) : undefined;
-    if (isUuid(requestAs)) {
-      const listing = compact(text, { start: 0, end: text.length });
-      this.events.add({ uuid: requestAs.toLowerCase(), requestAs, listing });
-    } else this.rejected += 1;
+    if (isUuid(requestAs)) this.events.add(requestAs, compact(text, { start: 0, end: text.length }));
+    else this.rejected += 1;
   }
 }
 
@@ -196,17 +160,12 @@ export function isUuid(value: unknown): value is string {
   return typeof value === "string" && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 }
 
-export interface ListPage {
-  /** In the page's order. */
-  readonly events: Iterable<ListedEvent> & Pick<ListedEvents, "length">;
-  /** How many entries have no valid uuid. */
-  readonly rejected: number;
-  readonly hints: {
-    /** The largest total that the page states, and where. */
-    readonly total: { readonly pointer: string; readonly count: number } | undefined;
-    /** The place at which the page says that another one follows. */
-    readonly next: string | undefined;
-  };
+/** What a page says about the others. */
+export interface PagingHints {
+  /** The largest total that it states, and where. */
+  readonly total: { readonly pointer: string; readonly count: number } | undefined;
+  /** The place at which it says that another one follows. */
+  readonly next: string | undefined;
 }
 
 /** Merges the pages of a list. */
@@ -214,37 +173,35 @@ export class EventListBuilder {
   #events = new EventTexts();
   /** How many events there were before each page. */
   readonly #pages: number[] = [];
-  #received = 0;
-  #rejected = 0;
-  #total: ListPage["hints"]["total"];
-
   /** Entries so far, repeated and rejected ones included. */
-  get received(): number {
-    return this.#received;
-  }
+  received = 0;
+  #rejected = 0;
+  #total: PagingHints["total"];
 
   /** Throws `LIST_INCOMPLETE` if the page says that another one follows but no Link header leads there. */
-  add({ events, rejected, hints }: ListPage, isFollowed: boolean): void {
+  add(
+    { events, rejected }: Pick<ListEntries, "events" | "rejected">,
+    { total, next }: PagingHints,
+    isFollowed: boolean,
+  ): void {
     this.#pages.push(this.#events.length);
     // Most lists have one page, which is not copied.
-    if (this.#events.length === 0 && events instanceof EventTexts) this.#events = events;
-    else for (const event of events) this.#events.add(event);
-    this.#received += events.length + rejected;
+    if (this.#events.length === 0) this.#events = events;
+    else for (const { requestAs, listing } of events) this.#events.add(requestAs, listing);
+    this.received += events.length + rejected;
     this.#rejected += rejected;
-    const { total, next } = hints;
     if (total !== undefined && total.count > (this.#total?.count ?? 0)) this.#total = total;
-    if (next !== undefined && !isFollowed) {
+    if (next !== undefined && !isFollowed)
       throw incomplete(
         `says at ${next} that more entries follow, but no Link header leads there`,
-        this.#received,
+        this.received,
       );
-    }
   }
 
   /** Throws `LIST_INCOMPLETE` if a page stated more events than were received. */
   finish(): EventList {
-    if (this.#total !== undefined && this.#total.count > this.#received) {
-      throw incomplete(`states a total of ${this.#total.count} at ${this.#total.pointer}`, this.#received);
+    if (this.#total !== undefined && this.#total.count > this.received) {
+      throw incomplete(`states a total of ${this.#total.count} at ${this.#total.pointer}`, this.received);
     }
     const events = this.#events;
     const listed = events.length;
@@ -262,17 +219,17 @@ export class EventListBuilder {
     const order = events.order();
     let length = 0;
     let overlapping = 0;
-    let previous = 0;
-    for (const next of order) {
-      const last = length === 0 ? undefined : order[length - 1];
-      if (last === undefined || events.compareUuids(last, next) !== 0) {
-        order[length] = next;
+    let previous = { event: 0, uuid: "" };
+    for (const event of order) {
+      const uuid = events.uuidAt(event);
+      if (uuid !== previous.uuid) {
+        order[length] = event;
         length += 1;
       } else {
-        if (pageOf(previous) !== pageOf(next)) overlapping += 1;
-        if (isSmaller(events.at(next), events.at(last))) order[length - 1] = next;
+        if (pageOf(previous.event) !== pageOf(event)) overlapping += 1;
+        if (isSmaller(events.at(event), events.at(order[length - 1] ?? 0))) order[length - 1] = event;
       }
-      previous = next;
+      previous = { event, uuid };
     }
     events.select(order.subarray(0, length));
     return overlapping;

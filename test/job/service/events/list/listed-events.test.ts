@@ -4,22 +4,29 @@ import type { ListedEvent } from "../../../../../lambdas/job/service/event-servi
 import {
   EventListBuilder,
   EventTexts,
-  type ListPage,
+  type PagingHints,
 } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
+import { uuidOf } from "../../../../simulator/simulated-event.ts";
 
-const textsOf = (events: readonly { uuid: string; requestAs: string; listing: string }[]) => {
+const textsOf = (events: readonly Omit<ListedEvent, "uuid">[]) => {
   const texts = new EventTexts();
-  for (const event of events) texts.add(event);
+  for (const { requestAs, listing } of events) texts.add(requestAs, listing);
   return texts;
 };
 
 describe("listed events in memory", () => {
-  const uuid = fc.oneof(fc.uuid(), fc.constantFrom("a", "ab", ""));
-  const event = fc.record({
-    uuid,
-    requestAs: fc.constantFrom("a", "B"),
-    listing: fc.string({ unit: "binary" }),
-  });
+  const near = fc.nat(20).map((n) => `aaaaaaaa-0000-4000-8000-0000000000${`${n}`.padStart(2, "0")}`);
+  const event = fc
+    .record({
+      uuid: fc.oneof(fc.uuid(), near),
+      isUpper: fc.boolean(),
+      listing: fc.string({ unit: "binary" }),
+    })
+    .map(({ uuid, isUpper, listing }) => ({
+      uuid,
+      requestAs: isUpper ? uuid.toUpperCase() : uuid,
+      listing,
+    }));
 
   it("are given back as they came, by index and in order", () => {
     fc.assert(
@@ -48,8 +55,8 @@ describe("listed events in memory", () => {
 
   it("may be longer than a chunk", () => {
     const events = [1, 3_000_000, 2, 1_048_576].map((length, index) => ({
-      uuid: `u${index}`,
-      requestAs: `U${index}`,
+      uuid: uuidOf(`u${index}`),
+      requestAs: uuidOf(`u${index}`).toUpperCase(),
       listing: "ж".repeat(length),
     }));
 
@@ -61,33 +68,38 @@ describe("listed events in memory", () => {
     const listing = "x".repeat(200);
 
     const texts = new EventTexts();
-    for (let n = 0; n < 100_000; n += 1)
-      texts.add({ uuid: `${n}`.padStart(36, "0"), requestAs: `${n}`.padStart(36, "0"), listing });
+    for (let n = 0; n < 100_000; n += 1) texts.add(`${n}`.padStart(36, "0"), listing);
 
     const after = process.memoryUsage();
-    expect((after.arrayBuffers - before.arrayBuffers) / texts.length).toBeLessThan(
-      200 + 36 + 2 + 20 * 1.4 + 20,
-    );
+    expect((after.arrayBuffers - before.arrayBuffers) / texts.length).toBeLessThan(200 + 36 + 12 * 1.4 + 20);
   });
 });
 
-const event = (uuid: string, listing = `"${uuid}"`, requestAs = uuid): ListedEvent => ({
-  uuid,
+/** Of a letter. */
+const idOf = (letter: string): string => `${letter.repeat(8)}-0000-4000-8000-000000000000`;
+const event = (letter: string, listing = `"${letter}"`, requestAs = idOf(letter)): ListedEvent => ({
+  uuid: idOf(letter),
   requestAs,
   listing,
 });
+
+interface Page {
+  readonly entries: { readonly events: EventTexts; readonly rejected: number };
+  readonly hints: PagingHints;
+}
+
 /** Undefined stands for an entry without a valid uuid. */
-const page = (
-  entries: readonly (ListedEvent | undefined)[],
-  hints: Partial<ListPage["hints"]> = {},
-): ListPage => ({
-  events: entries.filter((entry) => entry !== undefined),
-  rejected: entries.filter((entry) => entry === undefined).length,
+const page = (entries: readonly (ListedEvent | undefined)[], hints: Partial<PagingHints> = {}): Page => ({
+  entries: {
+    events: textsOf(entries.filter((entry) => entry !== undefined)),
+    rejected: entries.filter((entry) => entry === undefined).length,
+  },
   hints: { total: undefined, next: undefined, ...hints },
 });
-const listOf = (...pages: readonly ListPage[]) => {
+const listOf = (...pages: readonly Page[]) => {
   const list = new EventListBuilder();
-  for (const [index, each] of pages.entries()) list.add(each, index < pages.length - 1);
+  for (const [index, { entries, hints }] of pages.entries())
+    list.add(entries, hints, index < pages.length - 1);
   const { events, ...counts } = list.finish();
   return { ...counts, events: [...events] };
 };
@@ -96,7 +108,7 @@ describe("the merged pages", () => {
   it("is sorted by uuid, over all pages", () => {
     const list = listOf(page([event("b"), event("d")]), page([event("a"), event("c")]));
 
-    expect(list.events.map(({ uuid }) => uuid)).toEqual(["a", "b", "c", "d"]);
+    expect(list.events.map(({ uuid }) => uuid)).toEqual(["a", "b", "c", "d"].map(idOf));
     expect(list).toMatchObject({ rejected: 0, repeated: 0 });
   });
 
@@ -110,10 +122,11 @@ describe("the merged pages", () => {
   });
 
   it("keeps the smallest text of a repeated event, and the uuid as that one spells it [D8]", () => {
-    const entries = [event("a", "2", "A"), event("a", "10", "a"), event("a", "10", "aA")];
+    const [lower, mixed, upper] = [idOf("a"), idOf("a").replace("a", "A"), idOf("A")];
+    const entries = [event("a", "2", upper), event("a", "10", mixed), event("a", "10", lower)];
 
     expect(listOf(page(entries))).toEqual({
-      events: [event("a", "10", "a")],
+      events: [event("a", "10", mixed)],
       rejected: 0,
       repeated: 2,
       overlapping: 0,
@@ -138,8 +151,7 @@ describe("the merged pages", () => {
 
   it("is the same whatever the order of the entries", () => {
     const entry = fc.record({
-      uuid: fc.constantFrom("a", "b", "c"),
-      requestAs: fc.constantFrom("x", "y"),
+      requestAs: fc.constantFrom(..."aAbBcC").map(idOf),
       listing: fc.constantFrom("1", "2", "\u{10000}", "\uffff"),
     });
     fc.assert(
@@ -147,9 +159,10 @@ describe("the merged pages", () => {
         const reordered = entries
           .map((each, index) => ({ each, rank: ranks[index] ?? 0 }))
           .sort((x, y) => x.rank - y.rank)
-          .map(({ each }) => each);
+          .map(({ each }) => ({ uuid: each.requestAs.toLowerCase(), ...each }));
 
-        expect(listOf(page(reordered))).toEqual(listOf(page(entries)));
+        const given = entries.map((each) => ({ uuid: each.requestAs.toLowerCase(), ...each }));
+        expect(listOf(page(reordered))).toEqual(listOf(page(given)));
       }),
     );
   });

@@ -3,10 +3,12 @@
 import type { ListedEvent } from "../../../../../lambdas/job/service/event-service.ts";
 import { paginationHints } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
 import { ListReader } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
-import type { ListPage } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
+import type { PagingHints } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
 
-export interface ReadPage extends ListPage {
+export interface ReadPage {
   readonly events: readonly ListedEvent[];
+  readonly rejected: number;
+  readonly hints: PagingHints;
 }
 
 export function readPage(
