@@ -17,6 +17,7 @@ import type { RunSettings } from "./run-settings.ts";
 
 /** What readers see when a run starts, and what its changes are found against. */
 export interface Baseline {
+  /** No publication up to it is this run's. */
   readonly end: LogEnd;
   readonly baseOf: BaseOf;
 }

@@ -23,9 +23,9 @@ export const ACCOUNT_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a run that is named before a removal goes on after it",
-    file: "run/make-snapshot.ts",
-    from: "  if (removal && removal.run_id >= attempt.runId) return removedSince(attempt.runId, removal);\n",
-    to: "",
+    file: "run/publish/publish.ts",
+    from: "else if (removal && removal.run_id >= runId)",
+    to: 'else if (removal?.run_id === "")',
   },
   {
     name: "what readers see is retired",

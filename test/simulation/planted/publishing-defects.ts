@@ -12,7 +12,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a retry of a run that was published ends as superseded",
-    file: "run/make-snapshot.ts",
+    file: "run/run.ts",
     from: "  if (published) {",
     to: "  if (published && published.counts.listed === -1) {",
     isPast: true,

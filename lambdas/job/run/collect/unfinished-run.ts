@@ -11,6 +11,7 @@ import type { LogEnd } from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { countText } from "../record/count-text.ts";
 import { recordPublishedRun } from "../record/published-run.ts";
+import { StartSkipped } from "../record/run-result.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
 
@@ -25,8 +26,8 @@ type Columns = readonly LiftedColumn[];
 type ColumnsByFingerprint = ReadonlyMap<string, Columns>;
 
 /**
- * What this run has left, or another one that a manual start may continue, which the session then adopts.
- * "other-version" where another version of the program has planned this run: its work cannot be continued. Throws
+ * What this run has left, or another one that a manual start may continue, which the session then adopts. Throws
+ * `StartSkipped` where another version of the program has planned this run, whose files stay as they are, and
  * `CONFIG_INVALID` where settings that shape rows have changed since this run was planned.
  * @param possible the columns that an unfinished run may have, those of a new run first; the session uses the ones that
  * it has
@@ -36,7 +37,7 @@ export async function findUnfinished(
   end: LogEnd,
   mayAdopt: boolean,
   possible: readonly Columns[],
-): Promise<Chain | "other-version" | undefined> {
+): Promise<Chain | undefined> {
   const { ports, settings, attempt } = session;
   const { store, logger } = ports;
   const columnsBy = new Map(
@@ -44,7 +45,7 @@ export async function findUnfinished(
   );
   const files = await Array.fromAsync(store.list(store.keys.run(attempt.runId)));
   const own = await open(store, attempt.runId, files);
-  if (own === "other-version") return own;
+  if (own === "other-version") throw ofOtherVersion(attempt.runId);
   const found = own ?? (mayAdopt ? await findAdoptable(session, end, columnsBy) : undefined);
   if (found === undefined) return undefined;
 
@@ -58,6 +59,13 @@ export async function findUnfinished(
   const done = `${countText(chain.end)} of ${countText(plan.header.events)} done`;
   logger.info(`continues ${attempt.runId}, ${done}`);
   return chain;
+}
+
+function ofOtherVersion(runId: string): StartSkipped {
+  return new StartSkipped(
+    "OTHER_VERSION",
+    `The run ${runId} was begun by another version of this program, so its staged work cannot be continued. Start a new run; it fetches all events again.`,
+  );
 }
 
 function otherShape(runId: string): SyncError {

@@ -7,7 +7,6 @@ import {
   isOfRun,
   type LogEnd,
   type Publication,
-  type Removal,
   readHead,
   readLogSince,
 } from "../../storage/publication-log.ts";
@@ -17,21 +16,17 @@ import { makePreview } from "../compare/preview.ts";
 import { countsOf } from "../record/attempt.ts";
 import { publishedEnd } from "../record/published-run.ts";
 import type { RunEnd } from "../record/run-result.ts";
-import type { RunSession } from "../run-session.ts";
-import type { BaseOf } from "./base.ts";
+import type { Baseline, RunSession } from "../run-session.ts";
 import { commit } from "./commit.ts";
 import { describeUnstable, guard, type Hold, hold, readHold } from "./guard.ts";
 import { logEmptyColumns, logFieldChanges } from "./log-fields.ts";
 
-interface PublishTask {
+interface PublishTask extends Baseline {
   readonly session: RunSession;
   /** All of the plan is staged. */
   readonly chain: Chain;
   /** Of the ranges that this process has fetched. */
   readonly facts: SnapshotFacts;
-  /** The log's end at the start: no publication up to it is this run's. */
-  readonly end: LogEnd;
-  readonly baseOf: BaseOf;
 }
 
 /** A comparison reads each row that differs, of a first snapshot all: so long each, in milliseconds, on a slow machine. */
@@ -56,7 +51,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
     (head) => decide(task, manifest, head),
     task.baseOf,
   );
-  if ("later" in published) return superseded(manifest.run_id, published.later);
+  if ("later" in published) return published.later;
   if ("holding" in published) {
     await hold(store, manifest.snapshot_id, published.holding, clock.now());
     await logEmptyColumns(ports, manifest, (await readHead(store))?.snapshot_id ?? null);
@@ -75,7 +70,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   return { ...end, explanation: explanation.join(" ") };
 }
 
-type Decision = { readonly own: Publication } | { readonly later: Publication } | { readonly holding: Hold };
+type Decision = { readonly own: Publication } | { readonly later: RunEnd } | { readonly holding: Hold };
 
 /**
  * Decides by the head of this moment: the head at the start may be outdated. One publication at most carries this run,
@@ -92,7 +87,8 @@ async function decide(
   const since = await readLogSince(ports.store, end.last);
   const own = since.publications.find(isOfRun(runId));
   if (own) return { own };
-  if (head && head.snapshot_id >= snapshotId) return { later: head };
+  const later = supersededBy({ head, removal: undefined }, snapshotId);
+  if (later) return { later };
   const mark = await readHold(ports.store, snapshotId);
   const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
   if (isKnown) return { holding: mark };
@@ -131,21 +127,23 @@ function guardAgainst(
   return { ...found, explanation: `${found.explanation} ${list}` };
 }
 
-/** Readers already see a later snapshot. */
-export function superseded(runId: string, head: Publication): RunEnd {
-  return later(
-    `Readers already see the snapshot ${head.snapshot_id}, which is later than this run (${runId}).`,
-  );
-}
-
-/** What a removal may still have to delete is never published again. */
-export function removedSince(runId: string, removal: Removal): RunEnd {
-  return later(`The account was removed at ${removal.run_id}, which is later than this run (${runId}).`);
-}
-
-function later(what: string): RunEnd {
-  const explanation = `${what} If that instant lies in the future, check the clock of the machine that made it.`;
-  return { outcome: "SUPERSEDED", reason: "LATER_HEAD", explanation };
+/**
+ * The end of a run that is not later than what readers see, or than the removal of its account: what that may still have
+ * to delete is never published again. Undefined for any other.
+ */
+export function supersededBy(
+  { head, removal }: Pick<LogEnd, "head" | "removal">,
+  runId: string,
+): RunEnd | undefined {
+  let what: string;
+  if (head && head.snapshot_id >= runId) what = `Readers already see the snapshot ${head.snapshot_id}`;
+  else if (removal && removal.run_id >= runId) what = `The account was removed at ${removal.run_id}`;
+  else return undefined;
+  return {
+    outcome: "SUPERSEDED",
+    reason: "LATER_HEAD",
+    explanation: `${what}, which is later than this run (${runId}). If that instant lies in the future, check the clock of the machine that made it.`,
+  };
 }
 
 function held(snapshotId: string, { reason, explanation, preview }: Hold): RunEnd {

@@ -37,10 +37,10 @@ export interface RunFailure {
   readonly error: unknown;
 }
 
-/** A start that ends without a snapshot because another process works on the account, or because its login is withheld. */
+/** A start that ends without a snapshot, and leaves what there is to another one. */
 export interface Skipped {
   readonly outcome: "SKIPPED";
-  readonly reason: "LEASE_TAKEN" | "LEASE_LOST" | "LOGIN_REFUSED";
+  readonly reason: "LEASE_TAKEN" | "LEASE_LOST" | "LOGIN_REFUSED" | "OTHER_VERSION";
   readonly explanation: string;
 }
 
