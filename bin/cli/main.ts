@@ -1,7 +1,7 @@
 // The command line: reads options, starts a command, turns its result into words and an exit code.
 
 import { Command, CommanderError, Option } from "commander";
-import { onlyHosts, withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
+import { onlyHosts, shownDefect, withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
@@ -200,7 +200,7 @@ async function eachAccount(
       ended.push({ account, exitCode: EXIT.interrupted, json, line: "not begun" });
       continue;
     }
-    forPeople.line(`account ${account}`);
+    forPeople.lines([`account ${account}`]);
     let found = failed(null, UNEXPECTED);
     const result = (of: AccountResult): void => {
       found = of;
@@ -233,15 +233,13 @@ const BY_WEIGHT: readonly number[] = [
 
 const UNEXPECTED = "Unexpected error: see standard error.";
 
-/** Of a defect only the kind and the place are shown: its message may quote data. Returns the exit code. */
+/** Returns the exit code. */
 function reportError(error: unknown, { stderr }: Output): number {
   if (error instanceof SyncError) {
     stderr.message(`${error.code}: ${withoutUserinfo(error.message)}`);
     return exitCodeOfError(error);
   }
-  const stack = error instanceof Error ? (error.stack ?? "") : "";
-  const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
-  const kind = error instanceof Error ? error.name : typeof error;
-  stderr.lines([`Unexpected error (${kind}). This is a defect: please report it.`, ...frames]);
+  const { message, frames } = shownDefect(error);
+  stderr.lines([message, ...frames]);
   return EXIT.failed;
 }

@@ -1,7 +1,7 @@
 // One invocation: understands the request, and lets it be done with the ports and in the time that the invocation has.
 
 import type { Context } from "aws-lambda";
-import { shellWord } from "../job/errors/shown-text.ts";
+import { shellWord, shownDefect } from "../job/errors/shown-text.ts";
 import { type ErrorCode, SyncError } from "../job/errors/sync-error.ts";
 import { startedEvent } from "../job/run/record/run-event.ts";
 import type { Progress, RunPorts } from "../job/run/run-ports.ts";
@@ -174,19 +174,11 @@ class InvocationError extends Error {
 
 /** Says what failed, what to do, and for which account and run. */
 export function invocationError(error: unknown, start: Start): InvocationError {
-  if (!(error instanceof SyncError)) return unexpectedError(error, start);
-  return new InvocationError(error.code, `${error.message}${suffix(start)}`);
-}
-
-/** The message of an unforeseen error may quote data, so only its kind and its stack frames are kept. */
-function unexpectedError(error: unknown, start: Start): InvocationError {
-  const kind = error instanceof Error ? error.name : typeof error;
-  const failure = new InvocationError(
-    "UNEXPECTED",
-    `Unexpected error (${kind}). This is a defect: please report it.${suffix(start)}`,
-  );
-  const stack = error instanceof Error ? (error.stack ?? "") : "";
-  const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
+  if (error instanceof SyncError) {
+    return new InvocationError(error.code, `${error.message}${suffix(start)}`);
+  }
+  const { message, frames } = shownDefect(error);
+  const failure = new InvocationError("UNEXPECTED", `${message}${suffix(start)}`);
   failure.stack = [`${failure.name}: ${failure.message}`, ...frames].join("\n");
   return failure;
 }

@@ -67,7 +67,7 @@ function asJson({ fields, suggestions }: Discovery): object {
 function print(discovery: Discovery, terminal: Terminal): void {
   const { listed, events, fields, isComplete } = discovery;
   if (events === 0) {
-    terminal.line("The service lists no events, so there is nothing to discover yet.");
+    terminal.lines(["The service lists no events, so there is nothing to discover yet."]);
     return;
   }
   const rows = fields.map((field) => [

@@ -15,10 +15,9 @@ import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { accountName } from "../../../lambdas/job/settings/values.ts";
-import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
-import { type AccountStore, accountStore, refusedText } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, refusedText } from "../../../lambdas/job/storage/store.ts";
 import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { describeHead } from "../output/describe-status.ts";
@@ -28,12 +27,7 @@ import { failureJson, reportRun } from "../output/run-report.ts";
 import type { Output } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
 import { type CommandContext, type CommandOfList, command } from "../wiring/command.ts";
-import {
-  missingWarehouse,
-  openWarehouse,
-  refuseMissingWarehouse,
-  refuseUnknownAccount,
-} from "../wiring/open-warehouse.ts";
+import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import { isGone, thisProcess } from "../wiring/this-process.ts";
 
 const PUBLISH_OPTIONS = [...PLACE_OPTIONS, "overDamaged", "logLevel", "json"] as const;
@@ -113,7 +107,10 @@ const remove = command({
     const { store: all, catalog } = await openWarehouse(values, context);
     const store = accountStore(all, account);
     const files = await countFiles(store);
-    if (files.files === 0) throw await missingAccount(store, values);
+    if (files.files === 0) {
+      await refuseMissingWarehouse(store, values);
+      await refuseUnknownAccount(store);
+    }
     if (files.refusedLink !== undefined) {
       throw new SyncError("CONFIG_INVALID", `Nothing was removed. ${refusedText(files.refusedLink)}`);
     }
@@ -162,17 +159,6 @@ function parseAccount(text: string): string {
     if (!(error instanceof SyncError)) throw error;
     throw new SyncError("CONFIG_INVALID", `The account: ${error.message}`, { cause: error });
   }
-}
-
-async function missingAccount(store: AccountStore, values: RemoveValues): Promise<SyncError> {
-  await refuseUnknownAccount(store);
-  for await (const _removal of store.list(FOLDERS.publications)) {
-    return new SyncError(
-      "CONFIG_INVALID",
-      `The warehouse has no account ${store.account}, and no others. Check --warehouse.`,
-    );
-  }
-  return missingWarehouse(values);
 }
 
 function describeRemoval(account: string, files: AccountFiles, values: RemoveValues): readonly string[] {

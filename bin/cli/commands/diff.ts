@@ -9,7 +9,7 @@ import { PLACE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { chosenFormat, formatResult } from "../output/format-result.ts";
 import { changeCounts } from "../output/words.ts";
-import { type CommandContext, command } from "../wiring/command.ts";
+import { command } from "../wiring/command.ts";
 import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, "limit", "format", "full", "json"] as const;
@@ -54,25 +54,14 @@ export const diffCommand = command({
     const what = `${compared.a} compared with ${compared.b ?? "nothing, because nothing is published"}: ${changeCounts(counts)}${shown}`;
     // Only a table is for a person: the other forms are for programs, which want rows and nothing else.
     (format === "table" ? context.stdout : context.stderr).lines([what]);
-    if (format !== "table" || rows.length > 0) await print(format, rows, values, context);
+    if (format === "table" && rows.length === 0) return EXIT.done;
+    const texts = rows.map(({ uuid, change, fields }) => [uuid, change, fields && JSON.stringify(fields)]);
+    const result = { columns: ["uuid", "change", "fields"], batches: [texts] };
+    const width = values.full ? undefined : context.stdout.width;
+    await context.stdout.pieces(formatResult(format, result, { width }));
     return EXIT.done;
   },
 });
-
-async function print(
-  format: TextFormat,
-  rows: FirstChanges["rows"],
-  { full }: Values,
-  { stdout }: CommandContext,
-): Promise<void> {
-  async function* batches(): AsyncGenerator<readonly (readonly (string | null)[])[]> {
-    yield rows.map(({ uuid, change, fields }) => [uuid, change, fields && JSON.stringify(fields)]);
-  }
-  const result = { columns: ["uuid", "change", "fields"], batches: batches() };
-  for await (const piece of formatResult(format, result, { width: full ? undefined : stdout.width })) {
-    if (!(await stdout.piece(piece))) return;
-  }
-}
 
 function formOf(values: Values): TextFormat {
   const format = chosenFormat(values);

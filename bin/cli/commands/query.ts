@@ -68,13 +68,8 @@ const queryCommand = command({
     if (values.out === undefined) {
       if (form === "parquet")
         throw new SyncError("CONFIG_INVALID", "Parquet is not text: name a file with --out.");
-      await queryRows(views, sql, options, async (result) => {
-        for await (const piece of formatResult(form, result, {
-          width: values.full ? undefined : stdout.width,
-        })) {
-          if (!(await stdout.piece(piece))) return;
-        }
-      });
+      const width = values.full ? undefined : stdout.width;
+      await queryRows(views, sql, options, (result) => stdout.pieces(formatResult(form, result, { width })));
       return EXIT.done;
     }
     const { path, replaces, written } = await writeOutFile(

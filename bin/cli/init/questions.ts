@@ -54,7 +54,7 @@ class Questions {
     for (;;) {
       const line = withoutErased(await this.#line(asked, isHidden === true));
       const answer = isHidden ? line : line.trim();
-      this.#terminal.line(isHidden ? asked : `${asked}${answer}`);
+      this.#terminal.lines([isHidden ? asked : `${asked}${answer}`]);
       try {
         return parse(answer === "" && fallback !== undefined ? fallback : answer);
       } catch (error) {
@@ -75,7 +75,7 @@ class Questions {
     const terminal = this.#terminal;
     if (!isHidden) this.#shown = asked;
     if (terminal.isInteractive) terminal.redraw([asked]);
-    else terminal.line(asked);
+    else terminal.lines([asked]);
     const next = await this.#lines.next().catch((error: unknown) => {
       this.#signal.throwIfAborted();
       throw error;

@@ -126,7 +126,7 @@ export class Display implements Logger {
     const { terminal, clock } = this.#options;
     if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(this.#options.level)) return;
     if (this.#onTerminal && this.#progress) terminal.erase();
-    terminal.line(this.#onTerminal ? message : `${new Date(clock.now()).toISOString()} ${message}`);
+    terminal.lines([this.#onTerminal ? message : `${new Date(clock.now()).toISOString()} ${message}`]);
     if (this.#onTerminal) this.#draw();
   }
 

@@ -151,31 +151,23 @@ async function* table({ columns, batches }: ResultRows, options: TableOptions): 
   let waiting: ResultRow[] = [];
   let characters = 0;
   let count = 0;
-  const begin = (): TableLayout => tableLayout({ columns, rows: waiting.slice(0, FIRST_ROWS) }, options);
+  const show = function* (): Generator<string, TableLayout> {
+    const known = layout ?? tableLayout({ columns, rows: waiting.slice(0, FIRST_ROWS) }, options);
+    if (!layout) yield known.head;
+    for (let from = 0; from < waiting.length; from += ROWS_IN_A_PIECE) {
+      yield known.lines(waiting.slice(from, from + ROWS_IN_A_PIECE));
+    }
+    waiting = [];
+    return known;
+  };
   for await (const rows of batches) {
     count += rows.length;
     waiting.push(...rows);
     characters += rows.flat().reduce((sum, text) => sum + (text?.length ?? 0), 0);
-    if (!layout) {
-      if (waiting.length < FIRST_ROWS && characters < FIRST_CHARACTERS) continue;
-      layout = begin();
-      yield layout.head;
-    }
-    yield* linesOf(waiting, layout);
-    waiting = [];
+    if (layout || waiting.length >= FIRST_ROWS || characters >= FIRST_CHARACTERS) layout = yield* show();
   }
-  if (!layout) {
-    layout = begin();
-    yield layout.head;
-  }
-  yield* linesOf(waiting, layout);
+  layout = yield* show();
   yield layout.foot(count);
-}
-
-function* linesOf(rows: readonly ResultRow[], { lines }: TableLayout): Generator<string> {
-  for (let from = 0; from < rows.length; from += ROWS_IN_A_PIECE) {
-    yield lines(rows.slice(from, from + ROWS_IN_A_PIECE));
-  }
 }
 
 /** The result of a query as it arrives: the names of its columns, then batches of rows, every value as text or null. */
@@ -184,7 +176,7 @@ export type ResultRow = readonly (string | null)[];
 export interface ResultRows {
   readonly columns: readonly string[];
   /** Can be read once. */
-  readonly batches: AsyncIterable<readonly ResultRow[]>;
+  readonly batches: AsyncIterable<readonly ResultRow[]> | Iterable<readonly ResultRow[]>;
 }
 
 /** All rows at once. */

@@ -3,6 +3,7 @@
 import { wasPinned } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
+import { leftOutCount } from "../../../lambdas/job/run/record/run-log.ts";
 import type { RunResult, Skipped } from "../../../lambdas/job/run/record/run-result.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
@@ -77,20 +78,17 @@ function describe(
   const outcome = error?.code === "INTERRUPTED" ? "interrupted" : row.outcome;
   const lines = [`${outcome}  ${name} ${row.run_id}, ${durationText(row.seconds * 1000)}`];
   if (row.events !== null) {
-    const missing = (row.gone ?? 0) + (row.forbidden ?? 0) + (row.rejected ?? 0);
+    const missing = leftOutCount(row);
     const left =
       missing === 0 ? "" : `, ${countText(missing)} of ${countText(row.listed ?? 0)} listed have none`;
     lines.push(`  ${plural(row.events, "event")} with details${left}${repeatedEntries(row)}`);
   }
   if (row.added !== null) lines.push(`  ${changeCounts(row)}`);
   if (row.requests !== null) {
-    const [logins, retries] = [row.logins ?? 0, row.retries ?? 0];
-    const parts = [
-      plural(row.requests, "request"),
-      plural(logins, "login"),
-      plural(retries, "retry", "retries"),
-    ];
-    lines.push(`  ${parts.join(", ")}`);
+    const { logins, retries } = row;
+    lines.push(
+      `  ${plural(row.requests, "request")}, ${plural(logins ?? 0, "login")}, ${plural(retries ?? 0, "retry", "retries")}`,
+    );
     if (row.throttled) lines.push(`  ${throttledText(row, requestsPerMinute)}`);
   }
   if (explanation !== undefined) lines.push(`  ${explanation}`);

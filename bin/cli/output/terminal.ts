@@ -61,12 +61,7 @@ export class Terminal {
     });
   }
 
-  /** One line, whatever the text holds. */
-  line(text: string): void {
-    this.#write(`${oneLine(text)}\n`);
-  }
-
-  /** One line for each text. */
+  /** One line for each text, whatever it holds. */
   lines(texts: readonly string[]): void {
     this.#write(texts.map((text) => `${this.#coloured(oneLine(text))}\n`).join(""));
   }
@@ -83,7 +78,7 @@ export class Terminal {
 
   /** The value on one line, for programs. */
   json(value: unknown): void {
-    this.line(JSON.stringify(value));
+    this.lines([JSON.stringify(value)]);
   }
 
   /** False once something was written. */
@@ -97,11 +92,15 @@ export class Terminal {
   }
 
   /**
-   * A piece of a result, for a program as it is, for a terminal without what controls it. Resolves once it is
-   * written, so that a slow reader slows down what makes the pieces: to false once the reader has left. Throws
-   * `QUERY_FAILED` where it cannot be written, because a result that lacks rows must not pass for a whole one.
+   * The pieces of a result, for a program as they are, for a terminal without what controls it; no more once the reader
+   * has left. A slow reader slows down what makes them. Throws `QUERY_FAILED` where one cannot be written, because a
+   * result that lacks rows must not pass for a whole one.
    */
-  async piece(text: string): Promise<boolean> {
+  async pieces(texts: AsyncIterable<string> | Iterable<string>): Promise<void> {
+    for await (const text of texts) if (!(await this.#piece(text))) return;
+  }
+
+  async #piece(text: string): Promise<boolean> {
     if (this.#isClosed) return false;
     this.#isEmpty = false;
     const shown = this.#isTerminal ? ownLines(text.replaceAll("\r\n", "\n")) : text;
@@ -113,9 +112,7 @@ export class Terminal {
     throw new SyncError(
       "QUERY_FAILED",
       `The result cannot be written to standard output: ${systemReason(error)}. Make room, or choose another place with --out.`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 

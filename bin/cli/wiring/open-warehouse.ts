@@ -64,7 +64,7 @@ export async function refuseMissingWarehouse(
 
 type Place = OptionValues<"warehouse">;
 
-export function missingWarehouse({ warehouse }: Place, code: ErrorCode = "CONFIG_INVALID"): SyncError {
+function missingWarehouse({ warehouse }: Place, code: ErrorCode = "CONFIG_INVALID"): SyncError {
   return new SyncError(
     code,
     `There is no warehouse at ${warehouse}. Check --warehouse, or make the first snapshot with run.`,

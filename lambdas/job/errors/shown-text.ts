@@ -1,4 +1,4 @@
-// How an error shows a text that a user entered.
+// How an error shows a text that a user entered, and what is shown of a defect.
 
 /** In quotes, without the user name and password of a URL. */
 export function shownText(text: string): string {
@@ -27,6 +27,18 @@ export function onlyHosts(text: string): string {
 /** For a POSIX shell: inside single quotes only the quote itself has a meaning. */
 export function shellWord(text: string): string {
   return /^[\w/=.:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Of an error that is not foreseen only the kind and the place: its message may quote data. */
+export function shownDefect(error: unknown): {
+  readonly message: string;
+  readonly frames: readonly string[];
+} {
+  const [kind, stack = ""] = error instanceof Error ? [error.name, error.stack] : [typeof error];
+  return {
+    message: `Unexpected error (${kind}). This is a defect: please report it.`,
+    frames: stack.split("\n").filter((line) => line.startsWith("    at ")),
+  };
 }
 
 /** A key may be data too (an e-mail address, a name): only what looks like a field's name is repeated. */

@@ -37,7 +37,7 @@ describe("a line", () => {
   ])("shows %s", (_, text, shown) => {
     const { terminal: one, written } = terminal();
 
-    one.line(text);
+    one.lines([text]);
 
     expect(written()).toBe(`${shown}\n`);
   });
@@ -87,9 +87,9 @@ test.each([
   };
   const one = new Terminal(stream);
 
-  one.line("first");
+  one.lines(["first"]);
   await setImmediate();
-  one.line("second");
+  one.lines(["second"]);
   await setImmediate();
 
   expect(writes).toEqual(tried);
@@ -192,11 +192,11 @@ describe("a piece of a result", () => {
     const pipe = streamThat((done) => done());
     const screen = streamThat((done) => done(), true);
 
-    expect(await pipe.terminal.piece("a\u001b[2J\r\n")).toBe(true);
-    expect(await screen.terminal.piece("a\u001b[2J\r\n")).toBe(true);
+    await pipe.terminal.pieces(["a\u001b[2J\r\n", "b"]);
+    await screen.terminal.pieces(["a\u001b[2J\r\n", "b"]);
 
-    expect(pipe.written).toEqual(["a\u001b[2J\r\n"]);
-    expect(screen.written).toEqual(["a\\u001b[2J\n"]);
+    expect(pipe.written).toEqual(["a\u001b[2J\r\n", "b"]);
+    expect(screen.written).toEqual(["a\\u001b[2J\n", "b"]);
   });
 
   test("is waited for until a slow reader has it", async () => {
@@ -204,7 +204,7 @@ describe("a piece of a result", () => {
     const { terminal: one } = streamThat((done) => waiting.resolve(done));
     let isWritten = false;
 
-    const writing = one.piece("x").then(() => {
+    const writing = one.pieces(["x"]).then(() => {
       isWritten = true;
     });
     const done = await waiting.promise;
@@ -215,15 +215,17 @@ describe("a piece of a result", () => {
     await writing;
   });
 
-  test("says when the reader has left", async () => {
-    const { terminal: one } = failing("EPIPE");
+  test("is the last one when the reader has left", async () => {
+    const { terminal: one, written } = failing("EPIPE");
 
-    expect(await one.piece("x")).toBe(false);
-    expect(await one.piece("y")).toBe(false);
+    await one.pieces(["x", "y"]);
+    await one.pieces(["z"]);
+
+    expect(written).toEqual(["x"]);
   });
 
   test("fails on a full disk", async () => {
-    await expect(failing("ENOSPC").terminal.piece("x")).rejects.toMatchObject({
+    await expect(failing("ENOSPC").terminal.pieces(["x"])).rejects.toMatchObject({
       code: "QUERY_FAILED",
       message: expect.stringContaining("the disk is full (ENOSPC)"),
     });

@@ -1,6 +1,7 @@
 // The run log: each line is what one attempt of a run did, and a row of the table `sync_runs`.
 
 import * as z from "zod";
+import { shownDefect } from "../../errors/shown-text.ts";
 import { ERROR_CODES, SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { readJson, SELDOM_PARSED } from "../../storage/json-object.ts";
@@ -61,14 +62,9 @@ export function leftOutCount({
   return (gone ?? 0) + (forbidden ?? 0) + (rejected ?? 0);
 }
 
-/** The message of an error that is not ours may quote data, so only its kind is written. */
 export function errorColumns(error: unknown): Pick<RunLogEntry, "error_code" | "error_message"> {
   if (error instanceof SyncError) return { error_code: error.code, error_message: error.message };
-  const kind = error instanceof Error ? error.name : typeof error;
-  return {
-    error_code: null,
-    error_message: `Unexpected error (${kind}). This is a defect: please report it.`,
-  };
+  return { error_code: null, error_message: shownDefect(error).message };
 }
 
 /**
