@@ -48,14 +48,14 @@ export interface Invocation {
 }
 
 /** A logger whose lines have the ids of the invocation, its account and its run. */
-export interface FunctionLog extends Logger {
+interface FunctionLog extends Logger {
   /** Replaces the ids of the previous invocation by this one's request id. */
   begin(context: Context): void;
   /** Adds ids to all later lines. */
   about(fields: { readonly account?: string; readonly run_id?: string }): void;
 }
 
-export function functionLog(): FunctionLog {
+export function functionLog(): FunctionPorts["log"] {
   const logger = new PowertoolsLogger({ serviceName: "brand-events-sync" });
   return {
     begin: (context) => {

@@ -5,13 +5,13 @@ import { shellWord, shownDefect } from "../job/errors/shown-text.ts";
 import { type ErrorCode, SyncError } from "../job/errors/sync-error.ts";
 import { startedEvent } from "../job/run/record/run-event.ts";
 import type { Progress, RunPorts } from "../job/run/run-ports.ts";
-import { serviceOpener, type TokenAccess } from "../job/run/service-opener.ts";
+import { serviceOpener } from "../job/run/service-opener.ts";
 import type { Clock } from "../job/runtime/clock.ts";
 import type { Logger } from "../job/runtime/logger.ts";
 import { accountStore } from "../job/storage/store.ts";
 import { parseRequest } from "./actions.ts";
 import { accountRunSettings, type FunctionEnvironment } from "./environment.ts";
-import type { FunctionLog, FunctionPorts, Invocation } from "./function-ports.ts";
+import type { FunctionPorts, Invocation } from "./function-ports.ts";
 import { reportResult, reportUnexpected, tell } from "./report-result.ts";
 
 /** What is known of it. */
@@ -26,7 +26,7 @@ interface Start {
  */
 export async function handleRequest(
   compose: () => FunctionPorts,
-  log: FunctionLog,
+  log: FunctionPorts["log"],
   event: unknown,
   context: Context,
 ): Promise<object> {
@@ -105,7 +105,7 @@ function invocationOf(
 function authorizationOf(
   { secretId, tokensSecretId, authUrl }: FunctionEnvironment["accounts"][string],
   open: FunctionPorts["tokens"],
-): TokenAccess | undefined {
+) {
   if (authUrl === undefined || tokensSecretId === undefined) return undefined;
   const options = {
     "--auth-url": authUrl,

@@ -3,7 +3,7 @@
 // whether the alarm's cause lasts.
 
 import { shellWord } from "../job/errors/shown-text.ts";
-import type { ErrorCode, SyncError } from "../job/errors/sync-error.ts";
+import { isRefusedLogin, type SyncError } from "../job/errors/sync-error.ts";
 import type { Check } from "../job/run/check.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/compare/held-snapshots.ts";
 import type { Preview } from "../job/run/compare/preview.ts";
@@ -51,7 +51,7 @@ export async function reportResult(
   await tell(ports, account, async () => {
     published = await publicationOf(store, row);
     const event = runEvent(account, result, published?.publication, (snapshotId) =>
-      heldInvocations(ports.environment, account, snapshotId),
+      heldCommands(ports.environment, account, snapshotId),
     );
     return event && withMail(event, mailOf(account, result));
   });
@@ -120,7 +120,6 @@ function withMail(event: BusEvent, mail: Mail | undefined): BusEvent {
 
 function heldMail(account: string, { row, explanation, preview }: RunResult): Mail {
   const snapshotId = String(row.snapshot_id);
-  const { accept, diff } = heldInputs(account, snapshotId);
   return {
     section: "held",
     what: `The snapshot ${snapshotId} of the account ${account} is held: it waits for a person to decide. Readers keep what they have.`,
@@ -128,37 +127,25 @@ function heldMail(account: string, { row, explanation, preview }: RunResult): Ma
     effect: `${changes(preview)} ${missing(row, preview)}`.trim(),
     examples: examples(preview),
     wait: ifNotAccepted(wasPinned({ reason: row.reason, preview })),
-    diff: payload(diff),
-    accept: payload(accept),
+    diff: payload({ action: "diff", account, snapshotId }),
+    accept: payload({ action: "accept", account, snapshotId }),
   };
 }
 
-/** The inputs of the function that decide on a held snapshot. */
-export function heldInputs(
-  account: string,
-  snapshotId: string,
-): { readonly accept: object; readonly diff: object } {
-  return {
-    accept: { action: "accept", account, snapshotId },
-    diff: { action: "diff", account, snapshotId },
-  };
-}
-
-/** The commands that do the same. They need a shell with credentials for the AWS account. */
-export function heldInvocations(
+/** They need a shell with credentials for the AWS account. */
+export function heldCommands(
   { region, functionName }: Pick<FunctionEnvironment, "region" | "functionName">,
   account: string,
   snapshotId: string,
 ): HeldCommands {
-  const command = (input: object): string =>
+  const command = (action: string): string =>
     [
       "aws lambda invoke",
       ...["--region", region, "--function-name", `${functionName}:live`].map(shellWord),
       "--cli-read-timeout 900 --cli-binary-format raw-in-base64-out",
-      `--payload ${shellWord(JSON.stringify(input))} /dev/stdout`,
+      `--payload ${shellWord(JSON.stringify({ action, account, snapshotId }))} /dev/stdout`,
     ].join(" ");
-  const { accept, diff } = heldInputs(account, snapshotId);
-  return { accept: command(accept), diff: command(diff) };
+  return { accept: command("accept"), diff: command("diff") };
 }
 
 /** @param section of the runbook */
@@ -234,16 +221,9 @@ function invisible(character: string): string {
   return `(U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")})`;
 }
 
-const REFUSALS: ReadonlySet<unknown> = new Set<ErrorCode>([
-  "LOGIN_REFUSED",
-  "ACCOUNT_DISABLED",
-  "UNAUTHENTICATED",
-  "AUTHORIZATION_EXPIRED",
-]);
-
-/** Whether the service refused the credentials. */
+/** Whether the service refused the credentials, at a login or, with the method basic, at a request. */
 export function isRefusal(error: SyncError | undefined): boolean {
-  return REFUSALS.has(error?.code);
+  return error?.code === "UNAUTHENTICATED" || isRefusedLogin(error);
 }
 
 export function alarmMetrics({ row: { outcome, trigger }, error, isAbandoned }: RunResult): MetricValues {

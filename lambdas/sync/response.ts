@@ -8,7 +8,7 @@ import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import type { Invocation } from "./function-ports.ts";
-import { heldInputs, heldInvocations, isRefusal, reportResult } from "./report-result.ts";
+import { heldCommands, isRefusal, reportResult } from "./report-result.ts";
 
 /** Reports the result. Throws the error of one that failed. */
 export async function runResponse(
@@ -111,12 +111,11 @@ export function heldDecision(
   account: string,
   { snapshotId, isPinned, preview }: Held,
 ): object {
-  const { accept, diff } = heldInputs(account, snapshotId);
   return {
     ...(preview === undefined ? {} : { preview }),
-    diff_event: diff,
-    accept_event: accept,
-    accept_command: heldInvocations(environment, account, snapshotId).accept,
+    diff_event: { action: "diff", account, snapshotId },
+    accept_event: { action: "accept", account, snapshotId },
+    accept_command: heldCommands(environment, account, snapshotId).accept,
     wait: ifNotAccepted(isPinned),
   };
 }

@@ -7,7 +7,7 @@ import type { BusEvent } from "../../lambdas/job/run/record/run-event.ts";
 import { systemRandom } from "../../lambdas/job/runtime/random.ts";
 import type { AccountSettings } from "../../lambdas/job/settings-file/settings-schema.ts";
 import { environmentOf, functionFileText, readEnvironment } from "../../lambdas/sync/environment.ts";
-import type { FunctionLog, FunctionPorts } from "../../lambdas/sync/function-ports.ts";
+import type { FunctionPorts } from "../../lambdas/sync/function-ports.ts";
 import { handleRequest } from "../../lambdas/sync/handle-request.ts";
 import type { MetricValues } from "../../lambdas/sync/telemetry/metrics.ts";
 import { MemoryCatalog } from "../job/catalog/memory-catalog.ts";
@@ -18,6 +18,8 @@ import { MemoryStore } from "../job/storage/memory-store.ts";
 import { acceleratedClock } from "../simulator/clocks.ts";
 import type { SimulatorOptions } from "../simulator/settings.ts";
 import { Simulator } from "../simulator/simulator.ts";
+
+type FunctionLog = FunctionPorts["log"];
 
 /** Keeps lines, and the ids that they would have. */
 class MemoryLog extends LogLines implements FunctionLog {

@@ -16,8 +16,8 @@ import { madeAtMs, missingOf, publishableOf, reasonOf, running, wouldDo } from "
 import { age, minute, plural } from "../output/words.ts";
 import { manifestFigures } from "./figures/manifest-figures.ts";
 import { publicationsFigure } from "./figures/publications-figure.ts";
-import { runsFigure } from "./figures/runs-figure.ts";
-import { type RequestLimit, requestsFigure, storageFigure } from "./figures/usage-figures.ts";
+import { type RequestLimit, runFigures } from "./figures/run-figures.ts";
+import { storageFigure } from "./figures/storage-figure.ts";
 import { details, type Figure, figure, table } from "./page/figure.ts";
 import { type Html, html } from "./page/html.ts";
 
@@ -53,8 +53,7 @@ async function readAccount(store: AccountStore, nowMs: number, limit: RequestLim
   const runs = attempts.filter(({ trigger }) => isRun(trigger)).toReversed();
   const figures = [
     publicationsFigure(publications, publications.length < MOST_PUBLICATIONS),
-    runsFigure(runs),
-    requestsFigure(runs, limit),
+    ...runFigures(runs, limit),
     ...(await manifestFigures(store, publications)),
     await storageFigure(store, found, publications),
   ];

@@ -8,7 +8,7 @@ import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts"
 import { madeAtMs, publishableOf, statusTable } from "../output/describe-status.ts";
 import { age, minute, plural } from "../output/words.ts";
 import { type ReportedAccount, reportAccount } from "./account-section.ts";
-import type { RequestLimit } from "./figures/usage-figures.ts";
+import type { RequestLimit } from "./figures/run-figures.ts";
 import { table } from "./page/figure.ts";
 import { Html, html } from "./page/html.ts";
 

@@ -20,7 +20,7 @@ interface ServicePorts
 }
 
 /** Where the tokens of an account are, and the command that stores new ones there. */
-export interface TokenAccess {
+interface TokenAccess {
   /** Throws `CONFIG_INVALID` where no place is set. */
   readonly tokens: () => Promise<TokenStore>;
   readonly command: string;

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import { compared } from "../../../bin/cli/report/figures/publications-figure.ts";
-import { allowedFor, sizeText } from "../../../bin/cli/report/figures/usage-figures.ts";
+import { allowedFor } from "../../../bin/cli/report/figures/run-figures.ts";
+import { sizeText } from "../../../bin/cli/report/page/figure.ts";
 
 describe("a number beside an earlier one", () => {
   test.each([

@@ -1,6 +1,6 @@
 // A warehouse in memory with as many days of an account as a test wants: publications, runs, held snapshots.
 
-import type { RequestLimit } from "../../../bin/cli/report/figures/usage-figures.ts";
+import type { RequestLimit } from "../../../bin/cli/report/figures/run-figures.ts";
 import { makeReport, type Report } from "../../../bin/cli/report/report-page.ts";
 import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
 import { NO_COUNTS } from "../../../lambdas/job/run/record/attempt.ts";

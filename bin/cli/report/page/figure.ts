@@ -75,6 +75,24 @@ export function instantCell(instant: string): string {
   return minute(Date.parse(instant)).replace(" UTC", "");
 }
 
+const UNITS = [
+  { name: "GiB", bytes: 1024 ** 3 },
+  { name: "MiB", bytes: 1024 ** 2 },
+  { name: "KiB", bytes: 1024 },
+];
+
+/** In which sizes up to this one are easy to read. */
+export function sizeUnit(bytes: number): (typeof UNITS)[number] {
+  return UNITS.find((unit) => bytes >= unit.bytes) ?? { name: "bytes", bytes: 1 };
+}
+
+/** A number of bytes as people read it: `1.2 MiB`. */
+export function sizeText(bytes: number): string {
+  const { name, bytes: unit } = sizeUnit(bytes);
+  const size = bytes / unit;
+  return `${unit === 1 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${name}`;
+}
+
 function classOf(kind: Column<never>[2]): Html {
   return kind === undefined ? html`` : html` class="${kind}"`;
 }

@@ -1,92 +1,15 @@
-// What an account uses: how many requests its attempts sent, against what the limit allows in that time, and how much room
-// its snapshots take.
+// How much room the snapshots of an account take, and what each of them is to readers.
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
-import type { RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
 import type { Status } from "../../../../lambdas/job/run/status.ts";
-import { type Limit, windowAllowance } from "../../../../lambdas/job/settings/limit.ts";
 import { FOLDERS, runInstant } from "../../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots, type SnapshotFiles } from "../../../../lambdas/job/storage/snapshot-marks.ts";
 import type { AccountStore } from "../../../../lambdas/job/storage/store.ts";
-import { plural, throttledText } from "../../output/words.ts";
+import { plural } from "../../output/words.ts";
 import { bars, chart, niceScale } from "../page/chart.ts";
-import { type Figure, instantCell, table } from "../page/figure.ts";
+import { type Figure, sizeText, sizeUnit, table } from "../page/figure.ts";
 import { type Html, html } from "../page/html.ts";
-
-export interface RequestLimit {
-  readonly requestsPerMinute: Limit;
-  readonly limitWindowSeconds: number;
-}
-
-/**
- * Undefined where no attempt sent a request.
- * @param runs oldest first
- */
-export function requestsFigure(runs: readonly RunLogEntry[], limit: RequestLimit): Figure | undefined {
-  const sent = runs.filter(({ requests }) => (requests ?? 0) > 0);
-  const last = sent.at(-1);
-  if (last === undefined) return undefined;
-  const isOnly = sent.length === 1;
-  const panels = (
-    [
-      { title: "requests", height: 100, column: "requests" },
-      { title: "429: too many requests", height: 36, column: "throttled" },
-      { title: "requests sent again", height: 36, column: "retries" },
-    ] as const
-  ).filter(({ column }) => sent.some((run) => (run[column] ?? 0) > 0));
-  return {
-    finding: `${plural(last.requests ?? 0, "request")} in the last run${last === runs.at(-1) ? "" : " that sent any"}${shareText(last, limit)}`,
-    description: `${troubleText(last, limit)} The bars are the requests of each attempt. ${limitText(limit)}`,
-    chart: isOnly
-      ? undefined
-      : chart(
-          panels.map(({ column, ...panel }) => ({ ...panel, ...bars(sent.map((run) => run[column])) })),
-          sent.map(({ started_at }) => Date.parse(started_at)),
-        ),
-    table: table(isOnly ? "Its requests" : "The requests of each attempt", sent.toReversed(), [
-      ["started, UTC", ({ started_at }) => instantCell(started_at)],
-      ["requests", ({ requests }) => requests, "number"],
-      ["allowed", (run) => allowedFor(run, limit), "number"],
-      ["429", ({ throttled }) => throttled, "number"],
-      ["sent again", ({ retries }) => retries, "number"],
-      ["logins", ({ logins }) => logins, "number"],
-      ["received", ({ bytes }) => (bytes === null ? null : sizeText(bytes)), "number"],
-    ]),
-  };
-}
-
-/** What a sliding window lets through at most in the time of the attempt; null without a limit. */
-export function allowedFor({ seconds }: Pick<RunLogEntry, "seconds">, limit: RequestLimit): number | null {
-  if (limit.requestsPerMinute === "unlimited") return null;
-  const inWindow = windowAllowance(limit.requestsPerMinute, limit.limitWindowSeconds * 1_000);
-  return inWindow * (Math.floor(seconds / limit.limitWindowSeconds) + 1);
-}
-
-function shareText(run: RunLogEntry, limit: RequestLimit): string {
-  const allowed = allowedFor(run, limit);
-  if (allowed === null) return "";
-  const percent = Math.round(((run.requests ?? 0) / allowed) * 100);
-  return percent > 100
-    ? ", more than the budget of today allows in that time"
-    : `, ${percent}\u00a0% of the budget of that time`;
-}
-
-function limitText({ requestsPerMinute, limitWindowSeconds }: RequestLimit): string {
-  if (requestsPerMinute === "unlimited") return "No limit is set.";
-  const window = limitWindowSeconds === 60 ? "" : `, on average over ${countText(limitWindowSeconds)} s`;
-  return `The budget of today is 90 % of ${countText(requestsPerMinute)} a minute${window}.`;
-}
-
-function troubleText(run: RunLogEntry, { requestsPerMinute }: RequestLimit): string {
-  const { throttled, retries } = run;
-  const again = retries ?? 0;
-  if ((throttled ?? 0) + again === 0)
-    return "The service answered none of them with 429, and none was sent again.";
-  const sentAgain = `${countText(again)} ${again === 1 ? "was" : "were"} sent again`;
-  if (!throttled) return `The service answered none of them with 429; ${sentAgain}.`;
-  return `${throttledText(run, requestsPerMinute)} (${sentAgain}).`;
-}
 
 /** What a snapshot is to readers. Each has its own pattern; colour only helps. */
 const LOOKS = {
@@ -173,22 +96,4 @@ function snapshotsChart(snapshots: readonly StoredSnapshot[], unitBytes: number)
     [{ height: 110, legend, ...bars(sizes, scale, (place) => looks[place] ?? html``) }],
     snapshots.map(({ snapshotId }) => runInstant(snapshotId) ?? 0),
   );
-}
-
-const UNITS = [
-  { name: "GiB", bytes: 1024 ** 3 },
-  { name: "MiB", bytes: 1024 ** 2 },
-  { name: "KiB", bytes: 1024 },
-];
-
-/** In which sizes up to this one are easy to read. */
-function sizeUnit(bytes: number): (typeof UNITS)[number] {
-  return UNITS.find((unit) => bytes >= unit.bytes) ?? { name: "bytes", bytes: 1 };
-}
-
-/** A number of bytes as people read it: `1.2 MiB`. */
-export function sizeText(bytes: number): string {
-  const { name, bytes: unit } = sizeUnit(bytes);
-  const size = bytes / unit;
-  return `${unit === 1 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${name}`;
 }

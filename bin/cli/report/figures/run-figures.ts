@@ -1,12 +1,30 @@
-// How the last attempts of runs ended, and how long they took.
+// What the run log says: how the last attempts of runs ended and how long they took, and how many requests they sent,
+// against what the limit allows in that time.
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
 import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
+import { type Limit, windowAllowance } from "../../../../lambdas/job/settings/limit.ts";
 import { reasonOf } from "../../output/describe-status.ts";
-import { chart, niceScale, type Shape, symbol } from "../page/chart.ts";
-import { type Figure, instantCell, table } from "../page/figure.ts";
+import { plural, throttledText } from "../../output/words.ts";
+import { bars, chart, niceScale, type Shape, symbol } from "../page/chart.ts";
+import { type Figure, instantCell, sizeText, table } from "../page/figure.ts";
 import { type Html, html } from "../page/html.ts";
+
+export interface RequestLimit {
+  readonly requestsPerMinute: Limit;
+  readonly limitWindowSeconds: number;
+}
+
+/**
+ * None where no attempt has ended.
+ * @param runs oldest first
+ */
+export function runFigures(runs: readonly RunLogEntry[], limit: RequestLimit): readonly Figure[] {
+  const last = runs.at(-1);
+  const requests = requestsFigure(runs, limit);
+  return [...(last ? [attemptsFigure(runs, last)] : []), ...(requests ? [requests] : [])];
+}
 
 interface OutcomeLook {
   /** What follows the number of attempts. */
@@ -28,10 +46,7 @@ const OUTCOMES: Readonly<Record<Outcome, OutcomeLook>> = {
   DRY_RUN: { ended: "as a dry run", shape: "plus", colour: "quiet" },
 };
 
-/** @param runs oldest first */
-export function runsFigure(runs: readonly RunLogEntry[]): Figure | undefined {
-  const last = runs.at(-1);
-  if (last === undefined) return undefined;
+function attemptsFigure(runs: readonly RunLogEntry[], last: RunLogEntry): Figure {
   const isOnly = runs.length === 1;
   const unit = timeUnit(runs);
   const hasMessages = runs.some(({ error_message }) => error_message !== null);
@@ -103,4 +118,70 @@ function runsChart(runs: readonly RunLogEntry[], unitSeconds: number): Html {
     ],
     runs.map(({ started_at }) => Date.parse(started_at)),
   );
+}
+
+/** Undefined where no attempt sent a request. */
+function requestsFigure(runs: readonly RunLogEntry[], limit: RequestLimit): Figure | undefined {
+  const sent = runs.filter(({ requests }) => (requests ?? 0) > 0);
+  const last = sent.at(-1);
+  if (last === undefined) return undefined;
+  const isOnly = sent.length === 1;
+  const panels = (
+    [
+      { title: "requests", height: 100, column: "requests" },
+      { title: "429: too many requests", height: 36, column: "throttled" },
+      { title: "requests sent again", height: 36, column: "retries" },
+    ] as const
+  ).filter(({ column }) => sent.some((run) => (run[column] ?? 0) > 0));
+  return {
+    finding: `${plural(last.requests ?? 0, "request")} in the last run${last === runs.at(-1) ? "" : " that sent any"}${shareText(last, limit)}`,
+    description: `${troubleText(last, limit)} The bars are the requests of each attempt. ${limitText(limit)}`,
+    chart: isOnly
+      ? undefined
+      : chart(
+          panels.map(({ column, ...panel }) => ({ ...panel, ...bars(sent.map((run) => run[column])) })),
+          sent.map(({ started_at }) => Date.parse(started_at)),
+        ),
+    table: table(isOnly ? "Its requests" : "The requests of each attempt", sent.toReversed(), [
+      ["started, UTC", ({ started_at }) => instantCell(started_at)],
+      ["requests", ({ requests }) => requests, "number"],
+      ["allowed", (run) => allowedFor(run, limit), "number"],
+      ["429", ({ throttled }) => throttled, "number"],
+      ["sent again", ({ retries }) => retries, "number"],
+      ["logins", ({ logins }) => logins, "number"],
+      ["received", ({ bytes }) => (bytes === null ? null : sizeText(bytes)), "number"],
+    ]),
+  };
+}
+
+/** What a sliding window lets through at most in the time of the attempt; null without a limit. */
+export function allowedFor({ seconds }: Pick<RunLogEntry, "seconds">, limit: RequestLimit): number | null {
+  if (limit.requestsPerMinute === "unlimited") return null;
+  const inWindow = windowAllowance(limit.requestsPerMinute, limit.limitWindowSeconds * 1_000);
+  return inWindow * (Math.floor(seconds / limit.limitWindowSeconds) + 1);
+}
+
+function shareText(run: RunLogEntry, limit: RequestLimit): string {
+  const allowed = allowedFor(run, limit);
+  if (allowed === null) return "";
+  const percent = Math.round(((run.requests ?? 0) / allowed) * 100);
+  return percent > 100
+    ? ", more than the budget of today allows in that time"
+    : `, ${percent}\u00a0% of the budget of that time`;
+}
+
+function limitText({ requestsPerMinute, limitWindowSeconds }: RequestLimit): string {
+  if (requestsPerMinute === "unlimited") return "No limit is set.";
+  const window = limitWindowSeconds === 60 ? "" : `, on average over ${countText(limitWindowSeconds)} s`;
+  return `The budget of today is 90 % of ${countText(requestsPerMinute)} a minute${window}.`;
+}
+
+function troubleText(run: RunLogEntry, { requestsPerMinute }: RequestLimit): string {
+  const { throttled, retries } = run;
+  const again = retries ?? 0;
+  if ((throttled ?? 0) + again === 0)
+    return "The service answered none of them with 429, and none was sent again.";
+  const sentAgain = `${countText(again)} ${again === 1 ? "was" : "were"} sent again`;
+  if (!throttled) return `The service answered none of them with 429; ${sentAgain}.`;
+  return `${throttledText(run, requestsPerMinute)} (${sentAgain}).`;
 }
