@@ -14,7 +14,6 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/lease/lease-file.ts",
   "lambdas/job/run/lease/lease.ts",
   "lambdas/job/run/lease/lease-account.ts",
-  "lambdas/job/service/rate-limit/permit-queue.ts",
   "lambdas/job/service/rate-limit/rate-limiter.ts",
   "lambdas/job/service/rate-limit/usage-window.ts",
   "lambdas/job/service/auth/oauth/token-rotation.ts",

@@ -2,7 +2,6 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 import { type Limit, shortestWindowMs, windowAllowance } from "../../settings/limit.ts";
-import { PermitQueue } from "./permit-queue.ts";
 import { type Amount, type Usage, UsageRecord, UsageWindow } from "./usage-window.ts";
 
 /** What was used in the last hour, the longest window. It is passed from run to run, so that the next run stays within the limit too. */
@@ -34,6 +33,11 @@ export interface BudgetUse {
   readonly windowMs: number;
 }
 
+interface Waiter {
+  readonly kind: RequestKind;
+  readonly grant: (permit: Permit) => void;
+}
+
 export interface RateLimiterOptions {
   readonly requestsPerMinute: Limit;
   /** Body bytes after decoding: some services count so, and on the others it is the safe side. */
@@ -58,7 +62,8 @@ export class RateLimiter {
   readonly #most: Amount;
   readonly #unrecorded: Amount;
   readonly #window: UsageWindow;
-  readonly #queue: PermitQueue<RequestKind, Permit>;
+  readonly #waiters: Waiter[] = [];
+  #alarm: AbortController | undefined;
   readonly #details = new RecentSizes();
   #record: UsageRecord | undefined;
   #mayPermit: () => boolean = () => true;
@@ -76,11 +81,6 @@ export class RateLimiter {
     this.#most = allowed(this.windowMs);
     this.#unrecorded = allowed(UNRECORDED_MS);
     this.#window = new UsageWindow(this.windowMs, clock);
-    this.#queue = new PermitQueue({
-      clock,
-      permit: (kind) => this.#permitIfFree(kind),
-      nextMs: () => this.#window.nextExpiryMs,
-    });
     if (options.earlier !== undefined) this.add(options.earlier);
   }
 
@@ -114,7 +114,7 @@ export class RateLimiter {
 
   /** How many requests wait for a permit. */
   get waiting(): number {
-    return this.#queue.length;
+    return this.#waiters.length;
   }
 
   /** How many details of the recent sizes an empty window gives; `Infinity` without a limit. */
@@ -127,12 +127,29 @@ export class RateLimiter {
 
   /** A permit, if one is free and no other request waits for it. */
   tryAcquire(kind: RequestKind): Permit | undefined {
-    return this.#queue.length === 0 ? this.#permitIfFree(kind) : undefined;
+    return this.#waiters.length === 0 ? this.#permitIfFree(kind) : undefined;
   }
 
   /** Waits for a permit; rejects with the signal's reason. */
   acquire(kind: RequestKind, signal?: AbortSignal): Promise<Permit> {
-    return this.#queue.wait(kind, signal);
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const leave = (): void => {
+        this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+        reject(signal?.reason);
+        this.#serve();
+      };
+      const waiter: Waiter = {
+        kind,
+        grant: (permit) => {
+          signal?.removeEventListener("abort", leave);
+          resolve(permit);
+        },
+      };
+      signal?.addEventListener("abort", leave);
+      this.#waiters.push(waiter);
+      this.#serve();
+    });
   }
 
   /**
@@ -141,13 +158,13 @@ export class RateLimiter {
    */
   recordWith(record: () => Promise<void>): void {
     if (this.windowMs <= UNRECORDED_MS) return;
-    this.#record = new UsageRecord(this.#unrecorded, record, () => this.#queue.serve());
+    this.#record = new UsageRecord(this.#unrecorded, record, () => this.#serve());
   }
 
   /** From now on permits depend on it as well. Returns what asks again after a no. */
   permitWhile(mayPermit: () => boolean): () => void {
     this.#mayPermit = mayPermit;
-    return () => this.#queue.serve();
+    return () => this.#serve();
   }
 
   /** The usage of the last hour, requests in flight included, in about 120 buckets at most. */
@@ -161,6 +178,36 @@ export class RateLimiter {
   /** Counts what other processes used. */
   add(earlier: RateLimiterUsage): void {
     this.#window.merge(earlier);
+  }
+
+  /** Gives the requests at the front the permits that are there now. */
+  #serve(): void {
+    for (let next = this.#waiters[0]; next !== undefined; next = this.#waiters[0]) {
+      const permit = this.#permitIfFree(next.kind);
+      if (permit === undefined) {
+        this.#wakeLater();
+        return;
+      }
+      this.#waiters.shift();
+      next.grant(permit);
+    }
+    this.#alarm?.abort();
+    this.#alarm = undefined;
+  }
+
+  // One alarm for all. If the window is empty, a request is in flight, and its end serves the next.
+  #wakeLater(): void {
+    const atMs = this.#window.nextExpiryMs;
+    if (atMs === undefined || this.#alarm !== undefined) return;
+    const alarm = new AbortController();
+    this.#alarm = alarm;
+    this.#clock.sleep(Math.max(1, atMs - this.#clock.monotonicMs()), alarm.signal).then(
+      () => {
+        this.#alarm = undefined;
+        this.#serve();
+      },
+      () => undefined, // aborted: no request waits any more
+    );
   }
 
   get #expectedInFlight(): Amount {
@@ -223,7 +270,7 @@ export class RateLimiter {
       this.#inFlight -= 1;
       this.#detailsInFlight -= details;
       if (sentBytes !== undefined) this.#count(kind, sentBytes);
-      this.#queue.serve();
+      this.#serve();
     };
     this.#inFlight += 1;
     this.#detailsInFlight += details;
