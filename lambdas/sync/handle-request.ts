@@ -82,7 +82,6 @@ function invocationOf(
       clock,
       random,
       logger,
-      version,
       proxies,
     }),
     onProgress: progressLog(logger, clock),

@@ -6,7 +6,7 @@ import type { OAuthTokens } from "../../../lambdas/job/credentials/tokens/token-
 import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Random } from "../../../lambdas/job/runtime/random.ts";
-import { VERSION } from "../../../lambdas/job/runtime/version.ts";
+import { USER_AGENT } from "../../../lambdas/job/runtime/version.ts";
 import {
   authorizationExpired,
   identityEndpoint,
@@ -39,7 +39,7 @@ export async function exchangeCode(code: string, options: ExchangeOptions): Prom
   secrets.know(credentials);
   const proxy = proxyFor(authUrl, proxies);
   const transport = secrets.watching(new UndiciTransport({ connections: 1, timeoutMs: TIMEOUT_MS, proxy }));
-  const headers = { "user-agent": `brand-events-sync/${VERSION}`, accept: "application/json" };
+  const headers = { "user-agent": USER_AGENT, accept: "application/json" };
   const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now() });
   try {
     const answer = await endpoint.ask(credentials, {

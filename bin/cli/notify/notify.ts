@@ -5,7 +5,7 @@ import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts"
 import type { RunEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Random } from "../../../lambdas/job/runtime/random.ts";
-import { VERSION } from "../../../lambdas/job/runtime/version.ts";
+import { USER_AGENT } from "../../../lambdas/job/runtime/version.ts";
 import { type HttpResponse, NoResponse } from "../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/service/requests/retry.ts";
@@ -88,7 +88,7 @@ async function deliver(body: string, url: URL, options: NotifyOptions): Promise<
   const request = {
     method: "POST",
     url,
-    headers: { "content-type": "application/json", "user-agent": `brand-events-sync/${VERSION}` },
+    headers: { "content-type": "application/json", "user-agent": USER_AGENT },
     body,
     bodyCapBytes: 65_536,
     // The status says all; what the server adds is not read.

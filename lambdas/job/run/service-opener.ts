@@ -12,7 +12,7 @@ import type { RunSettings } from "./run-settings.ts";
 interface ServicePorts
   extends Pick<
     EventServiceOptions,
-    "clock" | "random" | "logger" | "version" | "onWait" | "proxies" | "timeoutMs" | "transport"
+    "clock" | "random" | "logger" | "onWait" | "proxies" | "timeoutMs" | "transport"
   > {
   readonly credentials: Credentials;
   /** For the method `oauth`. */

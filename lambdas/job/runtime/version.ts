@@ -3,3 +3,6 @@
 import packageJson from "../../../package.json" with { type: "json" };
 
 export const VERSION: string = packageJson.version;
+
+/** With each request. */
+export const USER_AGENT = `brand-events-sync/${VERSION}`;

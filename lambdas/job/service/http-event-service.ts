@@ -6,6 +6,7 @@ import { type Proxies, proxyFor } from "../network/proxies.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
+import { USER_AGENT } from "../runtime/version.ts";
 import type { IsListed } from "../settings/values.ts";
 import { createAuthentication, type OAuthOptions } from "./auth/authentication.ts";
 import type { EventService } from "./event-service.ts";
@@ -17,14 +18,7 @@ import { UndiciTransport } from "./http/undici-transport.ts";
 import { KnownSecrets } from "./known-secrets.ts";
 import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
 import { ApiClient } from "./requests/api-client.ts";
-import {
-  Cooldown,
-  Sender,
-  ServiceCounters,
-  type ServiceCounts,
-  type Wait,
-  WaitReporter,
-} from "./requests/sender.ts";
+import { Sender, type ServiceCounts, type Wait } from "./requests/sender.ts";
 
 export interface EventServiceOptions {
   /** In its canonical form. */
@@ -49,8 +43,6 @@ export interface EventServiceOptions {
   readonly logger: Logger;
   /** Called when the reason for waiting changes; with undefined when requests are under way again. */
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
-  /** Goes into the User-Agent. */
-  readonly version?: string;
   /** For one attempt: connect, headers and body. */
   readonly timeoutMs?: number | undefined;
   readonly detailCapBytes?: number;
@@ -89,24 +81,33 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     options.transport ?? new UndiciTransport({ connections: options.concurrency, timeoutMs, proxy }),
   );
   const headers = {
-    "user-agent":
-      options.version === undefined ? "brand-events-sync" : `brand-events-sync/${options.version}`,
+    "user-agent": USER_AGENT,
     accept: "application/json",
     "accept-encoding": ACCEPT_ENCODING,
   };
-  const limitWindowMs = rateLimiter.windowMs;
-  const onExtend = (untilMs: number): void => rateLimiter.pauseUntil(untilMs);
-  const cooldown = new Cooldown(clock, { limitWindowMs, onExtend });
-  const waitReporter = new WaitReporter(options.onWait);
-  const counters = new ServiceCounters();
-  const sender = new Sender({ transport, rateLimiter, cooldown, waitReporter, counters });
-  const shared = { sender, waitReporter, counters, headers, clock, random, logger };
+  const sender = new Sender({
+    transport,
+    rateLimiter,
+    headers,
+    clock,
+    random,
+    logger,
+    onWait: options.onWait,
+  });
   const readAgain = options.readCredentials;
   const readCredentials = readAgain && (() => readAgain().then((read) => secrets.know(read)));
-  const authentication = createAuthentication({ ...options, ...shared, baseUrl, readCredentials, secrets });
+  const authentication = createAuthentication({
+    ...options,
+    baseUrl,
+    sender,
+    headers,
+    logger,
+    readCredentials,
+    secrets,
+  });
   const { authenticator } = authentication;
   const detailRequest = detailRequests({ baseUrl, pointer: detailPointer, capBytes: detailCapBytes });
-  const client = new ApiClient({ ...shared, authenticator, cooldown, limitWindowMs });
+  const client = new ApiClient(authenticator, sender, clock);
 
   const fail = (error: unknown): never => {
     throw secrets.maskedError(error);
@@ -130,7 +131,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
       await transport.close();
     },
     get counts() {
-      return counters.counts;
+      return sender.counters.counts;
     },
     get credentialsVersion() {
       return authentication.version;

@@ -116,7 +116,6 @@ export class Sandbox {
         clock: this.clock,
         random,
         logger: this.log,
-        version: "0.0.0",
         timeoutMs: this.timeoutMs,
       }),
       onProgress: (progress) => this.progress.push(progress),

@@ -53,7 +53,6 @@ export function processPorts(of: ProcessOf): RunPorts {
       clock,
       random,
       logger,
-      version: VERSION,
       transport,
     }),
     onProgress: () => undefined,

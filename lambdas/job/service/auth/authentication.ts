@@ -27,6 +27,7 @@ export interface OAuthOptions {
 }
 
 interface AuthenticationOptions extends LoginOptions {
+  readonly headers: Readonly<Record<string, string>>;
   readonly credentials: ServiceCredentials;
   readonly readCredentials: (() => Promise<ServiceCredentials>) | undefined;
   readonly versionOf?: ((credentials: ServiceCredentials) => string | undefined) | undefined;
@@ -69,7 +70,8 @@ function byTokens(
   options: AuthenticationOptions,
   first: Extract<ServiceCredentials, { readonly method: "oauth" }>,
 ): Authentication {
-  const { baseUrl, clock, counters, headers, logger, oauth, proxies, readCredentials, versionOf } = options;
+  const { baseUrl, clock, headers, logger, oauth, proxies, readCredentials, versionOf } = options;
+  const { counters } = options.sender;
   if (oauth === undefined)
     throw new TypeError("the method oauth needs the identity provider and a token store");
   const authUrl = new URL(oauth.authUrl);

@@ -4,20 +4,21 @@ import { setImmediate } from "node:timers/promises";
 import { CookieJar } from "tough-cookie";
 import type { PasswordCredentials } from "../../credentials/credentials.ts";
 import { type ErrorCode, isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
-import type { Random } from "../../runtime/random.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/logger.ts";
 import { type Address, type HttpResponse, NoResponse } from "../http/transport.ts";
 import { endpoint } from "../requests/api-client.ts";
 import type { AuthenticationMethod } from "../requests/authenticator.ts";
 import { redirected, requestName } from "../requests/failure.ts";
-import { type BackOffOptions, backOff, retryAfterMs, retryDelayMs, statusClass } from "../requests/retry.ts";
+import { retryAfterMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
 
-export interface LoginOptions extends BackOffOptions {
+export interface LoginOptions {
   readonly baseUrl: URL;
   readonly sender: Sender;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly random: Random;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 export function sessionMethod(
@@ -69,7 +70,7 @@ async function logInWith(
   signal: AbortSignal | undefined,
 ): Promise<SessionCookies> {
   const url = endpoint(options.baseUrl, "/v1/auth/login");
-  const response = await send(credentials, options, url, signal);
+  const response = await send(credentials, options.sender, url, signal);
   if (statusClass(response.status) !== "read") throw refused(url, response, options.clock.now());
   const cookies = new SessionCookies(options.baseUrl);
   cookies.keep(response.headers.get("set-cookie") ?? []);
@@ -85,28 +86,25 @@ async function logInWith(
 /** One POST. Retried only if no response came. */
 async function send(
   { email, password }: PasswordCredentials,
-  options: LoginOptions,
+  sender: Sender,
   url: URL,
   signal: AbortSignal | undefined,
 ): Promise<HttpResponse> {
-  const { counters, random, sender } = options;
   const request = {
     method: "POST",
     url,
-    headers: { ...options.headers, "content-type": "application/json" },
+    headers: { "content-type": "application/json" },
     // docs/service-interface.md §2.2
     body: JSON.stringify({ meta: { version: "v1" }, data: { email, password } }),
     bodyCapBytes: BODY_CAP_BYTES,
   } as const;
-  counters.add("logins");
+  sender.counters.add("logins");
   for (let failures = 1; ; failures += 1) {
     try {
       return await sender.send(await sender.admit("other", signal), request, signal);
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
-      const attempt = { request: requestName("POST", url), url, failure: error, failures } as const;
-      const delayMs = retryDelayMs(failures, random);
-      await backOff({ ...attempt, delayMs, waitsFor: "retry" }, options, signal);
+      await sender.backOff("POST", url, error, failures, signal);
     }
   }
 }

@@ -1,21 +1,13 @@
 // Takes one request to its result: credentials, rate limit, cooldown, retries. Every retry is a whole new GET.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Random } from "../../runtime/random.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { Address, BodySink, HttpResponse } from "../http/transport.ts";
 import type { RequestKind } from "../rate-limit/rate-limiter.ts";
 import type { Authenticator, Authorization } from "./authenticator.ts";
-import {
-  BadStatus,
-  type Failure,
-  isFailure,
-  isThrottled,
-  redirected,
-  requestName,
-  UnusableBody,
-} from "./failure.ts";
-import { type BackOffOptions, backOff, RetryDelays, retryAfterMs, statusClass } from "./retry.ts";
-import type { Cooldown, Sender } from "./sender.ts";
+import { BadStatus, isFailure, isThrottled, redirected, requestName, UnusableBody } from "./failure.ts";
+import { retryAfterMs, statusClass } from "./retry.ts";
+import type { Sender } from "./sender.ts";
 
 /** What one GET asks for, and what its result is. */
 export interface ApiRequest<T> {
@@ -39,49 +31,39 @@ export interface BodyReader<T> {
   end(headers: HttpResponse["headers"]): T;
 }
 
-interface ApiClientOptions extends BackOffOptions {
-  readonly authenticator: Authenticator;
-  readonly sender: Sender;
-  readonly cooldown: Cooldown;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly random: Random;
-  /** What the service averages its limits over. */
-  readonly limitWindowMs: number;
-}
-
 export class ApiClient {
-  readonly #options: ApiClientOptions;
-  readonly #delays: RetryDelays;
+  readonly #authenticator: Authenticator;
+  readonly #sender: Sender;
+  readonly #clock: Pick<Clock, "now">;
 
-  constructor(options: ApiClientOptions) {
-    this.#options = options;
-    this.#delays = new RetryDelays(options.random, options.limitWindowMs);
+  constructor(authenticator: Authenticator, sender: Sender, clock: Pick<Clock, "now">) {
+    this.#authenticator = authenticator;
+    this.#sender = sender;
+    this.#clock = clock;
   }
 
   async get<T>(request: ApiRequest<T>, signal?: AbortSignal): Promise<T> {
-    const { authenticator, clock, cooldown } = this.#options;
     let failures = 0;
-    let successes = cooldown.successes;
+    let successes = this.#sender.successes;
     let renewed: Promise<Authorization> | undefined;
     for (;;) {
-      const authorization = await (renewed ?? authenticator.authorize(signal));
+      const authorization = await (renewed ?? this.#authenticator.authorize(signal));
       const pieces = request.reader && new BodyPieces(request.reader());
       try {
         const response = await this.#send(request, authorization, pieces, signal);
         // A request sent again after a renewal is no retry and uses up no attempt.
         renewed = response && authorization.settle(response, signal);
         if (response === undefined || renewed) continue;
-        const result = readResponse(request, response, pieces, clock.now());
-        cooldown.succeeded();
-        this.#delays.succeeded();
+        const result = readResponse(request, response, pieces, this.#clock.now());
+        this.#sender.succeeded();
         return result;
       } catch (error) {
         if (!isFailure(error)) throw error;
         renewed = undefined;
         // A 429 while other requests succeed is the price of sharing a limit, not a failure of this request.
-        if (!isThrottled(error) || cooldown.successes === successes) failures += 1;
-        successes = cooldown.successes;
-        await this.#backOff(request.url, error, failures, signal);
+        if (!isThrottled(error) || this.#sender.successes === successes) failures += 1;
+        successes = this.#sender.successes;
+        await this.#sender.backOff("GET", request.url, error, failures, signal);
       }
     }
   }
@@ -93,12 +75,11 @@ export class ApiClient {
     sink: BodySink | undefined,
     signal: AbortSignal | undefined,
   ): Promise<HttpResponse | undefined> {
-    const { sender } = this.#options;
     try {
-      const permit = await sender.admit(kind, signal);
+      const permit = await this.#sender.admit(kind, signal);
       if (authorization.isCurrent) {
-        const headers = { ...this.#options.headers, ...authorization.headers(url) };
-        return await sender.send(permit, { method: "GET", url, headers, bodyCapBytes, sink }, signal);
+        const headers = authorization.headers(url);
+        return await this.#sender.send(permit, { method: "GET", url, headers, bodyCapBytes, sink }, signal);
       }
       permit.cancel();
     } catch (error) {
@@ -107,26 +88,6 @@ export class ApiClient {
     }
     void authorization.settle();
     return undefined;
-  }
-
-  async #backOff(
-    url: Address,
-    failure: Failure,
-    failures: number,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    const { cooldown } = this.#options;
-    const requestedMs = failure.kind === "status" ? failure.retryAfterMs : undefined;
-    const isSilent = requestedMs === undefined && isThrottled(failure);
-    const delayMs = Math.max(requestedMs ?? 0, this.#delays.after(failure, failures));
-    const isForAll = requestedMs !== undefined || isSilent;
-    if (isForAll && failure.kind === "status") {
-      cooldown.extend(requestedMs ?? delayMs, failure.status, { isAsked: !isSilent });
-    }
-    const waitsFor = isSilent ? "throttled" : isForAll ? "retry-after" : "retry";
-    const request = requestName("GET", url);
-    const attempt = { request, url: new URL(url.href), failure, failures, delayMs, waitsFor } as const;
-    await backOff(attempt, this.#options, signal);
   }
 }
 

@@ -72,7 +72,7 @@ const NOT_PLAIN: ReadonlySet<string> = new Set(["CONNECTION_LOST", "NOT_HTTP"]);
 /** The request that got no response. `addressOption`: what says where it goes. */
 interface UnansweredRequest {
   readonly request: string;
-  readonly url: URL;
+  readonly url: Pick<Address, "href">;
   readonly failures: number;
   readonly addressOption?: AddressOption;
 }
@@ -81,12 +81,13 @@ type AddressOption = "--base-url" | "--auth-url";
 
 /** The error for a connection that no retry can fix; undefined for others. @param hasResponded the server, in this run */
 export function permanentProblem(
-  { request, url, failures, addressOption = "--base-url" }: UnansweredRequest,
+  { request, url: { href }, failures, addressOption = "--base-url" }: UnansweredRequest,
   failure: Failure,
   hasResponded: boolean,
 ): SyncError | undefined {
   if (failure.kind !== "no-response") return undefined;
   const { reason, proxy } = failure;
+  const url = new URL(href);
   const problem =
     proxy === undefined
       ? (tlsProblem(url.host, reason, addressOption) ??
@@ -164,6 +165,27 @@ function proxyProblem(proxy: string, reason: string): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** After the last attempt. `THROTTLED` when its response was 429, else `SERVICE_UNAVAILABLE`. */
+export function attemptsExhausted(request: string, attempts: number, failure: Failure): SyncError {
+  const code = isThrottled(failure) ? "THROTTLED" : "SERVICE_UNAVAILABLE";
+  const cause = failure.kind === "no-response" ? failure.reason : failure.kind;
+  const status = failure.kind === "status" ? failure.status : null;
+  return new SyncError(
+    code,
+    `${request} failed ${attempts} times, the last time with ${failure.message}. ${remedy(failure)}`,
+    { fields: { request, attempts, cause, status } },
+  );
+}
+
+function remedy(failure: Failure): string {
+  if (failure.kind === "no-response") return connectionRemedy(failure);
+  if (failure.kind === "body") return `${failure.remedy} Then run again.`;
+  if (isThrottled(failure)) {
+    return "Run again later, and lower --requests-per-minute to what the service's operator allows you.";
+  }
+  return "The problem is on the service's side: run again later.";
 }
 
 /** A host name has at most 255 characters (RFC 1035 §2.3.4); a longer path helps no reader. */

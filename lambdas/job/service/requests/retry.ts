@@ -1,14 +1,8 @@
-// Whether a request is sent again, and when: what a response's status asks for, how long each wait is, and its end.
+// Whether a request is sent again, and when: what a response's status asks for, and how long each wait is.
 
-import { SyncError } from "../../errors/sync-error.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import type { Logger } from "../../runtime/logger.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { HttpResponse } from "../http/transport.ts";
-import { connectionRemedy, type Failure, isThrottled, permanentProblem } from "./failure.ts";
-import type { ServiceCounters, Wait, WaitReporter } from "./sender.ts";
-
-const ATTEMPTS = 6;
+import { type Failure, isThrottled } from "./failure.ts";
 
 /** Before the first retry of a request that failed alone. */
 const SOON_MS = 25;
@@ -114,74 +108,4 @@ export function throttledDelayMs(failures: number, windowMs: number, random: Ran
 function jittered(failures: number, baseMs: number, mostMs: number, random: Random): number {
   const ceilingMs = Math.min(mostMs, baseMs * 2 ** (Math.max(1, failures) - 1));
   return Math.floor(random.next() * ceilingMs);
-}
-
-export interface BackOffOptions {
-  readonly waitReporter: WaitReporter;
-  readonly counters: ServiceCounters;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-interface FailedAttempt {
-  readonly request: string;
-  readonly url: URL;
-  readonly failure: Failure;
-  /** How many attempts the request has used, this one included. */
-  readonly failures: number;
-  readonly delayMs: number;
-  readonly waitsFor: Wait["kind"];
-}
-
-/**
- * Waits between a failed attempt and the next, counts and logs it.
- * Throws `SERVICE_UNAVAILABLE` or `THROTTLED` after the last attempt or if no retry can succeed, or the signal's reason.
- */
-export async function backOff(
-  attempt: FailedAttempt,
-  { waitReporter, counters, clock, logger }: BackOffOptions,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const { request, failure, failures, delayMs, waitsFor } = attempt;
-  const permanent = permanentProblem(attempt, failure, counters.hasResponded);
-  if (permanent !== undefined) throw permanent;
-  if (failures >= ATTEMPTS) throw attemptsExhausted(request, failure);
-  counters.add("retries");
-  const seconds = (delayMs / 1_000).toFixed(delayMs < 100 ? 2 : 1);
-  logger.debug(`${request}: ${failure.message}; next attempt in ${seconds} s`, {
-    request,
-    failures,
-    delayMs,
-  });
-  const untilMs = clock.monotonicMs() + delayMs;
-  await waitReporter.during(
-    waitsFor,
-    () => untilMs,
-    () => clock.sleep(delayMs, signal),
-  );
-}
-
-/** `THROTTLED` when the last response was 429, else `SERVICE_UNAVAILABLE`. */
-function attemptsExhausted(request: string, failure: Failure): SyncError {
-  return new SyncError(
-    isThrottled(failure) ? "THROTTLED" : "SERVICE_UNAVAILABLE",
-    `${request} failed ${ATTEMPTS} times, the last time with ${failure.message}. ${remedy(failure)}`,
-    {
-      fields: {
-        request,
-        attempts: ATTEMPTS,
-        cause: failure.kind === "no-response" ? failure.reason : failure.kind,
-        status: failure.kind === "status" ? failure.status : null,
-      },
-    },
-  );
-}
-
-function remedy(failure: Failure): string {
-  if (failure.kind === "no-response") return connectionRemedy(failure);
-  if (failure.kind === "body") return `${failure.remedy} Then run again.`;
-  if (isThrottled(failure)) {
-    return "Run again later, and lower --requests-per-minute to what the service's operator allows you.";
-  }
-  return "The problem is on the service's side: run again later.";
 }

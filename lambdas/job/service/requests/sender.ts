@@ -1,47 +1,79 @@
-// Sends one attempt as soon as cooldown and rate limiter permit it, and counts it.
+// Sends one attempt as soon as cooldown and rate limiter permit it, counts it, and waits after one that failed.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import type { Random } from "../../runtime/random.ts";
+import type { Address, HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
 import type { Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
+import { attemptsExhausted, type Failure, isThrottled, permanentProblem, requestName } from "./failure.ts";
+import { RetryDelays } from "./retry.ts";
 
 interface SenderOptions {
   readonly transport: Transport;
   readonly rateLimiter: RateLimiter;
-  readonly cooldown: Cooldown;
-  readonly waitReporter: WaitReporter;
-  readonly counters: ServiceCounters;
+  /** Of every request. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
 }
 
-/** Performs no retries and adds no credentials. */
+const ATTEMPTS = 6;
+
+/** Adds no credentials, and sends nothing a second time. */
 export class Sender {
+  readonly counters = new ServiceCounters();
   readonly #options: SenderOptions;
+  readonly #cooldown: Cooldown;
+  readonly #waitReporter: WaitReporter;
+  readonly #delays: RetryDelays;
 
   constructor(options: SenderOptions) {
+    const { rateLimiter, clock, random, onWait } = options;
+    const limitWindowMs = rateLimiter.windowMs;
     this.#options = options;
+    this.#cooldown = new Cooldown(clock, {
+      limitWindowMs,
+      onExtend: (untilMs) => rateLimiter.pauseUntil(untilMs),
+    });
+    this.#waitReporter = new WaitReporter(onWait);
+    this.#delays = new RetryDelays(random, limitWindowMs);
+  }
+
+  /** How many requests have had a response that was used. */
+  get successes(): number {
+    return this.#cooldown.successes;
+  }
+
+  /** A response came that is used. */
+  succeeded(): void {
+    this.#cooldown.succeeded();
+    this.#delays.succeeded();
   }
 
   /** Permission to send one request now: use or cancel it at once. Throws `THROTTLED` or the signal's reason. */
   async admit(kind: RequestKind, signal: AbortSignal | undefined): Promise<Permit> {
-    const { cooldown, rateLimiter, waitReporter } = this.#options;
+    const { rateLimiter } = this.#options;
     for (;;) {
       signal?.throwIfAborted();
-      if (!cooldown.isOver) {
-        await waitReporter.during(
-          cooldown.isAsked ? "retry-after" : "throttled",
-          () => cooldown.untilMs,
-          () => cooldown.wait(signal),
+      if (!this.#cooldown.isOver) {
+        await this.#waitReporter.during(
+          this.#cooldown.isAsked ? "retry-after" : "throttled",
+          () => this.#cooldown.untilMs,
+          () => this.#cooldown.wait(signal),
         );
       }
       const permit =
         rateLimiter.tryAcquire(kind) ??
-        (await waitReporter.during(
+        (await this.#waitReporter.during(
           "budget",
           () => rateLimiter.freeAtMs(1),
           () => rateLimiter.acquire(kind, signal),
         ));
       // A cooldown may have begun while this request waited for the rate limiter.
-      if (cooldown.isOver) return permit;
+      if (this.#cooldown.isOver) return permit;
       permit.cancel();
     }
   }
@@ -52,23 +84,61 @@ export class Sender {
     request: TransportRequest,
     signal: AbortSignal | undefined,
   ): Promise<HttpResponse> {
-    const { transport, counters, waitReporter } = this.#options;
+    const { transport, headers } = this.#options;
     let bytes = 0;
-    counters.add("requests");
-    waitReporter.requestBegins();
+    this.counters.add("requests");
+    this.#waitReporter.requestBegins();
     try {
-      const response = await transport.send(request, signal);
-      counters.responded();
+      const all = { ...headers, ...request.headers };
+      const response = await transport.send({ ...request, headers: all }, signal);
+      this.counters.responded();
       const { body, decodedBytes } = response;
       // The service may have counted the whole of a body that broke off.
       bytes = body.kind === "broken" ? Math.max(decodedBytes, permit.expectedBytes) : decodedBytes;
-      if (response.status === 429) counters.add("throttled");
+      if (response.status === 429) this.counters.add("throttled");
       return response;
     } finally {
-      waitReporter.requestEnds();
-      counters.add("bytes", bytes);
+      this.#waitReporter.requestEnds();
+      this.counters.add("bytes", bytes);
       permit.settle(bytes);
     }
+  }
+
+  /**
+   * Waits between a failed attempt and the next, counts and logs it; holds all requests back where the service asks for it.
+   * Throws `SERVICE_UNAVAILABLE` or `THROTTLED` after the last attempt or if no retry can succeed, or the signal's reason.
+   * @param failures how many attempts the request has used, this one included
+   */
+  async backOff(
+    method: TransportRequest["method"],
+    url: Address,
+    failure: Failure,
+    failures: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { clock, logger } = this.#options;
+    const requestedMs = failure.kind === "status" ? failure.retryAfterMs : undefined;
+    const isSilent = requestedMs === undefined && isThrottled(failure);
+    const delayMs = Math.max(requestedMs ?? 0, this.#delays.after(failure, failures));
+    if (failure.kind === "status" && (requestedMs !== undefined || isSilent))
+      this.#cooldown.extend(requestedMs ?? delayMs, failure.status, { isAsked: !isSilent });
+    const request = requestName(method, url);
+    const permanent = permanentProblem({ request, url, failures }, failure, this.counters.hasResponded);
+    if (permanent !== undefined) throw permanent;
+    if (failures >= ATTEMPTS) throw attemptsExhausted(request, failures, failure);
+    this.counters.add("retries");
+    const seconds = (delayMs / 1_000).toFixed(delayMs < 100 ? 2 : 1);
+    logger.debug(`${request}: ${failure.message}; next attempt in ${seconds} s`, {
+      request,
+      failures,
+      delayMs,
+    });
+    const untilMs = clock.monotonicMs() + delayMs;
+    await this.#waitReporter.during(
+      isSilent ? "throttled" : requestedMs === undefined ? "retry" : "retry-after",
+      () => untilMs,
+      () => clock.sleep(delayMs, signal),
+    );
   }
 }
 

@@ -181,24 +181,18 @@ function stillClaimed(place: string): SyncError {
   );
 }
 
-/** Stores the tokens of a renewal. The old ones are spent, so it does not give up at the first problem. */
-interface KeptTokens {
-  readonly version: string;
-  readonly tokens: OAuthTokens;
-}
-
 const ATTEMPTS = 5;
 const PAUSE_MS = 1_000;
 
 /**
  * Puts `rotated` in place of `spent`, and returns what is stored then: others, where a person has authorized
- * again meanwhile. Throws the store's error after several attempts.
+ * again meanwhile. The old ones are spent, so it throws the store's error only after several attempts.
  */
 export async function storeRotated(
   { store, clock }: { readonly store: TokenStore; readonly clock: Pick<Clock, "sleep"> },
-  spent: KeptTokens,
+  spent: Stored,
   rotated: OAuthTokens,
-): Promise<KeptTokens> {
+): Promise<Stored> {
   let version: string | undefined = spent.version;
   for (let attempt = 1; ; attempt += 1) {
     try {
