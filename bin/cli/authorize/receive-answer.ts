@@ -1,10 +1,10 @@
 // The way with a browser on this machine: listens on the redirect address, and shows the person how it ended.
 
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
+import { Html, html, policyOf } from "../output/html.ts";
 import type { Input, Terminal } from "../output/terminal.ts";
 import type { AuthorizationRequest } from "./code-exchange.ts";
 import { isAnswer, judgeAnswers, originOf, readAnswer, waitForAnswer } from "./read-answer.ts";
@@ -226,44 +226,30 @@ p { margin: .75rem 0 0; }
 .program { margin: 0 0 .5rem; color: var(--quiet); font-size: .875rem; }
 `;
 
-/** Nothing is loaded and nothing runs: the one style sheet is allowed by its hash. */
-const POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
 /** Of every response of the listener. */
 export const SAFE_HEADERS = {
   "cache-control": "no-store",
-  "content-security-policy": POLICY,
+  "content-security-policy": `${policyOf(STYLE)}; frame-ancestors 'none'`,
   "cross-origin-opener-policy": "same-origin",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
 } as const;
 
 export function resultPage({ kind, title, paragraphs }: PageText): string {
-  return `<!doctype html>
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
-<style>${STYLE}</style>
+<title>${title}</title>
+<style>${new Html(STYLE)}</style>
 </head>
 <body class="${kind}">
 <main>
 <p class="program">brand-events-sync</p>
-<h1>${escaped(title)}</h1>
-${paragraphs.map((text) => `<p>${escaped(text)}</p>`).join("\n")}
-</main>
+<h1>${title}</h1>
+${paragraphs.map((text) => html`<p>${text}</p>\n`)}</main>
 </body>
 </html>
-`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+`.text;
 }

@@ -3,7 +3,7 @@
 
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { type AccountStatus, type Status, statusOfAll } from "../../../lambdas/job/run/status.ts";
+import { type AccountStatus, type Status, status, statusOfAll } from "../../../lambdas/job/run/status.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
@@ -60,14 +60,12 @@ export const statusCommand = command({
   },
 });
 
-async function statusOfOne(store: Store, { account, config }: Values, nowMs: number): Promise<AccountStatus> {
-  const [found] = await statusOfAll(store, [account], nowMs);
-  if (found === undefined) throw new Error("the account has no status");
-  if ("damage" in found) throw found.damage;
+async function statusOfOne(all: Store, { account, config }: Values, nowMs: number): Promise<Status> {
+  const store = accountStore(all, account);
+  const found = await status(store, nowMs);
   const { head, lease, held, runs } = found;
   const isUnknown = !head && !lease && held.length + runs.length === 0;
-  if (isUnknown && !config?.accounts.includes(account))
-    await refuseUnknownAccount(accountStore(store, account));
+  if (isUnknown && !config?.accounts.includes(account)) await refuseUnknownAccount(store);
   return found;
 }
 

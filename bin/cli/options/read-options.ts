@@ -146,16 +146,13 @@ export function openSettingsFile(named: string | undefined, cwd: string): Settin
   const title = named ?? SETTINGS_FILE;
   const path = resolve(cwd, title);
   const given = readSettingsFile(path, title);
-  if (given !== undefined) return settingsFile(given, { title, path });
-  if (named === undefined) return undefined;
-  throw new SyncError(
-    "CONFIG_INVALID",
-    `The settings file ${path} does not exist. Check --config and BRAND_CONFIG.`,
-  );
-}
-
-/** @param given what stands in the file */
-function settingsFile(given: unknown, { title, path }: Pick<SettingsFile, "title" | "path">): SettingsFile {
+  if (given === undefined) {
+    if (named === undefined) return undefined;
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `The settings file ${path} does not exist. Check --config and BRAND_CONFIG.`,
+    );
+  }
   const settings = parseSettings(fileSettingsSchema, given, { title, keyPath: [] });
   const accounts = Object.entries(settings.accounts).map(([name, own]) => [name, absolute(own, path)]);
   return {
@@ -168,12 +165,10 @@ function settingsFile(given: unknown, { title, path }: Pick<SettingsFile, "title
 
 /** With paths that start from the file. */
 function absolute<Values extends object>(values: Values, file: string): Values {
-  const places = Object.entries(values).filter(([key]) => PLACES.includes(key));
-  const found = places.map(([key, place]) => [
-    key,
-    typeof place === "string" ? placeBeside(file, place) : place,
-  ]);
-  return { ...values, ...Object.fromEntries(found) };
+  const places = Object.entries(values).flatMap(([key, place]) =>
+    PLACES.includes(key) && typeof place === "string" ? [[key, placeBeside(file, place)]] : [],
+  );
+  return { ...values, ...Object.fromEntries(places) };
 }
 
 /**

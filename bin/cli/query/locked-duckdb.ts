@@ -135,7 +135,8 @@ async function withLockedDuckDB<T>(
   // The pattern names no file itself: each one that it finds must lie in one of the folders.
   files.push(`${patternOf(directory)}/${LINES}`);
   const list = (paths: Iterable<string>): string => [...paths].map(literal).join(", ");
-  const temporary = await privateFolder();
+  // For what does not fit into memory, values of rows: only this user may read it. Undefined where none can be made.
+  const temporary = await mkdtemp(join(tmpdir(), "brand-events-sync-")).catch(() => undefined);
   const instance = await DuckDBInstance.create(":memory:", NO_EXTENSIONS);
   try {
     const connection = await instance.connect();
@@ -154,11 +155,6 @@ SET lock_configuration = true;`);
     instance.closeSync();
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
   }
-}
-
-/** For what does not fit into memory, values of rows: only this user may read it. Undefined where none can be made. */
-async function privateFolder(): Promise<string | undefined> {
-  return mkdtemp(join(tmpdir(), "brand-events-sync-")).catch(() => undefined);
 }
 
 const withForwardSlashes = (path: string): string => path.replaceAll(sep, "/");

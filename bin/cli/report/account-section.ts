@@ -13,13 +13,13 @@ import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/know
 import { entryIds, type Publication, readEntry } from "../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import { madeAtMs, missingOf, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
+import { type Html, html } from "../output/html.ts";
 import { age, minute, plural } from "../output/words.ts";
 import { manifestFigures } from "./figures/manifest-figures.ts";
 import { publicationsFigure } from "./figures/publications-figure.ts";
 import { type RequestLimit, runFigures } from "./figures/run-figures.ts";
 import { storageFigure } from "./figures/storage-figure.ts";
 import { details, type Figure, figure, table } from "./page/figure.ts";
-import { type Html, html } from "./page/html.ts";
 
 interface AccountReport {
   readonly account: string;
@@ -31,7 +31,7 @@ interface AccountReport {
 export type ReportedAccount = (AccountReport | DamagedAccount) & { readonly section: Html };
 
 /** The commands that decide on a held snapshot. */
-type CommandsFor = (snapshotId: string) => HeldCommands;
+type CommandsFor = (account: string, snapshotId: string) => HeldCommands;
 
 const MOST_RUNS = 60;
 
@@ -91,36 +91,29 @@ async function lastPublications(
 }
 
 function accountSection(one: AccountReport | DamagedAccount, nowMs: number, commandsFor: CommandsFor): Html {
-  const { account } = one;
   const content =
-    "damage" in one ? damageNote(one.damage.code, one.damage.message) : report(one, nowMs, commandsFor);
-  return html`<section class="account" id="account-${account}">
-<h2>${account}</h2>
+    "damage" in one
+      ? [failedNote(`This account cannot be read: ${one.damage.code}`, one.damage.message)]
+      : [
+          facts(one, nowMs),
+          ...heldNotes(one.status, commandsFor),
+          ...lastFailure(one),
+          ...one.figures.map((each) => figure(each)),
+        ];
+  return html`<section class="account" id="account-${one.account}">
+<h2>${one.account}</h2>
 ${content}</section>
 `;
 }
 
-function report(one: AccountReport, nowMs: number, commandsFor: CommandsFor): readonly Html[] {
-  return [
-    facts(one, nowMs),
-    ...heldNotes(one.status, commandsFor),
-    ...failedNote(one),
-    ...one.figures.map((each) => figure(each)),
-  ];
-}
-
-function failedNote({ lastRun: last }: AccountReport): readonly Html[] {
+function lastFailure({ lastRun: last }: AccountReport): readonly Html[] {
   if (last?.outcome !== "FAILED" || last.error_message === null) return [];
-  return [
-    html`<div class="note failed"><h3>The last run failed${last.error_code === null ? "" : `: ${last.error_code}`}</h3>
-<p>${last.error_message}</p>
-</div>
-`,
-  ];
+  const code = last.error_code === null ? "" : `: ${last.error_code}`;
+  return [failedNote(`The last run failed${code}`, last.error_message)];
 }
 
-function damageNote(code: string, message: string): Html {
-  return html`<div class="note failed"><h3>This account cannot be read: ${code}</h3>
+function failedNote(title: string, message: string): Html {
+  return html`<div class="note failed"><h3>${title}</h3>
 <p>${message}</p>
 </div>
 `;
@@ -130,11 +123,12 @@ type Fact = readonly [name: string, value: string, more: string];
 
 /** What everybody asks for first: how many events, how old, and how the last run ended. */
 function facts({ status: { head, lease }, lastRun }: AccountReport, nowMs: number): Html {
-  const items = [
-    ...headFacts(head, nowMs),
-    lastRunFact(lastRun),
-    ["Running now", lease ? "a run" : "nothing", lease ? running(lease) : "no run is under way"] as const,
-  ].map(([name, value, more]) => html`<div><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></div>\n`);
+  const now: Fact = lease
+    ? ["Running now", "a run", running(lease)]
+    : ["Running now", "nothing", "no run is under way"];
+  const items = [...headFacts(head, nowMs), lastRunFact(lastRun), now].map(
+    ([name, value, more]) => html`<div><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></div>\n`,
+  );
   return html`<dl class="facts">\n${items}</dl>\n`;
 }
 
@@ -146,7 +140,7 @@ function headFacts(head: Publication | null, nowMs: number): readonly Fact[] {
   return [
     [
       "Readers see",
-      `${countText(head.events)} ${head.events === 1 ? "event" : "events"}`,
+      plural(head.events, "event"),
       `publication ${countText(Number(head.publication))}${by}${pinned}`,
     ],
     ["Data from", minute(madeAt), age(madeAt, nowMs)],
@@ -169,7 +163,7 @@ function heldNotes(status: Status, commandsFor: CommandsFor): readonly Html[] {
   const [newest, ...others] = publishableOf(status).toReversed();
   const older = status.held.filter(({ snapshotId }) => snapshotId <= (status.head?.snapshot_id ?? ""));
   return [
-    ...(newest ? [note(newest, status, commandsFor(newest.snapshotId))] : []),
+    ...(newest ? [note(newest, status, commandsFor(status.account, newest.snapshotId))] : []),
     ...more(`${plural(others.length, "held snapshot")} more`, others),
     ...more(`${plural(older.length, "held snapshot")} older than what readers see`, older.toReversed()),
   ];
@@ -177,10 +171,13 @@ function heldNotes(status: Status, commandsFor: CommandsFor): readonly Html[] {
 
 function note(one: HeldSnapshot, { head }: Status, { accept, diff }: HeldCommands): Html {
   const { snapshotId, reason, explanation, preview } = one;
-  const missing = preview ? missingOf(preview).filter(([, missed]) => missed > 0) : [];
-  const would = preview ? [sentence(wouldDo(preview, head?.snapshot_id ?? null))] : [];
-  const lacks = missing.map(([what, missed]) => `${countText(missed)} ${what}`);
-  const lines = [...would, ...(lacks.length > 0 ? [sentence(`missing: ${lacks.join(", ")}`)] : [])];
+  const lacks = (preview ? missingOf(preview) : []).flatMap(([what, missed]) =>
+    missed > 0 ? [`${countText(missed)} ${what}`] : [],
+  );
+  const lines = [
+    ...(preview ? [sentence(wouldDo(preview, head?.snapshot_id ?? null))] : []),
+    ...(lacks.length > 0 ? [sentence(`missing: ${lacks.join(", ")}`)] : []),
+  ];
   return html`<div class="note held"><h3>Held: ${reason}</h3>
 <p>${explanation}</p>
 ${lines.map((line) => html`<p>${line}</p>\n`)}<p class="quiet">Look at the snapshot ${snapshotId}:</p>

@@ -1,16 +1,15 @@
 // The whole page, of what the warehouse says of its accounts.
 
-import { createHash } from "node:crypto";
 import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { HeldCommands } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { madeAtMs, publishableOf, statusTable } from "../output/describe-status.ts";
+import { Html, html, policyOf } from "../output/html.ts";
 import { age, minute, plural } from "../output/words.ts";
 import { type ReportedAccount, reportAccount } from "./account-section.ts";
 import type { RequestLimit } from "./figures/run-figures.ts";
 import { table } from "./page/figure.ts";
-import { Html, html } from "./page/html.ts";
 
 interface ReportOptions {
   readonly store: Store;
@@ -33,12 +32,10 @@ export interface Report {
 
 /** Reads only. Throws `STORE_FAILED`. */
 export async function makeReport(options: ReportOptions): Promise<Report> {
-  const { store, warehouse, nowMs } = options;
+  const { store, warehouse, nowMs, limitOf, commandsFor } = options;
   const accounts: ReportedAccount[] = [];
   for (const account of options.accounts) {
-    const limit = options.limitOf(account);
-    const commandsFor = (snapshotId: string): HeldCommands => options.commandsFor(account, snapshotId);
-    accounts.push(await reportAccount(accountStore(store, account), nowMs, limit, commandsFor));
+    accounts.push(await reportAccount(accountStore(store, account), nowMs, limitOf(account), commandsFor));
   }
   return { page: reportPage(accounts, warehouse, nowMs), damaged: accounts.filter((one) => "damage" in one) };
 }
@@ -50,7 +47,7 @@ function reportPage(accounts: readonly ReportedAccount[], warehouse: string, now
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${new Html(POLICY)}">
+<meta http-equiv="Content-Security-Policy" content="${new Html(policyOf(STYLE_SHEET))}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
@@ -134,7 +131,7 @@ const PATTERNS = html`<svg class="patterns" aria-hidden="true"><defs>
 </defs></svg>
 `;
 
-/** The page's one style sheet, and the policy that allows it by its hash and nothing else. */
+/** Of the page's one style sheet. */
 const LIGHT =
   "--paper: #fff; --panel: #f5f6f8; --ink: #1c2128; --quiet: #58626e; --grid: #e1e4e9; --mark: #2c5f96; --held: #8a5300; --failed: #b3261e;";
 const DARK =
@@ -219,11 +216,3 @@ footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--grid);
   .overview th, .overview td { white-space: normal; }
 }
 `;
-
-/** For a `meta` element. Nothing is loaded and nothing runs. */
-const POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash("sha256").update(STYLE_SHEET).digest("base64")}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-].join("; ");

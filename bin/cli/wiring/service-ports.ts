@@ -16,7 +16,6 @@ import {
   type OptionValues,
   type RUN_OPTIONS,
   type SERVICE_OPTIONS,
-  type SettingsFile,
 } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
@@ -79,25 +78,21 @@ export async function withService<T>(
 /** Throws `CONFIG_INVALID` when the base URL is missing, or the settings file does not have the account. */
 export function givenSettings(values: ServiceValues): RunSettings {
   const { account, baseUrl, config, lifted = [] } = values;
-  if (config && !config.accounts.includes(account)) throw unknownAccount(account, config);
-  if (baseUrl === undefined) throw missingBaseUrl(config);
+  if (config && !config.accounts.includes(account)) {
+    // A typing error would publish a whole snapshot under a wrong name.
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `${config.title} has no account ${account}. Its accounts are: ${config.accounts.join(", ")}. Check --account, or add it to the file.`,
+    );
+  }
+  if (baseUrl === undefined) {
+    const inFile = config === undefined ? "" : ` Or write it into ${config.title} as baseUrl.`;
+    throw new SyncError(
+      "CONFIG_INVALID",
+      `The address of the service is missing: give --base-url https://… or set BRAND_BASE_URL.${inFile}`,
+    );
+  }
   const isUsed = ([key]: readonly [string, unknown]): boolean => Object.hasOwn(accountSettings.shape, key);
   const used = Object.fromEntries(Object.entries(values).filter(isUsed));
   return runSettings(accountSettings.parse(used), { account, lifted });
-}
-
-/** A typing error would publish a whole snapshot under a wrong name. */
-function unknownAccount(account: string, { title, accounts }: SettingsFile): SyncError {
-  return new SyncError(
-    "CONFIG_INVALID",
-    `${title} has no account ${account}. Its accounts are: ${accounts.join(", ")}. Check --account, or add it to the file.`,
-  );
-}
-
-function missingBaseUrl(config: SettingsFile | undefined): SyncError {
-  const inFile = config === undefined ? "" : ` Or write it into ${config.title} as baseUrl.`;
-  return new SyncError(
-    "CONFIG_INVALID",
-    `The address of the service is missing: give --base-url https://… or set BRAND_BASE_URL.${inFile}`,
-  );
 }

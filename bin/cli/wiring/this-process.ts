@@ -85,18 +85,12 @@ export function stopSignals({ process, elapsedMs }: StopSignalsOptions): AbortSi
     process.on(signal, () => {
       if (firstAtMs === undefined) {
         firstAtMs = elapsedMs();
-        stop.abort(stoppedBy(signal));
+        const resumes = "A run keeps what it has fetched: the next one resumes there.";
+        stop.abort(new SyncError("INTERRUPTED", `Stopped by ${signal}. ${resumes}`));
       } else if (signal !== "SIGHUP" && elapsedMs() - firstAtMs >= SAME_REQUEST_MS) {
         process.exit(EXIT.interrupted);
       }
     });
   }
   return stop.signal;
-}
-
-function stoppedBy(signal: string): SyncError {
-  return new SyncError(
-    "INTERRUPTED",
-    `Stopped by ${signal}. A run keeps what it has fetched: the next one resumes there.`,
-  );
 }

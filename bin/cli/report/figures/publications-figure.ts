@@ -2,10 +2,10 @@
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
+import { type Html, html } from "../../output/html.ts";
 import { changeCounts, plural } from "../../output/words.ts";
 import { bars, chart, niceScale, type Shape, symbol } from "../page/chart.ts";
 import { type Figure, instantCell, table } from "../page/figure.ts";
-import { type Html, html } from "../page/html.ts";
 
 /** @param isAll whether the log has no earlier ones */
 export function publicationsFigure(publications: readonly Publication[], isAll: boolean): Figure | undefined {

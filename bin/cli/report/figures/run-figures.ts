@@ -6,10 +6,10 @@ import { durationText } from "../../../../lambdas/job/run/record/duration-text.t
 import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
 import { type Limit, windowAllowance } from "../../../../lambdas/job/settings/limit.ts";
 import { reasonOf } from "../../output/describe-status.ts";
+import { type Html, html } from "../../output/html.ts";
 import { plural, throttledText } from "../../output/words.ts";
 import { bars, chart, niceScale, type Shape, symbol } from "../page/chart.ts";
 import { type Figure, instantCell, sizeText, table } from "../page/figure.ts";
-import { type Html, html } from "../page/html.ts";
 
 export interface RequestLimit {
   readonly requestsPerMinute: Limit;

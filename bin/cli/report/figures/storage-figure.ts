@@ -6,10 +6,10 @@ import { FOLDERS, runInstant } from "../../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots, type SnapshotFiles } from "../../../../lambdas/job/storage/snapshot-marks.ts";
 import type { AccountStore } from "../../../../lambdas/job/storage/store.ts";
+import { type Html, html } from "../../output/html.ts";
 import { plural } from "../../output/words.ts";
 import { bars, chart, niceScale } from "../page/chart.ts";
 import { type Figure, sizeText, sizeUnit, table } from "../page/figure.ts";
-import { type Html, html } from "../page/html.ts";
 
 /** What a snapshot is to readers. Each has its own pattern; colour only helps. */
 const LOOKS = {

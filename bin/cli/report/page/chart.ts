@@ -2,8 +2,8 @@
 // of the width, and colours are those of the page, so one drawing serves screens of any width, paper, light and dark.
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
+import { type Html, html } from "../../output/html.ts";
 import { minute } from "../../output/words.ts";
-import { type Html, html } from "./html.ts";
 
 interface Panel {
   readonly title?: string;

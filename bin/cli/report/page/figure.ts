@@ -1,8 +1,8 @@
 // A figure of the page: its finding, what is shown, the chart, and the table behind it.
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
+import { type Html, html } from "../../output/html.ts";
 import { minute } from "../../output/words.ts";
-import { type Html, html } from "./html.ts";
 
 export interface Figure {
   /** In one sentence. */

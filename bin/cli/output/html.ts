@@ -1,6 +1,7 @@
 // HTML in which every text is text: what is put into a template is escaped, unless it is HTML of a template itself.
 
-import { oneLine } from "../../output/terminal.ts";
+import { createHash } from "node:crypto";
+import { oneLine } from "./terminal.ts";
 
 export class Html {
   readonly text: string;
@@ -16,6 +17,12 @@ type Value = string | number | Html | readonly Html[];
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   const parts = strings.map((part, index) => part + textOf(values[index] ?? ""));
   return new Html(parts.join(""));
+}
+
+/** A Content-Security-Policy: nothing is loaded and nothing runs, the one style sheet is allowed by its hash. */
+export function policyOf(styleSheet: string): string {
+  const hash = createHash("sha256").update(styleSheet).digest("base64");
+  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
 }
 
 /** Also shows what would reorder a line or have no width, as a terminal's lines do. */
