@@ -3,28 +3,36 @@
 import * as z from "zod";
 import { SyncError } from "../errors/sync-error.ts";
 
-const TEXT = "a text that is not empty";
-const EXPECTED = {
-  method: '"session", "basic" or "oauth"',
-  email: TEXT,
-  password: TEXT,
-  client_id: TEXT,
-  client_secret: TEXT,
-} as const;
-
-const EXAMPLE = '{"method":"session","email":"…","password":"…"}';
+/** What a file or a secret may hold. */
+export const EXAMPLE = '{"method":"session","email":"…","password":"…"}';
 const OTHER_FORMS =
   'or the same with the method "basic", or {"method":"oauth","client_id":"…","client_secret":"…"}';
 
-const text = z.string().min(1);
+const text = (key: string, also = "", pattern = /./s) => {
+  const error = `"${key}" must be a text that is not empty${also}`;
+  return z.string({ error }).regex(pattern, { error });
+};
+const password = text("password");
+
+const byMethod = <const Method extends string, Shape extends z.ZodRawShape>(method: Method, shape: Shape) => {
+  const keys = Object.keys(shape).map((key) => `"${key}"`);
+  const others = `with the method "${method}" they take the keys "method", ${keys.join(" and ")} and no others`;
+  return z.strictObject(
+    { method: z.literal(method), ...shape },
+    { error: ({ code }) => (code === "unrecognized_keys" ? others : undefined) },
+  );
+};
+
+const methods = [
+  byMethod("session", { email: text("email"), password }),
+  // RFC 7617 §2: a user-id with a colon cannot be separated from the password.
+  byMethod("basic", { email: text("email", " and has no colon", /^[^:]+$/), password }),
+  byMethod("oauth", { client_id: text("client_id"), client_secret: text("client_secret") }),
+] as const;
 
 const schema = z
-  .discriminatedUnion("method", [
-    z.strictObject({ method: z.literal("session"), email: text, password: text }),
-    // RFC 7617 §2: a user-id with a colon cannot be separated from the password.
-    z.strictObject({ method: z.literal("basic"), email: text.regex(/^[^:]+$/), password: text }),
-    z.strictObject({ method: z.literal("oauth"), client_id: text, client_secret: text }),
-  ])
+  .record(z.string(), z.unknown(), { error: "they must be a JSON object" })
+  .pipe(z.discriminatedUnion("method", methods, { error: '"method" must be "session", "basic" or "oauth"' }))
   .readonly();
 
 export type ServiceCredentials = z.infer<typeof schema>;
@@ -42,10 +50,11 @@ export interface Credentials {
 
 /** Parses the credentials' JSON. Throws `CREDENTIALS_INVALID`, naming keys and expectations and never a value. */
 export function parseCredentials(json: string): ServiceCredentials {
-  const value = parseJson(json);
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw invalid(describe(value, result.error));
+  const { data, error } = schema.safeParse(parseJson(json));
+  if (data) return data;
+  const wrong = error.issues.filter(({ code }) => code !== "unrecognized_keys");
+  const problems = (wrong.length > 0 ? wrong : error.issues).map(({ message }) => message);
+  throw invalid(problems.join("; "));
 }
 
 function parseJson(json: string): unknown {
@@ -56,28 +65,6 @@ function parseJson(json: string): unknown {
     // The parser's own error quotes the text, which holds the password.
     throw invalid("they are not valid JSON");
   }
-}
-
-function describe(value: unknown, error: z.ZodError): string {
-  const keys = new Set(
-    error.issues.flatMap((issue) => (issue.code === "unrecognized_keys" ? [] : issue.path.slice(0, 1))),
-  );
-  const named = Object.entries(EXPECTED).filter(([key]) => keys.has(key));
-  if (!isObject(value)) return "they must be a JSON object";
-  if (named.length === 0) {
-    const keys = value["method"] === "oauth" ? '"client_id" and "client_secret"' : '"email" and "password"';
-    return `with the method "${value["method"]}" they take the keys "method", ${keys} and no others`;
-  }
-  return named
-    .map(
-      ([key, expected]) =>
-        `"${key}" must be ${expected}${key === "email" && value["method"] === "basic" ? " and has no colon" : ""}`,
-    )
-    .join("; ");
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalid(problem: string): SyncError {

@@ -4,9 +4,7 @@ import { open, stat } from "node:fs/promises";
 import { shellWord } from "../errors/shown-text.ts";
 import { codeOf, SyncError } from "../errors/sync-error.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { type Credentials, parseCredentials, type ServiceCredentials } from "./credentials.ts";
-
-const EXAMPLE = `{"method":"session","email":"you@example.com","password":"…"}`;
+import { type Credentials, EXAMPLE, parseCredentials, type ServiceCredentials } from "./credentials.ts";
 
 export class FileCredentials implements Credentials {
   readonly #file: string;
@@ -85,7 +83,7 @@ async function readAll({ input, signal }: InputOptions): Promise<string> {
 function unusable(problem: string): SyncError {
   return new SyncError(
     "CREDENTIALS_INVALID",
-    `The credentials were to come from standard input (--credentials -), which ${problem}. Pipe them into the program, as one JSON: {"method":"session","email":"…","password":"…"}. Or name a file with --credentials.`,
+    `The credentials were to come from standard input (--credentials -), which ${problem}. Pipe them into the program, as one JSON: ${EXAMPLE}. Or name a file with --credentials.`,
   );
 }
 

@@ -10,6 +10,7 @@ import { SyncError } from "../errors/sync-error.ts";
 import {
   type Credentials,
   CredentialsNotSetUp,
+  EXAMPLE,
   parseCredentials,
   type ServiceCredentials,
 } from "./credentials.ts";
@@ -120,7 +121,7 @@ export class SecretsManagerCredentials implements Credentials {
   }
 
   #fill(): string {
-    return `Fill it with: aws secretsmanager put-secret-value --secret-id ${this.#secretId} --secret-string file://credentials.json, where the file holds {"method":"session","email":"…","password":"…"}.`;
+    return `Fill it with: aws secretsmanager put-secret-value --secret-id ${this.#secretId} --secret-string file://credentials.json, where the file holds ${EXAMPLE}.`;
   }
 
   #invalid(what: string, remedy: string, cause?: Error): SyncError {
