@@ -16,7 +16,7 @@ import {
 import { type LogSince, readLog, readLogSince } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import { estimateText } from "./collect/estimate.ts";
-import { readListOnce, spread } from "./collect/read-list.ts";
+import { noneReadable, readListOnce, spread } from "./collect/read-list.ts";
 import { checkTimeLeft } from "./collect/time-budget.ts";
 import { type OpenService, unusedRateLimiter, withLease } from "./lease/lease-account.ts";
 import { openAccount } from "./login/open-account.ts";
@@ -140,11 +140,7 @@ async function tryDetails(
   const details = await Promise.all(tried.map(({ requestAs }) => service.detail(requestAs, ports.signal)));
   const read = details.filter(({ kind }) => kind === "event").length;
   const refused = details.filter((one) => one.kind === "left-out" && one.reason === "forbidden").length;
-  if (read === 0)
-    throw new SyncError(
-      "NOT_ENTITLED",
-      `This account may not read the details of any of ${tried.length} listed events. Ask the service's operator what the account is licensed for.`,
-    );
+  if (read === 0) throw noneReadable(tried.length);
   if (refused > 0)
     warn(
       `The service refuses the details of ${refused} of ${tried.length} events that were tried (403). If the account may not see them, a first snapshot may be held as MISSING or FEW_ROWS: accept it, and later ones with the same share are published.`,

@@ -7,7 +7,7 @@ import { suggestColumns, TextTypes } from "../snapshot/fields/suggest-columns.ts
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { mapOrdered } from "./collect/map-ordered.ts";
-import { readListOnce, spread } from "./collect/read-list.ts";
+import { noneReadable, readListOnce, spread } from "./collect/read-list.ts";
 import { withLease } from "./lease/lease-account.ts";
 import { type WarehouseColumn, warehouseColumns } from "./publish/columns.ts";
 import type { Skipped } from "./record/run-result.ts";
@@ -120,12 +120,5 @@ function tooLarge(limit: number): SyncError {
     "CONFIG_INVALID",
     `discover reads a sample of at most ${MAX_SAMPLE} events, and the limit is ${limit}. Set a limit of ${MAX_SAMPLE} or less.`,
     { fields: { limit } },
-  );
-}
-
-function noneReadable(tried: number): SyncError {
-  return new SyncError(
-    "NOT_ENTITLED",
-    `This account may not read the details of any of ${tried} listed events. Ask the service's operator what the account is licensed for.`,
   );
 }

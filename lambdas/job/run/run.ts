@@ -10,7 +10,7 @@ import { sayEstimate } from "./collect/estimate.ts";
 import { readList } from "./collect/read-list.ts";
 import { findUnfinished, shapeOfPlan } from "./collect/unfinished-run.ts";
 import { dryRun } from "./dry-run.ts";
-import { askExecution, handOver, type OwnExecution } from "./hand-over/hand-over.ts";
+import { handOver, mayTakeOver, type OwnExecution } from "./hand-over/hand-over.ts";
 import { Lease } from "./lease/lease.ts";
 import { acquireLease, freeLease, readExecutionLease } from "./lease/lease-account.ts";
 import { orWarn } from "./or-warn.ts";
@@ -84,8 +84,8 @@ async function begin(
     runId,
     execution,
     limits: settings,
-    askExecution:
-      executions && ((other) => askExecution(ports, executions, settings, other, execution === undefined)),
+    mayTakeOver:
+      executions && ((other) => mayTakeOver(ports, executions, settings, other, execution !== undefined)),
     waitForOwnRun: start.runId !== undefined,
   });
 }

@@ -2,6 +2,7 @@
 // then other events came on none. Readings that have the same events agree; the texts are those of the newest.
 
 import { setImmediate } from "node:timers/promises";
+import { SyncError } from "../../errors/sync-error.ts";
 import type { EventList, ListedEvent, ListedEvents } from "../../service/event-service.ts";
 import { CompressedLines } from "../../snapshot/staging/plan.ts";
 import { countText } from "../record/count-text.ts";
@@ -158,6 +159,14 @@ class EarlierReadings {
       yield { readings: Number(readings), uuid: requestAs.toLowerCase(), requestAs, listing };
     }
   }
+}
+
+/** Of a sample of the list not one event could be read. */
+export function noneReadable(tried: number): SyncError {
+  return new SyncError(
+    "NOT_ENTITLED",
+    `This account may not read the details of any of ${tried} listed events. Ask the service's operator what the account is licensed for.`,
+  );
 }
 
 /** The first events by uuid may be the oldest ones, so the sample is spread over the whole list. */

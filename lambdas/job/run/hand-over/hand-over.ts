@@ -90,42 +90,37 @@ async function passOn(
 }
 
 /**
- * For a start that finds the lease of an execution. `free` where the execution works no more; its failure is then
- * recorded, unless the event about it came first. One that is absent was never started, because the process that handed
- * its run over died too early: it is started now, which changes nothing if another process does the same.
- * @param mayTakeOver false for a turn of another execution, which never takes the lease of this one
+ * For a start that finds the lease of an execution. True where it may take the lease, because the execution works no
+ * more; its failure is then recorded, unless the event about it came first. One that is absent was never started,
+ * because the process that handed its run over died too early: it is started now, which changes nothing if another
+ * process does the same.
+ * @param isTurn of another execution, which never takes the lease of this one
  */
-export async function askExecution(
+export async function mayTakeOver(
   ports: RunPorts,
   executions: Executions,
   settings: RunSettings,
   arn: string,
-  mayTakeOver: boolean,
-): Promise<"taken" | "free"> {
+  isTurn: boolean,
+): Promise<boolean> {
   const { logger } = ports;
   const name = nameOfExecution(arn);
   const named = parseExecutionName(name);
   if (named === undefined || executions.arnOf(name) !== arn) {
     logger.warn("the lease belongs to an execution of another state machine, which cannot continue the run");
-    return "free";
+    return !isTurn;
   }
   const { account, runId } = named;
   const state = await executions.describe(arn);
-  if (state.kind === "running") return "taken";
+  if (state.kind === "running") return false;
   if (state.kind === "ended") {
     logger.warn(`the execution ${name}, which has the lease, has ended as ${state.status}`);
-    if (mayTakeOver) await abandonRun(ports, executions, settings, { runId, execution: arn });
-    return "free";
+    if (!isTurn) await abandonRun(ports, executions, settings, { runId, execution: arn });
+    return !isTurn;
   }
   await executions.start(name, { account, runId, turn: 0 });
   logger.warn(`the run ${runId} was handed over to the execution ${name}, which is started only now`);
-  return "taken";
-}
-
-interface Abandoned {
-  readonly runId: string;
-  /** The ARN of the execution that is said to have ended. */
-  readonly execution: string;
+  return false;
 }
 
 type EndState = Extract<ExecutionState, { readonly kind: "ended" }>;
@@ -136,12 +131,13 @@ type Abandonment = { readonly result: RunResult } | { readonly explanation: stri
 /**
  * Does nothing where the execution has not ended, or no longer has the lease: the event about it may be late, or be
  * delivered twice. The lease is freed last, so a repetition completes what a process that died has begun.
+ * @param execution the ARN of the one that is said to have ended
  */
 export async function abandonRun(
   ports: Pick<RunPorts, "store" | "clock" | "logger" | "version" | "onAbandoned">,
   executions: Executions,
   settings: RunSettings,
-  { runId, execution }: Abandoned,
+  { runId, execution }: { readonly runId: string; readonly execution: string },
 ): Promise<Abandonment> {
   const name = nameOfExecution(execution);
   let result: RunResult | undefined;

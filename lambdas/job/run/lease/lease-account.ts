@@ -147,8 +147,8 @@ export interface LeaseRequest {
   readonly runId: string;
   /** The ARN of the execution that this invocation works for. */
   readonly execution?: string | undefined;
-  /** Whether the execution that has the lease still works; without it that lease is always taken. */
-  readonly askExecution?: ((execution: string) => Promise<"taken" | "free">) | undefined;
+  /** Whether the lease of another execution may be taken; without it never. */
+  readonly mayTakeOver?: ((execution: string) => Promise<boolean>) | undefined;
   /** A triggered start that finds its own run's lease waits until it expires, and gives up once it is renewed. */
   readonly waitForOwnRun?: boolean;
   /** Those of the budget; none for what sends nothing. */
@@ -162,7 +162,7 @@ export interface LeaseRequest {
  */
 export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): Promise<Lease> {
   const { store, clock, logger, isGone, signal } = ports;
-  const { runId, execution, limits } = request;
+  const { runId, execution, mayTakeOver, limits } = request;
   const holder = { token: ports.random.token(), ...ports.process };
   /** Another process's lease, as it was when it was first seen. */
   let first: { readonly version: string; readonly monotonicMs: number } | undefined;
@@ -172,7 +172,8 @@ export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): 
     const nowMs = clock.now();
     const held = found && heldLease(found, nowMs);
     if (held?.execution !== undefined) {
-      if (held.execution !== execution && !(await mayTakeOver(request, held.execution))) throw taken(held);
+      const isFree = held.execution === execution || (await mayTakeOver?.(held.execution));
+      if (!isFree) throw taken(held);
     } else if (held && !(found.holder && isGone(found.holder))) {
       const seen = { version: stored.version, monotonicMs: clock.monotonicMs() };
       const isFirst = first === undefined;
@@ -214,12 +215,6 @@ function patienceMs(
   if (hasChanged) return isBrief && leftMs > 0 ? leftMs : undefined;
   if (!isAhead && !isOwn && !isBrief) return undefined;
   return Math.max(0, Math.min(leftMs, expiryMs(found, nowMs) - nowMs));
-}
-
-/** An execution that has ended works no more. An invocation of another execution never takes its lease. */
-async function mayTakeOver({ execution, askExecution }: LeaseRequest, other: string): Promise<boolean> {
-  const answer = await askExecution?.(other);
-  return execution === undefined && answer === "free";
 }
 
 function taken({ run_id, execution, expires_at }: HeldLease): StartSkipped {

@@ -18,17 +18,17 @@ describe("the lease of an execution", () => {
   };
 
   test.each([
-    ["goes to a process once the execution has ended", undefined, "free", undefined],
-    ["stays the execution's while that works", undefined, "taken", isTaken],
+    ["goes to a process once the execution has ended", undefined, true, undefined],
+    ["stays the execution's while that works", undefined, false, isTaken],
     ["stays the execution's where that cannot be asked", undefined, undefined, isTaken],
-    ["never goes to another execution", OWN, "free", isTaken],
-    ["goes to the same execution, whatever the answer", OTHER, "taken", undefined],
+    ["goes to another execution only where it may", OWN, false, isTaken],
+    ["goes to the same execution, whatever the answer", OTHER, false, undefined],
   ] as const)("%s", async (_, execution, answer, taken) => {
     const account = new Account();
     account.leave("a", "run-1", { holder: null, expires_at: null, execution: OTHER });
 
-    const askExecution = answer && (async () => answer);
-    const next = await account.acquire("b", "run-2", { execution, askExecution });
+    const mayTakeOver = answer === undefined ? undefined : async () => answer;
+    const next = await account.acquire("b", "run-2", { execution, mayTakeOver });
 
     if (next instanceof Lease) await next.release();
     expect(next instanceof Lease ? undefined : next).toEqual(taken);
