@@ -18,7 +18,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a living lease is taken over",
-    file: "run/lease/lease-account.ts",
+    file: "run/lease/lease.ts",
     from: "const held = found && heldLease(found, nowMs);",
     to: "const held = found && heldLease(found, nowMs + 50_000);",
   },

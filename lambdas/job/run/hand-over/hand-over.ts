@@ -8,7 +8,7 @@ import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
 import { plannedTrigger } from "../../snapshot/staging/plan.ts";
 import { type EarlyStop, StoppedEarly } from "../collect/time-budget.ts";
-import { freeLease, readExecutionLease } from "../lease/lease-account.ts";
+import { freeLease, readExecutionLease } from "../lease/lease-file.ts";
 import { beginAttempt, rowOf } from "../record/attempt.ts";
 import { appendRunLog } from "../record/run-log.ts";
 import { type RunEnd, type RunResult, readRunResult } from "../record/run-result.ts";

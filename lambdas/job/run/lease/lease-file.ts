@@ -3,11 +3,13 @@
 
 import * as z from "zod";
 import { isDamage } from "../../errors/sync-error.ts";
-import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { type RateLimiterUsage, UNRECORDED_MS } from "../../service/rate-limit/rate-limiter.ts";
 import { REMEMBERED_MS } from "../../service/rate-limit/usage-window.ts";
+import { type Limit, windowAllowance } from "../../settings/limit.ts";
 import { parseJson } from "../../storage/json-object.ts";
-import { formatRunId } from "../../storage/layout.ts";
 import type { AccountStore } from "../../storage/store.ts";
+import type { RunSettings } from "../run-settings.ts";
 
 /** A lease that has not been renewed for so long is free. */
 export const EXPIRY_MS = 60_000;
@@ -53,7 +55,7 @@ export interface LeaseFacts {
   readonly use: RateLimiterUsage;
 }
 
-export interface StoredLease {
+interface StoredLease {
   readonly version: string;
   /** Undefined where the file is damaged; it is then written again. */
   readonly lease: LeaseFile | undefined;
@@ -123,22 +125,79 @@ export function heldLease(lease: LeaseFile, nowMs: number): HeldLease | undefine
   return endMs > nowMs ? { run_id, expires_at: new Date(endMs).toISOString() } : undefined;
 }
 
-/** Commands that work on an account without making a run. They last seconds or minutes, a large `verify` longer. */
-const COMMANDS = ["check", "discover", "verify", "remove"] as const;
-export type LeasedCommand = (typeof COMMANDS)[number];
+/** Of the budget. */
+export type Limits = Pick<RunSettings, "requestsPerMinute" | "bytesPerMinute" | "windowMs">;
 
-/** `check-2026-11-21T06-00-00.000Z`. */
-export function leaseNameOf(command: LeasedCommand, startedAtMs: number): string {
-  return `${command}-${formatRunId(startedAtMs)}`;
+/**
+ * What earlier holders of a lease have used of the budget, as far as it is known, and at most where it is not.
+ * @param nowMs milliseconds since the Unix epoch
+ */
+export function earlierUse(
+  stored: Pick<StoredLease, "lease"> | undefined,
+  nowMs: number,
+  limits: Limits,
+): RateLimiterUsage {
+  if (stored === undefined) return [];
+  const { lease } = stored;
+  const sinceMs = lease ? Date.parse(lease.use_since ?? lease.renewed_at) : nowMs;
+  // All that was allowed, as late as possible.
+  const unknownMs = sinceMs - (nowMs - limits.windowMs);
+  const unknown = unknownMs > 0 ? [{ atMs: sinceMs, ...most(limits, unknownMs) }] : [];
+  const crashedAtMs = lease && endOfUncounted(lease, nowMs);
+  if (crashedAtMs === undefined) return [...unknown, ...(lease?.use ?? [])];
+  // The service may have counted what was in flight at the last renewal as late as the crash.
+  const known = (lease?.use ?? []).map((use) =>
+    use.atMs >= crashedAtMs - EXPIRY_MS ? { ...use, atMs: Math.max(use.atMs, crashedAtMs) } : use,
+  );
+  return [...unknown, ...known, { atMs: crashedAtMs, ...most(limits, UNRECORDED_MS) }];
 }
 
-/** Undefined for a run. */
-export function commandOf(leaseName: string): LeasedCommand | undefined {
-  return COMMANDS.find((command) => leaseName.startsWith(`${command}-`));
+/** What the limits allow in a time, but never more than in a window. */
+function most(
+  { requestsPerMinute, bytesPerMinute, windowMs }: Limits,
+  ms: number,
+): { readonly requests: number; readonly bytes: number } {
+  const of = (limit: Limit): number =>
+    limit === "unlimited" ? 0 : windowAllowance(limit, Math.min(ms, windowMs), 1);
+  return { requests: of(requestsPerMinute), bytes: of(bytesPerMinute) };
 }
 
-/** In words, for messages: `the run 2026-11-21T06-00-00.000Z`, `the command check`. */
-export function workOf(leaseName: string): string {
-  const command = commandOf(leaseName);
-  return command === undefined ? `the run ${leaseName}` : `the command ${command}`;
+/**
+ * Until when a holder that did not free the lease may have sent requests that are not counted in it: its writes may take
+ * long, and it sends until the lease expires. An execution without a holder waits, and everything is counted.
+ */
+export function endOfUncounted(lease: LeaseFile, nowMs: number): number | undefined {
+  const isWaiting = executionOf(lease) !== undefined && lease.holder === null;
+  return lease.run_id === null || isWaiting ? undefined : Math.min(expiryMs(lease, nowMs), nowMs);
+}
+
+interface ExecutionLease {
+  readonly version: string;
+  readonly lease: LeaseFile;
+}
+
+/** Undefined where the lease is not, or no longer, this execution's. */
+export async function readExecutionLease(
+  store: AccountStore,
+  execution: string,
+): Promise<ExecutionLease | undefined> {
+  const stored = await readLease(store);
+  if (stored?.lease === undefined || executionOf(stored.lease) !== execution) return undefined;
+  return { version: stored.version, lease: stored.lease };
+}
+
+/**
+ * Compare-and-swap: false where the lease was written since it was read. The budget's use stays in it, with what is
+ * assumed of a process that died.
+ */
+export async function freeLease(
+  { store, clock }: { readonly store: AccountStore; readonly clock: Clock },
+  settings: RunSettings,
+  own: ExecutionLease,
+): Promise<boolean> {
+  const nowMs = clock.now();
+  const { handed_over } = own.lease;
+  const use = earlierUse(own, nowMs, settings);
+  const free = encodeLease({ run_id: null, holder: null, handed_over, use }, nowMs);
+  return (await store.replace(store.keys.lease, free, own.version)) !== undefined;
 }

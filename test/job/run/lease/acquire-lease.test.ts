@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
-import { endOfUncounted } from "../../../../lambdas/job/run/lease/lease-account.ts";
+import { endOfUncounted } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import { Account } from "./lease-world.ts";
 
 const [OWN, OTHER] = ["own", "other"].map(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { earlierUse } from "../../../../lambdas/job/run/lease/lease-account.ts";
+import { earlierUse } from "../../../../lambdas/job/run/lease/lease-file.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const MINUTE = 60_000;

@@ -1,11 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
-import {
-  acquireLease,
-  leasedRateLimiter,
-  withLease,
-} from "../../../../lambdas/job/run/lease/lease-account.ts";
+import { acquireLease, type Lease } from "../../../../lambdas/job/run/lease/lease.ts";
+import { leasedRateLimiter, withLease } from "../../../../lambdas/job/run/lease/lease-account.ts";
 import type { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../crash.ts";

@@ -2,12 +2,12 @@
 
 import { setImmediate } from "node:timers/promises";
 import { expect } from "vitest";
-import type { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import {
   type AcquirePorts,
   acquireLease,
+  type Lease,
   type LeaseRequest,
-} from "../../../../lambdas/job/run/lease/lease-account.ts";
+} from "../../../../lambdas/job/run/lease/lease.ts";
 import type { Holder } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import { type Skipped, StartSkipped } from "../../../../lambdas/job/run/record/run-result.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
