@@ -12,25 +12,22 @@ import { publishedEnd, recordUnrecorded } from "./record/published-run.ts";
 import type { RunEnd, RunResult } from "./record/run-result.ts";
 import type { RunPorts } from "./run-ports.ts";
 
-interface Shared {
+export type AcceptOrRollback = {
   readonly snapshotId: string;
   /** Publishes although files of the head are damaged. */
   readonly overDamaged?: boolean | undefined;
-}
-
-export type AcceptOrRollback = Shared &
-  (
-    | {
-        readonly action: "accept";
-        /** Takes a snapshot older than the head, too. */
-        readonly force: boolean;
-      }
-    | {
-        readonly action: "rollback";
-        /** Later runs are held until an `accept`. */
-        readonly pin: boolean;
-      }
-  );
+} & (
+  | {
+      readonly action: "accept";
+      /** Takes a snapshot older than the head, too. */
+      readonly force: boolean;
+    }
+  | {
+      readonly action: "rollback";
+      /** Later runs are held until an `accept`. */
+      readonly pin: boolean;
+    }
+);
 
 type AcceptOrRollbackPorts = Pick<
   RunPorts,

@@ -6,18 +6,20 @@ import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyDigests } from "../snapshot/compare/compare-snapshots.ts";
 import { addDamagedHeadRemedy } from "../snapshot/files/damaged.ts";
 import { verifyLeftOut } from "../snapshot/files/left-out.ts";
-import { incompleteUnits, lostChanges, type Unit } from "../snapshot/files/units.ts";
+import { incompleteUnits, keptSnapshots, lostChanges, type Unit } from "../snapshot/files/units.ts";
 import {
   checkForeign,
   checkNames,
   verifyChanges,
   verifySnapshot,
 } from "../snapshot/files/verify-snapshot.ts";
-import { type LogSince, readLog, readLogSince } from "../storage/publication-log.ts";
+import { type Publication, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
+import type { AccountStore } from "../storage/store.ts";
 import { estimateText } from "./collect/estimate.ts";
 import { noneReadable, readListOnce, spread } from "./collect/read-list.ts";
 import { checkTimeLeft } from "./collect/time-budget.ts";
+import { heldSnapshots } from "./compare/held-snapshots.ts";
 import { type OpenService, unusedRateLimiter, withLease } from "./lease/lease-account.ts";
 import { openAccount } from "./login/open-account.ts";
 import { columnsOfRun } from "./publish/columns.ts";
@@ -197,10 +199,9 @@ async function checkHead(ports: SnapshotCheckPorts): Promise<void> {
 /** Every snapshot that is published or held and not retired, and the changes of every publication, byte by byte. */
 export async function checkEverything(ports: SnapshotCheckPorts): Promise<void> {
   const { store } = ports;
-  const since = await readLogSince(store, "");
-  const log = since.publications;
+  const log = await readLog(store);
   const found: Damage[] = [];
-  for (const snapshotId of await keptSnapshots(ports, since)) await checkSnapshot(ports, snapshotId, found);
+  for (const snapshotId of await verifiable(store, log)) await checkSnapshot(ports, snapshotId, found);
   const lost = await lostChanges(store);
   for (const publication of log.filter((each) => !lost.has(each.publication))) {
     const changes = verifyChanges(store, publication, () => checkTimeLeft(ports, outOfTime));
@@ -230,17 +231,11 @@ async function collectDamage(
   if (error) found.push({ error, ...about });
 }
 
-async function keptSnapshots(
-  { store }: SnapshotCheckPorts,
-  { publications, removal }: LogSince,
-): Promise<readonly string[]> {
-  const kept = new Set(publications.map(({ snapshot_id }) => snapshot_id));
-  const head = publications.at(-1)?.snapshot_id;
-  for (const { snapshotId, isHeld, isRetired } of await listSnapshots(store)) {
-    if (isHeld && snapshotId > (removal?.run_id ?? "")) kept.add(snapshotId);
-    if (isRetired && snapshotId !== head) kept.delete(snapshotId);
-  }
-  return [...kept].sort();
+/** Those that are published or held, and not retired. */
+async function verifiable(store: AccountStore, log: readonly Publication[]): Promise<readonly string[]> {
+  const published = keptSnapshots(log, await listSnapshots(store));
+  const held = await heldSnapshots(store);
+  return [...published.map(({ snapshot_id }) => snapshot_id), ...held.map(({ snapshotId }) => snapshotId)];
 }
 
 function outOfTime(): string {

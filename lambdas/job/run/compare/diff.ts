@@ -12,7 +12,6 @@ import type { AccountStore } from "../../storage/store.ts";
 import { checkTimeLeft } from "../collect/time-budget.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { heldSnapshots, keptSnapshot } from "./held-snapshots.ts";
-import { ChangeSample } from "./preview.ts";
 
 /** The word for the newest held snapshot. */
 const NEWEST_HELD = "held";
@@ -99,7 +98,7 @@ const pointers = z.array(z.string());
 
 export class FirstChanges {
   readonly #most: number;
-  readonly #sample = new ChangeSample(0);
+  readonly counts = { added: 0, changed: 0, removed: 0 };
   readonly #rows: ChangedRow[] = [];
   #text = 0;
 
@@ -108,17 +107,13 @@ export class FirstChanges {
     this.#most = most;
   }
 
-  get counts(): ChangeSample["counts"] {
-    return this.#sample.counts;
-  }
-
   /** Fewer than there is room for where their pointers are long. */
   get rows(): readonly ChangedRow[] {
     return this.#rows;
   }
 
   add(change: Change): void {
-    this.#sample.add(change);
+    this.counts[change.change] += 1;
     if (this.#rows.length >= this.#most || this.#text >= MAX_TEXT) return;
     const { uuid, change: kind, fields } = change;
     this.#text += uuid.length + (fields?.length ?? 0);

@@ -86,9 +86,7 @@ export async function makePreview(
   const { gone, forbidden, rejected, oversize, too_deep } = counts;
   return {
     base_snapshot_id: base,
-    added: changes?.counts.added ?? null,
-    changed: changes?.counts.changed ?? null,
-    removed: changes?.counts.removed ?? null,
+    ...(changes?.counts ?? { added: null, changed: null, removed: null }),
     gone,
     forbidden,
     rejected,

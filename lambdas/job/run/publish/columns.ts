@@ -89,19 +89,16 @@ export async function recordColumnsOf(
 
 /** Throws `CONFIG_INVALID` unless the columns of the tables are a run's columns or the first of them. */
 export function checkColumns(there: readonly WarehouseColumn[], lifted: Columns): void {
+  const own = lifted.map(({ name }) => name);
+  if (there.every(({ name }, at) => name === own[at])) return;
   const tables = there.map(({ name }) => name);
-  const problem = misplaced(
-    tables,
-    lifted.map(({ name }) => name),
-  );
-  if (problem === undefined) return;
   const first = there.map(({ name, pointers }) => {
     const pointer = pointers[0] ?? lifted.find((column) => column.name === name)?.pointer ?? "POINTER";
     return `--lift ${shellWord(liftText({ name, pointer }))}`;
   });
   throw new SyncError(
     "CONFIG_INVALID",
-    `${problem} Columns are only ever appended, because readers find them by their position. Give ${first.join(" ")} first, in this order, and new ones at the end.`,
+    `The tables have the columns ${tables.join(", ")}, and this run has ${own.join(", ") || "none"}. Columns are only ever appended, because readers find them by their position. Give ${first.join(" ")} first, in this order, and new ones at the end.`,
     { fields: { columns: tables.join(",") } },
   );
 }
@@ -158,23 +155,6 @@ function asNamed(column: LiftedColumn, earlier: WarehouseColumn | undefined, log
     );
   }
   return column;
-}
-
-/** Undefined where a run's columns begin with those of the tables. */
-function misplaced(tables: readonly string[], own: readonly string[]): string | undefined {
-  const at = tables.findIndex((name, index) => own[index] !== name);
-  if (at === -1) return undefined;
-  const [expected = "", found] = [tables[at], own[at]];
-  const missing = tables.filter((name) => !own.includes(name));
-  const inPlace = tables.includes(found ?? "") ? undefined : found;
-  if (missing.length > 0) {
-    const what =
-      missing.length === 1 ? `column ${missing[0]}, which is` : `columns ${missing.join(", ")}, which are`;
-    return `This run lacks the ${what} in the tables${inPlace === undefined ? "" : `; ${inPlace} stands in its place`}.`;
-  }
-  if (inPlace !== undefined) return `The new column ${inPlace} stands where the tables have ${expected}.`;
-  const before = eventColumns([]).length;
-  return `The column ${expected} has moved: it is number ${before + at + 1} in the tables and number ${before + own.indexOf(expected) + 1} of this run.`;
 }
 
 function undecided(there: readonly WarehouseColumn[]): SyncError {

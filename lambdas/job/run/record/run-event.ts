@@ -89,17 +89,10 @@ export function failedStartEvent(account: string, error: unknown): RunEvent {
   };
 }
 
-type DetailValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly DetailValue[]
-  | { readonly [key: string]: DetailValue };
-
 export interface BusEvent {
   readonly detailType: string;
-  readonly detail: { readonly [key: string]: DetailValue };
+  /** Sent as JSON. */
+  readonly detail: Readonly<Record<string, unknown>>;
 }
 
 /** A run that has begun to work: it has the lease, and opens the service. */
@@ -135,7 +128,7 @@ export function fieldsChangedEvent(
   { added, gone, retyped }: FieldChanges,
 ): BusEvent | undefined {
   if (added.length + gone.length + retyped.length === 0) return undefined;
-  const typed = (field: FieldChanges["added"][number]): DetailValue => ({
+  const typed = (field: FieldChanges["added"][number]): unknown => ({
     pointer: shownPointer(field.pointer),
     types: typesOf(field),
   });
@@ -153,7 +146,7 @@ export function fieldsChangedEvent(
 }
 
 /** The count is of all; of the fields as many as there is room for. */
-function counted(fields: readonly DetailValue[]): DetailValue {
+function counted(fields: readonly unknown[]): unknown {
   let bytes = 0;
   const fitting = fields.filter((field) => {
     bytes += Buffer.byteLength(JSON.stringify(field)) + 1;

@@ -1,5 +1,6 @@
 // Fetches random events of the head again and says how many are still what readers see.
 
+import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
 import { changedPointers } from "../../json/json-pointers.ts";
 import type { Random } from "../../runtime/random.ts";
@@ -191,16 +192,13 @@ export async function* sampleEvents(
   }
 }
 
+/** A list that is keyed by uuid has none in the entries. */
+const LISTED = z.object({ uuid: z.string() });
+
 function sampledEvent(line: string): SampledEvent {
   const { uuid, event, listing } = parseRow(line);
-  return { uuid, requestAs: spellingIn(listing, uuid) ?? uuid, event };
-}
-
-/** A list that is keyed by uuid has none in the entries. */
-function spellingIn(listing: string, uuid: string): string | undefined {
-  const entry: unknown = JSON.parse(listing);
-  const listed = typeof entry === "object" && entry !== null && "uuid" in entry ? entry.uuid : undefined;
-  return typeof listed === "string" && listed.toLowerCase() === uuid ? listed : undefined;
+  const listed = LISTED.safeParse(JSON.parse(listing)).data?.uuid;
+  return { uuid, requestAs: listed?.toLowerCase() === uuid ? listed : uuid, event };
 }
 
 /** As columns of `sync_runs`: `events` are those that the service still gives. */

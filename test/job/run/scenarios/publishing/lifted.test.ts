@@ -118,7 +118,7 @@ test("a run is refused at its end when another account has published other colum
   );
 
   expect(row).toMatchObject({ outcome: "FAILED", error_code: "CONFIG_INVALID" });
-  expect(row.error_message).toContain("lacks the column b");
+  expect(row.error_message).toContain("The tables have the columns b, and this run has a.");
   expect(await sandbox.events()).toEqual(new Map());
 });
 

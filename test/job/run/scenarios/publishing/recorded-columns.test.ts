@@ -122,9 +122,7 @@ describe("a run that loses the race for the file", () => {
     const { row } = await world.run({}, { store });
 
     expect(row).toMatchObject({ outcome: "FAILED", error_code: "CONFIG_INVALID" });
-    expect(row.error_message).toContain(
-      "lacks the column other, which is in the tables; n stands in its place",
-    );
+    expect(row.error_message).toContain("The tables have the columns note, other, and this run has note, n.");
     expect(await names(world.store)).toEqual(["note", "other"]);
     expect(world.store.keys(layout("uk").publications)).toHaveLength(1);
   });
