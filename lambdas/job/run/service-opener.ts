@@ -3,7 +3,7 @@
 import { type Credentials, CredentialsNotSetUp } from "../credentials/credentials.ts";
 import { type TokenStore, tokensVersion } from "../credentials/tokens/token-store.ts";
 import { SyncError } from "../errors/sync-error.ts";
-import type { OAuthOptions } from "../service/auth/authentication.ts";
+import type { OAuthOptions } from "../service/auth/oauth/by-tokens.ts";
 import type { Transport } from "../service/http/transport.ts";
 import { createEventService, type EventServiceOptions } from "../service/http-event-service.ts";
 import type { RunPorts } from "./run-ports.ts";

@@ -8,7 +8,9 @@ import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
 import { USER_AGENT } from "../runtime/version.ts";
 import type { IsListed } from "../settings/values.ts";
-import { createAuthentication, type OAuthOptions } from "./auth/authentication.ts";
+import { byPassword } from "./auth/by-password.ts";
+import { CurrentCredentials } from "./auth/current-credentials.ts";
+import { byTokens, type OAuthOptions } from "./auth/oauth/by-tokens.ts";
 import type { EventService } from "./event-service.ts";
 import { fetchList } from "./events/list/fetch-list.ts";
 import { detailRequests } from "./events/read-detail.ts";
@@ -18,6 +20,7 @@ import { UndiciTransport } from "./http/undici-transport.ts";
 import { KnownSecrets } from "./known-secrets.ts";
 import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
 import { ApiClient } from "./requests/api-client.ts";
+import { Authenticator } from "./requests/authenticator.ts";
 import { Sender, type ServiceCounts, type Wait } from "./requests/sender.ts";
 
 export interface EventServiceOptions {
@@ -63,9 +66,13 @@ const MIB = 1_048_576;
 /** Sends nothing before its first use. Throws `CONFIG_INVALID` for an invalid pointer. */
 export function createEventService(options: EventServiceOptions): HttpEventService {
   const {
+    credentials,
+    oauth,
     rateLimiter,
     clock,
     random,
+    proxies,
+    onWait,
     timeoutMs = 30_000,
     detailCapBytes = 4 * MIB,
     listCapBytes = 256 * MIB,
@@ -73,9 +80,9 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const baseUrl = new URL(options.baseUrl);
   const listPointer = options.listPointer === undefined ? undefined : parsePointer(options.listPointer);
   const detailPointer = options.detailPointer === undefined ? undefined : parsePointer(options.detailPointer);
-  const proxy = options.proxies && proxyFor(baseUrl, options.proxies);
+  const proxy = proxies && proxyFor(baseUrl, proxies);
   const secrets = new KnownSecrets();
-  secrets.know(options.credentials);
+  secrets.know(credentials);
   const logger = secrets.logger(options.logger);
   const transport = secrets.watching(
     options.transport ?? new UndiciTransport({ connections: options.concurrency, timeoutMs, proxy }),
@@ -85,27 +92,16 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     accept: "application/json",
     "accept-encoding": ACCEPT_ENCODING,
   };
-  const sender = new Sender({
-    transport,
-    rateLimiter,
-    headers,
-    clock,
-    random,
-    logger,
-    onWait: options.onWait,
-  });
+  const sender = new Sender({ transport, rateLimiter, headers, clock, random, logger, onWait });
   const readAgain = options.readCredentials;
   const readCredentials = readAgain && (() => readAgain().then((read) => secrets.know(read)));
-  const authentication = createAuthentication({
-    ...options,
-    baseUrl,
-    sender,
-    headers,
-    logger,
-    readCredentials,
-    secrets,
-  });
-  const { authenticator } = authentication;
+  const current = <Kind extends ServiceCredentials>(first: Kind): CurrentCredentials<Kind> =>
+    new CurrentCredentials(first, readCredentials, logger);
+  const method =
+    credentials.method === "oauth"
+      ? byTokens(current(credentials), oauth, { headers, sender, clock, logger, proxies, secrets })
+      : byPassword(current(credentials), { baseUrl, sender, clock, logger });
+  const authenticator = new Authenticator(baseUrl, method);
   const detailRequest = detailRequests({ baseUrl, pointer: detailPointer, capBytes: detailCapBytes });
   const client = new ApiClient(authenticator, sender, clock);
 
@@ -127,14 +123,15 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     detail: (requestAs, signal) =>
       client.get(detailRequest(requestAs), signal).then((detail) => secrets.nameless(detail), fail),
     close: async () => {
-      await authentication.close();
+      await method.close?.();
       await transport.close();
     },
     get counts() {
       return sender.counters.counts;
     },
     get credentialsVersion() {
-      return authentication.version;
+      const version = options.versionOf?.(method.credentials.current);
+      return version && method.tokensVersion ? `${version} ${method.tokensVersion()}` : version;
     },
   };
 }

@@ -4,7 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { ListReader } from "../../../lambdas/job/service/events/list/list-reader.ts";
 import { BodyDelivery } from "../../../lambdas/job/service/http/response-collector.ts";
 import type { ResponseBody } from "../../../lambdas/job/service/http/transport.ts";
-import { BodyPieces } from "../../../lambdas/job/service/requests/api-client.ts";
+import { LatchedReader } from "../../../lambdas/job/service/requests/api-client.ts";
 
 const MIB = 1_048_576;
 
@@ -13,7 +13,7 @@ parentPort?.postMessage(await read());
 async function read(): Promise<string> {
   if (!(workerData instanceof Uint8Array)) throw new TypeError("no body was given");
   const reader = new ListReader(undefined);
-  const pieces = new BodyPieces({ add: (piece) => reader.add(piece), end: () => reader.end() });
+  const pieces = new LatchedReader({ add: (piece) => reader.add(piece), end: () => reader.end() });
   const delivered = Promise.withResolvers<ResponseBody>();
   const delivery = new BodyDelivery({
     sink: pieces,

@@ -30,7 +30,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a refused login is sent again",
-    file: "service/auth/session.ts",
+    file: "service/auth/by-password.ts",
     from: "if (!isRefusedLogin(error) || !(await credentials.haveChanged())) throw error;",
     to: "if (!isRefusedLogin(error)) throw error;",
   },

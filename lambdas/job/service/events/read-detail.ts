@@ -124,7 +124,14 @@ export function detailRequests(options: DetailOptions): (requestAs: string) => A
       url: { href: origin + pathname, origin, pathname, search: "" },
       kind: "detail",
       bodyCapBytes: capBytes,
-      read: (bytes) => readDetail(decodeText(bytes), requestAs, pointer),
+      isLarge: false,
+      reader: () => {
+        const pieces: Uint8Array[] = [];
+        return {
+          add: (piece) => pieces.push(piece),
+          end: () => readDetail(decodeText(Buffer.concat(pieces)), requestAs, pointer),
+        };
+      },
       oversize: () => ({ kind: "left-out", reason: "oversize" }),
       refused: (status) => {
         // docs/service-interface.md §5: not entitled to this event.

@@ -14,18 +14,17 @@ export interface ApiRequest<T> {
   readonly url: Address;
   readonly kind: RequestKind;
   readonly bodyCapBytes: number;
-  /** Reads a whole 2xx body. Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */
-  read(bytes: Uint8Array, headers: HttpResponse["headers"]): T;
-  /** For bodies that are too large to be held: a new reader for each attempt, in place of `read`. */
-  readonly reader?: () => BodyReader<T>;
+  /** Whether a 2xx body may be too large to be held. Then it is read piece by piece, else as one. */
+  readonly isLarge: boolean;
+  /** A new one for each attempt. Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */
+  reader(): BodyReader<T>;
   /** What a body over the cap means. */
   oversize(): T;
   /** What a status means that is neither 2xx nor 3xx, 401 or one to retry. Throws `SyncError` to end the run. */
   refused(status: number): T;
 }
 
-/** Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */
-export interface BodyReader<T> {
+interface BodyReader<T> {
   add(piece: Uint8Array): void;
   /** The result, once the whole body was added. */
   end(headers: HttpResponse["headers"]): T;
@@ -48,13 +47,18 @@ export class ApiClient {
     let renewed: Promise<Authorization> | undefined;
     for (;;) {
       const authorization = await (renewed ?? this.#authenticator.authorize(signal));
-      const pieces = request.reader && new BodyPieces(request.reader());
+      const reader = new LatchedReader(request.reader());
       try {
-        const response = await this.#send(request, authorization, pieces, signal);
+        const response = await this.#send(
+          request,
+          authorization,
+          request.isLarge ? reader : undefined,
+          signal,
+        );
         // A request sent again after a renewal is no retry and uses up no attempt.
         renewed = response && authorization.settle(response, signal);
         if (response === undefined || renewed) continue;
-        const result = readResponse(request, response, pieces, this.#clock.now());
+        const result = readResponse(request, response, reader, this.#clock.now());
         this.#sender.succeeded();
         return result;
       } catch (error) {
@@ -95,13 +99,13 @@ export class ApiClient {
 function readResponse<T>(
   request: ApiRequest<T>,
   response: HttpResponse,
-  pieces: BodyPieces<T> | undefined,
+  reader: BodyReader<T>,
   nowMs: number,
 ): T {
   const { status, headers } = response;
   switch (statusClass(status)) {
     case "read":
-      return readBody(request, response, pieces);
+      return readBody(request, response, reader);
     case "retry":
       throw new BadStatus(status, retryAfterMs(headers, nowMs));
     case "redirect":
@@ -111,17 +115,13 @@ function readResponse<T>(
   }
 }
 
-function readBody<T>(
-  request: ApiRequest<T>,
-  { body, headers }: HttpResponse,
-  pieces: BodyPieces<T> | undefined,
-): T {
+function readBody<T>(request: ApiRequest<T>, { body, headers }: HttpResponse, reader: BodyReader<T>): T {
   switch (body.kind) {
     case "whole":
-      return request.read(body.bytes, headers);
+      reader.add(body.bytes);
+      return reader.end(headers);
     case "delivered":
-      if (pieces === undefined) throw new TypeError("the transport delivered a body that nothing reads");
-      return pieces.end(headers);
+      return reader.end(headers);
     case "oversize":
       return request.oversize();
     case "foreign":
@@ -145,8 +145,8 @@ function foreignEncoding(request: string): SyncError {
   );
 }
 
-/** Keeps what the reader throws until the response is read. */
-export class BodyPieces<T> implements BodySink {
+/** Keeps what a reader throws until the response is read. */
+export class LatchedReader<T> implements BodySink {
   readonly #reader: BodyReader<T>;
   #failure: { readonly error: unknown } | undefined;
 

@@ -1,6 +1,7 @@
 // Puts credentials on requests to their own origin, and renews refused ones, once for all requests. The folder auth has
 // each method. It sends no request a second time.
 
+import type { ServiceCredentials } from "../../credentials/credentials.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { abortable } from "../../runtime/on-abort.ts";
 import type { Address, HttpResponse } from "../http/transport.ts";
@@ -9,6 +10,7 @@ import { statusClass } from "./retry.ts";
 /** Where the methods differ: what requests carry, and how it is renewed. */
 export interface AuthenticationMethod {
   readonly name: "session" | "basic" | "oauth";
+  readonly credentials: { readonly current: ServiceCredentials };
   /** The message of the error for a proof that is refused although there is no better one. */
   readonly unauthenticated: string;
   /**
@@ -16,6 +18,9 @@ export interface AuthenticationMethod {
    * at a time.
    */
   renew(signal: AbortSignal | undefined): Promise<Proof | undefined>;
+  /** Of the stored tokens, where it has some. */
+  tokensVersion?(): string;
+  close?(): Promise<void>;
 }
 
 /** What one renewal gives, and requests carry. */

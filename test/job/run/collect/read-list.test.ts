@@ -79,7 +79,7 @@ class PagedWorld {
       const events = new EventTexts();
       for (const n of page) if (n !== undefined) events.add(uuid(n), listing(n, this.reads));
       const rejected = page.length - events.length;
-      list.add({ events, rejected }, { total: undefined, next: undefined }, index < pages.length - 1);
+      list.add({ events, rejected, path: [] }, [], index < pages.length - 1);
     }
     return list.finish();
   }

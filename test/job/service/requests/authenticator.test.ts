@@ -10,6 +10,7 @@ const authenticatorOf = (logIn: () => Promise<string>): Authenticator => {
   let logins = 0;
   return new Authenticator(BASE, {
     name: "session",
+    credentials: { current: { method: "session", email: "a@b.test", password: "secret" } },
     unauthenticated: "refused",
     renew: async () => {
       let value = await logIn();

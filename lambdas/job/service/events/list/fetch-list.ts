@@ -1,17 +1,14 @@
-// Fetches the whole list, page by page. A page says that another one follows by its Link headers (RFC 8288), and perhaps by
-// hints in its body.
+// Fetches the whole list, page by page. A page says by its Link headers (RFC 8288) that another one follows.
 
 import { SyncError } from "../../../errors/sync-error.ts";
-import { formatPointer } from "../../../json/json-pointers.ts";
 import { OversizeJson } from "../../../json/json-scanner.ts";
 import type { IsListed } from "../../../settings/values.ts";
 import type { EventList } from "../../event-service.ts";
 import type { HttpResponse } from "../../http/transport.ts";
-import { type ApiClient, type ApiRequest, type BodyReader, endpoint } from "../../requests/api-client.ts";
+import { type ApiClient, type ApiRequest, endpoint } from "../../requests/api-client.ts";
 import { requestName, shownTarget, unexpectedStatus } from "../../requests/failure.ts";
-import { isObject, type JsonObject } from "../shape.ts";
 import { ListReader } from "./list-reader.ts";
-import { EventListBuilder, type ListEntries, MAX_ENTRIES, type PagingHints } from "./listed-events.ts";
+import { EventListBuilder, type ListEntries, MAX_ENTRIES } from "./listed-events.ts";
 
 interface ListOptions {
   readonly baseUrl: URL;
@@ -25,7 +22,8 @@ const MAX_PAGES = 10_000;
 
 interface FetchedPage {
   readonly entries: ListEntries;
-  readonly hints: PagingHints;
+  /** The page with its list emptied. */
+  readonly envelope: unknown;
   readonly bytes: number;
   readonly next: URL | undefined;
 }
@@ -43,9 +41,9 @@ export async function fetchList(
     if (seen.size === MAX_PAGES) throw endless(`continue after ${MAX_PAGES} pages`, options);
     seen.add(url.href);
     const request = pageRequest(url, leftBytes, MAX_ENTRIES - list.received, options);
-    const { entries, hints, bytes, next }: FetchedPage = await client.get(request, signal).catch(tooLarge);
+    const { entries, envelope, bytes, next }: FetchedPage = await client.get(request, signal).catch(tooLarge);
     leftBytes -= bytes;
-    list.add(entries, hints, next !== undefined);
+    list.add(entries, envelope, next !== undefined);
     url = next;
   }
   return list.finish();
@@ -74,31 +72,25 @@ function pageRequest(
   leftEntries: number,
   options: ListOptions,
 ): ApiRequest<FetchedPage> {
-  const reader = (): BodyReader<FetchedPage> => {
-    const page = new ListReader(options.pointer, leftEntries);
-    let bytes = 0;
-    return {
-      add: (piece) => {
-        bytes += piece.length;
-        page.add(piece);
-      },
-      end: (headers) => {
-        const { entries, envelope } = page.end();
-        const hints = paginationHints(envelope, entries.path);
-        return { entries, hints, bytes, next: nextPage(headers, url) };
-      },
-    };
-  };
   return {
     url,
     kind: "other",
     bodyCapBytes: leftBytes,
-    read: (bytes, headers) => {
-      const whole = reader();
-      whole.add(bytes);
-      return whole.end(headers);
+    isLarge: true,
+    reader: () => {
+      const page = new ListReader(options.pointer, leftEntries);
+      let bytes = 0;
+      return {
+        add: (piece) => {
+          bytes += piece.length;
+          page.add(piece);
+        },
+        end: (headers) => {
+          const { entries, envelope } = page.end();
+          return { entries, envelope, bytes, next: nextPage(headers, url) };
+        },
+      };
     },
-    reader,
     oversize: () => {
       throw endless(`are longer than ${options.capBytes} bytes`, options);
     },
@@ -212,59 +204,4 @@ function readLinkHeader(header: string): { readonly links: readonly Link[]; read
 function matchAt(pattern: RegExp, text: string, at: number): (string | undefined)[] | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.slice(1);
-}
-
-// Paging is not documented (docs/service-interface.md §3.2), so all the usual names count.
-const CONTAINERS = ["meta", "pagination", "paging", "page", "links", "_links", "data"];
-const TOTALS = ["total", "total_count", "totalCount", "total_results", "totalResults"];
-const NEXT = [
-  "next",
-  "next_page",
-  "nextPage",
-  "next_url",
-  "nextUrl",
-  "next_cursor",
-  "nextCursor",
-  "next_page_token",
-  "nextPageToken",
-];
-const MORE = ["has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage"];
-
-/** @param envelope the page with its list emptied. @param place where in it the list is */
-export function paginationHints(envelope: unknown, place: readonly string[] = []): PagingHints {
-  const parent = place.slice(0, -1);
-  const around = parent.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), envelope);
-  let total: PagingHints["total"];
-  let next: string | undefined;
-  for (const [path, object] of [...containers([], envelope), ...containers(parent, around)]) {
-    for (const key of TOTALS) {
-      const count = asCount(object[key]);
-      if (count > (total?.count ?? 0)) total = { pointer: formatPointer([...path, key]), count };
-    }
-    const key = NEXT.find((name) => leadsOn(object[name])) ?? MORE.find((name) => object[name] === true);
-    if (key !== undefined) next ??= formatPointer([...path, key]);
-  }
-  return { total, next };
-}
-
-/** A value if it is an object, the usual containers in it, and those in them. */
-function* containers(
-  path: readonly string[],
-  value: unknown,
-  levels = 2,
-): Generator<readonly [readonly string[], JsonObject]> {
-  if (!isObject(value)) return;
-  yield [path, value];
-  if (levels === 0) return;
-  for (const key of CONTAINERS) yield* containers([...path, key], value[key], levels - 1);
-}
-
-function asCount(value: unknown): number {
-  if (typeof value === "number") return value;
-  return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : 0;
-}
-
-function leadsOn(value: unknown): boolean {
-  if (isObject(value)) return Object.values(value).some((inner) => inner !== null && inner !== "");
-  return typeof value === "number" || value === true || (typeof value === "string" && value !== "");
 }

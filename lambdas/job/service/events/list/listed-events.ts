@@ -2,9 +2,10 @@
 // of a page, and the pages of a list: distinct events in order.
 
 import { SyncError } from "../../../errors/sync-error.ts";
+import { formatPointer } from "../../../json/json-pointers.ts";
 import { compact, OversizeJson } from "../../../json/json-scanner.ts";
 import type { EventList, ListedEvent, ListedEvents } from "../../event-service.ts";
-import { isObject, parseBody } from "../shape.ts";
+import { isObject, type JsonObject, parseBody } from "../shape.ts";
 
 /** Over all pages of a list. */
 export const MAX_ENTRIES = 1_000_000;
@@ -161,7 +162,7 @@ export function isUuid(value: unknown): value is string {
 }
 
 /** What a page says about the others. */
-export interface PagingHints {
+interface PagingHints {
   /** The largest total that it states, and where. */
   readonly total: { readonly pointer: string; readonly count: number } | undefined;
   /** The place at which it says that another one follows. */
@@ -178,12 +179,16 @@ export class EventListBuilder {
   #rejected = 0;
   #total: PagingHints["total"];
 
-  /** Throws `LIST_INCOMPLETE` if the page says that another one follows but no Link header leads there. */
+  /**
+   * Throws `LIST_INCOMPLETE` if the page says that another one follows but no Link header leads there.
+   * @param envelope the page with its list emptied
+   */
   add(
-    { events, rejected }: Pick<ListEntries, "events" | "rejected">,
-    { total, next }: PagingHints,
+    { events, rejected, path }: Pick<ListEntries, "events" | "rejected" | "path">,
+    envelope: unknown,
     isFollowed: boolean,
   ): void {
+    const { total, next } = paginationHints(envelope, path);
     this.#pages.push(this.#events.length);
     // Most lists have one page, which is not copied.
     if (this.#events.length === 0) this.#events = events;
@@ -248,4 +253,59 @@ function incomplete(what: string, received: number): SyncError {
       "operator how the list is paged.",
     { fields: { received } },
   );
+}
+
+// Paging is not documented (docs/service-interface.md §3.2), so all the usual names count.
+const CONTAINERS = ["meta", "pagination", "paging", "page", "links", "_links", "data"];
+const TOTALS = ["total", "total_count", "totalCount", "total_results", "totalResults"];
+const NEXT = [
+  "next",
+  "next_page",
+  "nextPage",
+  "next_url",
+  "nextUrl",
+  "next_cursor",
+  "nextCursor",
+  "next_page_token",
+  "nextPageToken",
+];
+const MORE = ["has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage"];
+
+/** @param envelope the page with its list emptied. @param place where in it the list is */
+export function paginationHints(envelope: unknown, place: readonly string[] = []): PagingHints {
+  const parent = place.slice(0, -1);
+  const around = parent.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), envelope);
+  let total: PagingHints["total"];
+  let next: string | undefined;
+  for (const [path, object] of [...containers([], envelope), ...containers(parent, around)]) {
+    for (const key of TOTALS) {
+      const count = asCount(object[key]);
+      if (count > (total?.count ?? 0)) total = { pointer: formatPointer([...path, key]), count };
+    }
+    const key = NEXT.find((name) => leadsOn(object[name])) ?? MORE.find((name) => object[name] === true);
+    if (key !== undefined) next ??= formatPointer([...path, key]);
+  }
+  return { total, next };
+}
+
+/** A value if it is an object, the usual containers in it, and those in them. */
+function* containers(
+  path: readonly string[],
+  value: unknown,
+  levels = 2,
+): Generator<readonly [readonly string[], JsonObject]> {
+  if (!isObject(value)) return;
+  yield [path, value];
+  if (levels === 0) return;
+  for (const key of CONTAINERS) yield* containers([...path, key], value[key], levels - 1);
+}
+
+function asCount(value: unknown): number {
+  if (typeof value === "number") return value;
+  return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : 0;
+}
+
+function leadsOn(value: unknown): boolean {
+  if (isObject(value)) return Object.values(value).some((inner) => inner !== null && inner !== "");
+  return typeof value === "number" || value === true || (typeof value === "string" && value !== "");
 }

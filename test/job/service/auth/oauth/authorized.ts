@@ -2,7 +2,7 @@
 
 import type { OAuthTokens } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import type { Clock } from "../../../../../lambdas/job/runtime/clock.ts";
-import type { OAuthOptions } from "../../../../../lambdas/job/service/auth/authentication.ts";
+import type { OAuthOptions } from "../../../../../lambdas/job/service/auth/oauth/by-tokens.ts";
 import { IdentityProvider } from "../../../../simulator/identity/identity-provider.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
 import { MemoryTokenStore, TokenPlace } from "../../../credentials/tokens/memory-token-store.ts";

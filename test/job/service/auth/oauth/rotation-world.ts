@@ -4,6 +4,7 @@ import type { OAuthCredentials } from "../../../../../lambdas/job/credentials/cr
 import type { TokenStore } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import type { Clock } from "../../../../../lambdas/job/runtime/clock.ts";
 import { CurrentCredentials } from "../../../../../lambdas/job/service/auth/current-credentials.ts";
+import { byTokens } from "../../../../../lambdas/job/service/auth/oauth/by-tokens.ts";
 import { TokenEndpoint } from "../../../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import {
   type RotatedTokens,
@@ -11,6 +12,8 @@ import {
 } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
 import type { Transport } from "../../../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../../../lambdas/job/service/http/undici-transport.ts";
+import { KnownSecrets } from "../../../../../lambdas/job/service/known-secrets.ts";
+import type { AuthenticationMethod } from "../../../../../lambdas/job/service/requests/authenticator.ts";
 import { ServiceCounters } from "../../../../../lambdas/job/service/requests/sender.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
@@ -91,6 +94,23 @@ export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDis
       logger: log,
       authorize: AUTHORIZE,
     });
+  }
+
+  /** The method of a start. */
+  method(transport: Transport = this.#network): AuthenticationMethod {
+    const { clock, log, counters, authorized } = this;
+    return byTokens(
+      new CurrentCredentials(authorized.provider.credentials, undefined, log),
+      { ...authorized.options(), tokens: this.store(), transport },
+      {
+        headers: { "user-agent": "test" },
+        sender: { counters },
+        clock,
+        logger: log,
+        proxies: undefined,
+        secrets: new KnownSecrets(),
+      },
+    );
   }
 
   /** Reads the tokens and renews them, as a start does that finds the access token refused. */

@@ -4,7 +4,6 @@ import type { ListedEvent } from "../../../../../lambdas/job/service/event-servi
 import {
   EventListBuilder,
   EventTexts,
-  type PagingHints,
 } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
 import { uuidOf } from "../../../../simulator/simulated-event.ts";
 
@@ -84,22 +83,23 @@ const event = (letter: string, listing = `"${letter}"`, requestAs = idOf(letter)
 });
 
 interface Page {
-  readonly entries: { readonly events: EventTexts; readonly rejected: number };
-  readonly hints: PagingHints;
+  readonly entries: Parameters<EventListBuilder["add"]>[0];
+  readonly envelope: object;
 }
 
 /** Undefined stands for an entry without a valid uuid. */
-const page = (entries: readonly (ListedEvent | undefined)[], hints: Partial<PagingHints> = {}): Page => ({
+const page = (entries: readonly (ListedEvent | undefined)[], envelope: object = []): Page => ({
   entries: {
     events: textsOf(entries.filter((entry) => entry !== undefined)),
     rejected: entries.filter((entry) => entry === undefined).length,
+    path: [],
   },
-  hints: { total: undefined, next: undefined, ...hints },
+  envelope,
 });
 const listOf = (...pages: readonly Page[]) => {
   const list = new EventListBuilder();
-  for (const [index, { entries, hints }] of pages.entries())
-    list.add(entries, hints, index < pages.length - 1);
+  for (const [index, { entries, envelope }] of pages.entries())
+    list.add(entries, envelope, index < pages.length - 1);
   const { events, ...counts } = list.finish();
   return { ...counts, events: [...events] };
 };
@@ -168,15 +168,12 @@ describe("the merged pages", () => {
   });
 
   it.each([
-    ["a total above what came", [page([event("a"), undefined], { total: { pointer: "/total", count: 3 } })]],
+    ["a total above what came", [page([event("a"), undefined], { total: 3 })]],
     [
       "the largest total of any page above what came",
-      [
-        page([event("a")], { total: { pointer: "/total", count: 3 } }),
-        page([event("b")], { total: { pointer: "/total", count: 2 } }),
-      ],
+      [page([event("a")], { total: 3 }), page([event("b")], { total: 2 })],
     ],
-    ["a next page that no Link leads to", [page([event("a")], { next: "/links/next" })]],
+    ["a next page that no Link leads to", [page([event("a")], { links: { next: "/v1/events?page=2" } })]],
   ])("is incomplete with %s", (_, pages) => {
     expect(() => listOf(...pages)).toThrow(expect.objectContaining({ code: "LIST_INCOMPLETE" }));
   });
@@ -184,18 +181,64 @@ describe("the merged pages", () => {
   it.each([
     [
       "a total of what came, repeated and rejected ones included",
-      [page([event("a"), event("a"), undefined], { total: { pointer: "/total", count: 3 } })],
+      [page([event("a"), event("a"), undefined], { total: 3 })],
     ],
-    ["a total below what came", [page([event("a"), event("b")], { total: { pointer: "/total", count: 1 } })]],
+    ["a total below what came", [page([event("a"), event("b")], { total: 1 })]],
     [
       "a total that all pages reach together",
-      [
-        page([event("a")], { total: { pointer: "/total", count: 2 } }),
-        page([event("b")], { total: { pointer: "/total", count: 2 } }),
-      ],
+      [page([event("a")], { total: 2 }), page([event("b")], { total: 2 })],
     ],
-    ["a next page that a Link led to", [page([event("a")], { next: "/links/next" }), page([event("b")])]],
+    [
+      "a next page that a Link led to",
+      [page([event("a")], { links: { next: "/v1/events?page=2" } }), page([event("b")])],
+    ],
   ])("is complete with %s", (_, pages) => {
     expect(() => listOf(...pages)).not.toThrow();
+  });
+});
+
+describe("signs that there is more", () => {
+  it.each([
+    [{ total: 5 }, { pointer: "/total", count: 5 }],
+    [{ meta: { total_count: 5 } }, { pointer: "/meta/total_count", count: 5 }],
+    [{ meta: { pagination: { totalCount: "5" } } }, { pointer: "/meta/pagination/totalCount", count: 5 }],
+    [{ data: { totalResults: 5, events: [] } }, { pointer: "/data/totalResults", count: 5 }],
+    [
+      { total: 3, paging: { total_results: 5 } },
+      { pointer: "/paging/total_results", count: 5 },
+    ],
+    [{ total: 0 }, undefined],
+    [{ total: -1 }, undefined],
+    [{ total: "many" }, undefined],
+    [{ other: { total: 5 } }, undefined],
+    [[], undefined],
+    [null, undefined],
+  ])("%j states the total %j", (envelope, total) => {
+    expect(paginationHints(envelope).total).toEqual(total);
+  });
+
+  it.each([
+    [{ next: "/v1/events?page=2" }, "/next"],
+    [{ links: { next: "/v1/events?page=2" } }, "/links/next"],
+    [{ _links: { next: { href: "/v1/events?page=2" } } }, "/_links/next"],
+    [{ meta: { next_page: 2 } }, "/meta/next_page"],
+    [{ page: { nextCursor: "abc" } }, "/page/nextCursor"],
+    [{ data: { nextPageToken: "abc", events: [] } }, "/data/nextPageToken"],
+    [{ pagination: { has_more: true } }, "/pagination/has_more"],
+    [{ hasNextPage: true }, "/hasNextPage"],
+    [
+      { next: null, next_url: "", links: { next: {} }, _links: { next: { href: null } }, has_more: false },
+      undefined,
+    ],
+    [{ nextOne: "x", other: { next: "x" } }, undefined],
+  ])("%j leads on at %j", (envelope, next) => {
+    expect(paginationHints(envelope).next).toBe(next);
+  });
+
+  it("are found where the list itself was pointed at", () => {
+    expect(paginationHints({ result: { items: [], total: 7 } }, ["result", "items"]).total).toEqual({
+      pointer: "/result/total",
+      count: 7,
+    });
   });
 });

@@ -1,14 +1,13 @@
 // Reads a page of the list in pieces of a size.
 
 import type { ListedEvent } from "../../../../../lambdas/job/service/event-service.ts";
-import { paginationHints } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
 import { ListReader } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
-import type { PagingHints } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
+import { paginationHints } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
 
 export interface ReadPage {
   readonly events: readonly ListedEvent[];
   readonly rejected: number;
-  readonly hints: PagingHints;
+  readonly hints: ReturnType<typeof paginationHints>;
 }
 
 export function readPage(

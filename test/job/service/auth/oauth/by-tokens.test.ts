@@ -1,38 +1,16 @@
-// Basic and OAuth: what is sent, and when an access token is renewed: shortly before its end, after a refusal, once.
+// When an access token is renewed: shortly before its end, after a refusal, once.
 
 import { setTimeout as realSleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { parseTokens, tokensText } from "../../../../lambdas/job/credentials/tokens/token-store.ts";
-import { isNearItsEnd, oauthMethod } from "../../../../lambdas/job/service/auth/authentication.ts";
-import { Authenticator, type Authorization } from "../../../../lambdas/job/service/requests/authenticator.ts";
-import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { connect, errorOf, said, secrets } from "../connection.ts";
-import { RotationWorld } from "./oauth/rotation-world.ts";
-
-describe("HTTP Basic", () => {
-  it("sends the credentials with every request and never logs in", async () => {
-    await using connection = await connect({ events: makeEvents(2) }, { method: "basic" });
-    const { service, simulator } = connection;
-
-    await service.logIn();
-    await service.list();
-
-    expect(simulator.counts).toMatchObject({ requests: 1, logins: 0, unauthenticated: 0 });
-  });
-
-  it("ends the run with the first 401", async () => {
-    await using connection = await connect({ account: { methods: ["session"] } }, { method: "basic" });
-
-    const error = await errorOf(connection.service.list());
-
-    expect(error).toMatchObject({
-      code: "UNAUTHENTICATED",
-      message: expect.stringContaining("method basic"),
-    });
-    expect(connection.simulator.counts.requests).toBe(1);
-    for (const secret of secrets) expect(said(error, connection.log)).not.toContain(secret);
-  });
-});
+import { parseTokens, tokensText } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
+import { isNearItsEnd } from "../../../../../lambdas/job/service/auth/oauth/by-tokens.ts";
+import {
+  type AuthenticationMethod,
+  Authenticator,
+  type Authorization,
+} from "../../../../../lambdas/job/service/requests/authenticator.ts";
+import { errorOf } from "../../connection.ts";
+import { RotationWorld } from "./rotation-world.ts";
 
 const BASE = new URL("https://api.example.com/");
 const EVENTS = new URL("https://api.example.com/v1/events");
@@ -44,7 +22,7 @@ const tokenOf = (authorization: Authorization | undefined): string | undefined =
 
 interface Authenticating extends AsyncDisposable {
   readonly world: RotationWorld;
-  readonly method: ReturnType<typeof oauthMethod>;
+  readonly method: AuthenticationMethod;
   readonly authenticator: Authenticator;
 }
 
@@ -59,7 +37,7 @@ async function authenticating(seconds?: number, lifetimeSeconds = 3_600): Promis
     const expires_at = new Date(nowMs + seconds * 1_000).toISOString();
     place.store(tokensText({ ...tokens, obtained_at, expires_at }));
   }
-  const method = oauthMethod(world.process(), world.clock);
+  const method = world.method();
   const authenticator = new Authenticator(BASE, method);
   return { world, method, authenticator, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
@@ -190,7 +168,7 @@ describe("a run that is stopped", () => {
     const { provider, place } = world.authorized;
     const sent = Promise.withResolvers<void>();
     const transport = {
-      ...world.network,
+      close: () => world.network.close(),
       send: async (request: Parameters<typeof world.network.send>[0]) => {
         const response = await world.network.send(request);
         sent.resolve();
@@ -198,7 +176,7 @@ describe("a run that is stopped", () => {
         return response;
       },
     };
-    const method = oauthMethod(world.process({ transport }), world.clock);
+    const method = world.method(transport);
     const authenticator = new Authenticator(BASE, method);
     const stop = new AbortController();
     const first = await authenticator.authorize();
@@ -207,7 +185,7 @@ describe("a run that is stopped", () => {
     await sent.promise;
     stop.abort(new Error("stop"));
     const error = await errorOf(Promise.resolve(renewal));
-    await method.close();
+    await method.close?.();
 
     expect(String(error)).toContain("stop");
     expect(place.writes).toBe(2);
@@ -218,14 +196,14 @@ describe("a run that is stopped", () => {
     await using world = await RotationWorld.start();
     const sent = Promise.withResolvers<void>();
     const transport = {
-      ...world.network,
+      close: () => world.network.close(),
       send: async (request: Parameters<typeof world.network.send>[0]) => {
         sent.resolve();
         await realSleep(20);
         return world.network.send(request);
       },
     };
-    const method = oauthMethod(world.process({ transport }), world.clock);
+    const method = world.method(transport);
     const authenticator = new Authenticator(BASE, method);
     const stop = new AbortController();
     const first = await authenticator.authorize();
@@ -247,7 +225,7 @@ describe("a run that is stopped", () => {
     world.authorized.place.claim = { atMs: Infinity };
 
     const renewal = first.settle(REFUSED);
-    await method.close();
+    await method.close?.();
 
     await expect(renewal).rejects.toThrow("the service is closed");
     expect(world.authorized.provider.requests).toEqual([]);

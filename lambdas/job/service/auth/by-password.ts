@@ -1,4 +1,5 @@
-// Cookie sessions (docs/service-interface.md §4.1): one login, its cookies on every request, a new login when refused.
+// An e-mail address and a password: with them a cookie session (docs/service-interface.md §4.1), which is one login, its cookies
+// on every request, and a new login when they are refused; or HTTP Basic (§4.2).
 
 import { setImmediate } from "node:timers/promises";
 import { CookieJar } from "tough-cookie";
@@ -14,20 +15,51 @@ import { retryAfterMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
 
-export interface LoginOptions {
+interface LoginOptions {
   readonly baseUrl: URL;
   readonly sender: Sender;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-export function sessionMethod(
+/** Sends nothing. */
+export function byPassword(
+  credentials: CurrentCredentials<PasswordCredentials>,
+  options: LoginOptions,
+): AuthenticationMethod {
+  return credentials.current.method === "basic"
+    ? basicMethod(credentials)
+    : sessionMethod(credentials, options);
+}
+
+/** The same header on every request, no login call. */
+function basicMethod(credentials: CurrentCredentials<PasswordCredentials>): AuthenticationMethod {
+  let isFirst = true;
+  return {
+    name: "basic",
+    credentials,
+    unauthenticated:
+      "The service refused the e-mail address and password (status 401, method basic). Check the credentials; if they " +
+      "are right, ask the service's operator whether the account is disabled, or use the method session.",
+    renew: async () => {
+      if (!isFirst && !(await credentials.haveChanged())) return undefined;
+      isFirst = false;
+      const { email, password } = credentials.current;
+      // RFC 7617 §2.1: UTF-8, which is also what ASCII-only services see.
+      const authorization = `Basic ${Buffer.from(`${email}:${password}`, "utf8").toString("base64")}`;
+      return { isLastTry: false, headers: () => ({ authorization }) };
+    },
+  };
+}
+
+function sessionMethod(
   credentials: CurrentCredentials<PasswordCredentials>,
   options: LoginOptions,
 ): AuthenticationMethod {
   let logins = 0;
   return {
     name: "session",
+    credentials,
     unauthenticated:
       "The service accepted the login but answered the next request with 401, also after a new login. Check that the " +
       "account may use the interface and that --base-url is the service itself and not a proxy that drops cookies.",

@@ -1,0 +1,109 @@
+// OAuth 2.0 (docs/service-interface.md §4.3): an access token on every request, renewed when it ends or is refused.
+
+import type { OAuthCredentials } from "../../../credentials/credentials.ts";
+import type { OAuthTokens, TokenStore } from "../../../credentials/tokens/token-store.ts";
+import { type Proxies, proxyFor } from "../../../network/proxies.ts";
+import type { Clock } from "../../../runtime/clock.ts";
+import type { Logger } from "../../../runtime/logger.ts";
+import { abortable } from "../../../runtime/on-abort.ts";
+import type { Transport } from "../../http/transport.ts";
+import { UndiciTransport } from "../../http/undici-transport.ts";
+import type { KnownSecrets } from "../../known-secrets.ts";
+import type { AuthenticationMethod, Proof } from "../../requests/authenticator.ts";
+import type { Sender } from "../../requests/sender.ts";
+import type { CurrentCredentials } from "../current-credentials.ts";
+import { TokenEndpoint } from "./token-endpoint.ts";
+import { TokenRotation } from "./token-rotation.ts";
+
+/** What the method `oauth` needs beside the credentials. */
+export interface OAuthOptions {
+  /** In its canonical form. */
+  readonly authUrl: string;
+  readonly tokens: TokenStore;
+  /** Of the stored tokens, as they were when the service was opened. */
+  readonly tokensVersion: string;
+  /** The command that authorizes again. */
+  readonly authorize: string;
+  readonly transport?: Transport;
+}
+
+interface TokenPorts {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sender: Pick<Sender, "counters">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly proxies: Proxies | undefined;
+  readonly secrets: KnownSecrets;
+}
+
+/** A provider that takes longer has accepted the token that was spent for as long as it ever will. */
+const TOKEN_TIMEOUT_MS = 8_000;
+
+/** Sends nothing. */
+export function byTokens(
+  credentials: CurrentCredentials<OAuthCredentials>,
+  options: OAuthOptions | undefined,
+  { headers, sender: { counters }, clock, logger, proxies, secrets }: TokenPorts,
+): AuthenticationMethod {
+  if (options === undefined)
+    throw new TypeError("the method oauth needs the identity provider and a token store");
+  const { tokens: store, tokensVersion, authorize, ...oauth } = options;
+  const authUrl = new URL(oauth.authUrl);
+  const proxy = proxies && proxyFor(authUrl, proxies);
+  const transport = secrets.watching(
+    oauth.transport ?? new UndiciTransport({ connections: 1, timeoutMs: TOKEN_TIMEOUT_MS, proxy }),
+  );
+  const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now(), counters });
+  const shared = { credentials, counters, clock, logger };
+  const rotation = new TokenRotation({ ...shared, store, storedVersion: tokensVersion, endpoint, authorize });
+  const closing = new AbortController();
+  let current: OAuthTokens | undefined;
+  let renewal: Promise<Proof> | undefined;
+  const next = async (): Promise<Proof> => {
+    const before = current ?? (await rotation.read());
+    const isUsable = current === undefined && !isNearItsEnd(before, clock.now());
+    const { tokens, isRenewed } = isUsable
+      ? { tokens: before, isRenewed: false }
+      : await rotation.renew(before, closing.signal);
+    current = tokens;
+    return {
+      get isExpired() {
+        return isNearItsEnd(tokens, clock.now());
+      },
+      isLastTry: isRenewed,
+      headers: () => ({ authorization: `Bearer ${tokens.access_token}` }),
+    };
+  };
+  return {
+    name: "oauth",
+    credentials,
+    tokensVersion: () => rotation.version,
+    unauthenticated:
+      "The identity provider renewed the access token, but the service answered the next request with 401. Check that " +
+      "--auth-url and --base-url belong to the same service, and that the person who authorized may use the interface.",
+    // A request that stops waiting does not stop the renewal, which the next one joins.
+    renew: (signal) => {
+      renewal ??= next().finally(() => {
+        renewal = undefined;
+      });
+      return abortable(renewal, signal);
+    },
+    /** Waits for a renewal whose request was sent: its answer may hold the only refresh token that is valid. */
+    close: async () => {
+      closing.abort(new Error("the service is closed"));
+      await renewal?.catch(() => undefined);
+      await transport.close();
+    },
+  };
+}
+
+/** From a tenth of its life before its end, at most a minute, an access token is renewed before its next use. */
+export function isNearItsEnd(
+  { obtained_at, expires_at }: Pick<OAuthTokens, "obtained_at" | "expires_at">,
+  nowMs: number,
+): boolean {
+  if (expires_at === undefined) return false;
+  const endMs = Date.parse(expires_at);
+  const marginMs = Math.min(60_000, Math.max(0, endMs - Date.parse(obtained_at)) / 10);
+  return nowMs >= endMs - marginMs;
+}
