@@ -76,7 +76,9 @@ onEmulator("in Secrets Manager", () => {
     expect(error).not.toBeInstanceOf(CredentialsNotSetUp);
     expect(error).toMatchObject({
       code: "CREDENTIALS_INVALID",
-      message: expect.stringMatching(/^The secret no\/such-secret does not exist .*AWS_REGION/),
+      message: expect.stringMatching(
+        /^Could not read the secret no\/such-secret: there is no such secret .*AWS_REGION/,
+      ),
     });
   });
 
@@ -113,7 +115,11 @@ describe("a response of Secrets Manager", () => {
   });
 
   it.each([
-    ["AccessDeniedException", "CREDENTIALS_INVALID", "has no value yet, or does not exist"],
+    [
+      "AccessDeniedException",
+      "CREDENTIALS_INVALID",
+      "there is no such secret in this account and region, or it has no value yet",
+    ],
     ["ThrottlingException", "STORE_FAILED", "too busy. Start again later"],
   ] as const)("%s about a secret without a value is %s and says: %s", async (name, code, says) => {
     const reading = readFrom(({ action }) =>

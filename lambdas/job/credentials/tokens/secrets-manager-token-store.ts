@@ -1,16 +1,10 @@
 // The tokens in a secret of AWS Secrets Manager: one version for each renewal, none for a claim.
 
 import { createHash } from "node:crypto";
-import {
-  DescribeSecretCommand,
-  GetSecretValueCommand,
-  PutSecretValueCommand,
-  type SecretsManagerClient,
-  UpdateSecretVersionStageCommand,
-} from "@aws-sdk/client-secrets-manager";
-import { type AwsError, awsError, commonRemedy, isTransient, shortCause } from "../../errors/aws-error.ts";
-import { SyncError } from "../../errors/sync-error.ts";
+import { PutSecretValueCommand, UpdateSecretVersionStageCommand } from "@aws-sdk/client-secrets-manager";
+import { awsError } from "../../errors/aws-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { type Labels, labelsOf, readSecret, type SecretOptions, secretRefused } from "../secret.ts";
 import {
   type OAuthTokens,
   parseTokens,
@@ -95,24 +89,16 @@ export class SecretsManagerTokenStore implements TokenStore {
   }
 
   async #current(): Promise<Stored> {
-    const { client, secretId } = this.#options;
-    try {
-      const request = { SecretId: secretId };
-      const { VersionId, SecretString } = await client.send(new GetSecretValueCommand(request));
-      return VersionId === undefined ? undefined : { version: VersionId, text: SecretString };
-    } catch (error) {
-      if (awsError(error)?.name !== "ResourceNotFoundException" || !(await this.#claims.hasNoValue()))
-        throw error;
-      return undefined;
-    }
+    const { version, text } = (await readSecret(this.#options)) ?? {};
+    return version === undefined ? undefined : { version, text };
   }
 
   async #explained<T>(verb: keyof typeof RIGHTS, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const failure = awsError(error);
-      throw failure === undefined ? error : refused(this.#options.secretId, verb, failure);
+      const rights = `${RIGHTS[verb]} (secretsmanager:…) on the secret, and kms:Decrypt and kms:GenerateDataKey`;
+      throw secretRefused(this.#options.secretId, `${verb} the tokens in the secret`, rights, error);
     }
   }
 }
@@ -136,31 +122,6 @@ const RIGHTS = {
   write: "GetSecretValue and PutSecretValue",
 } as const;
 
-function refused(secretId: string, verb: keyof typeof RIGHTS, failure: AwsError): SyncError {
-  const { name } = failure;
-  const code =
-    isTransient(failure) || name === "LimitExceededException" ? "STORE_FAILED" : "CREDENTIALS_INVALID";
-  const problem = `Could not ${verb} the tokens in the secret ${secretId}: ${remedy(verb, failure)} (${name})`;
-  const fields = { secret: secretId, aws_error: name };
-  return new SyncError(code, problem, { fields, cause: shortCause(failure) });
-}
-
-function remedy(verb: keyof typeof RIGHTS, failure: AwsError): string {
-  const { name, message } = failure;
-  switch (name) {
-    case "AccessDeniedException":
-      return `this process lacks the permission. Give it ${RIGHTS[verb]} (secretsmanager:…) on the secret, and kms:Decrypt and kms:GenerateDataKey on the secret's own key if it has one. AWS says: ${message}`;
-    case "ResourceNotFoundException":
-      return "there is no such secret in this account and region. Check the name and the region (AWS_REGION), or deploy the stack.";
-    case "InvalidRequestException":
-      return `is it marked for deletion? Restore it. AWS says: ${message}`;
-    case "LimitExceededException":
-      return `it has too many versions. Secrets Manager keeps each for 24 hours, about 100 at most. Ask the operator of the identity provider for access tokens that are valid for longer. AWS says: ${message}`;
-    default:
-      return commonRemedy(failure) ?? `AWS says: ${message}`;
-  }
-}
-
 /** All versions of a secret together have 20 labels at most. */
 const ATTEMPTS = 6;
 
@@ -175,14 +136,9 @@ const ANCHOR = "brand-anchor";
 const claimLabel = (attempt: number): string => `brand-claim-${attempt}`;
 const endLabel = (attempt: number): string => `brand-end-${attempt}`;
 
-interface SecretClaimsOptions {
-  readonly client: SecretsManagerClient;
-  readonly secretId: string;
+interface SecretClaimsOptions extends SecretOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
 }
-
-/** By label: the version that has it. */
-type Labels = ReadonlyMap<string, string>;
 
 class SecretClaims {
   readonly #options: SecretClaimsOptions;
@@ -195,7 +151,7 @@ class SecretClaims {
 
   /** `spent`: every attempt on this version is over, so the same value must be stored once more. Throws AWS's errors. */
   async take(version: string): Promise<RenewalClaim | "taken" | "spent"> {
-    const labels = await this.#labels();
+    const labels = await labelsOf(this.#options);
     if (labels.get("AWSCURRENT") !== version) return "taken";
     let last = 0;
     for (let n = 1; n <= ATTEMPTS; n += 1) if (labels.get(claimLabel(n)) === version) last = n;
@@ -204,11 +160,6 @@ class SecretClaims {
       last === 0 || labels.get(endLabel(last)) === version || this.#hasExpired(`${version} ${last}`);
     if (!isOver) return "taken";
     return last === ATTEMPTS ? "spent" : this.#claim(version, last + 1, labels);
-  }
-
-  /** Whether no version of the secret has a label, so it never had a value. Throws where there is no such secret. */
-  async hasNoValue(): Promise<boolean> {
-    return (await this.#labels()).size === 0;
   }
 
   async #claim(version: string, attempt: number, labels: Labels): Promise<RenewalClaim | "taken"> {
@@ -232,7 +183,7 @@ class SecretClaims {
 
   /** After a renewal the version is no longer current and its claim means nothing, so nothing is sent. */
   async #end(attempt: number, version: string): Promise<void> {
-    const labels = await this.#labels();
+    const labels = await labelsOf(this.#options);
     if (labels.get("AWSCURRENT") === version) {
       await this.#move(endLabel(attempt), labels.get(endLabel(attempt)), version);
     }
@@ -273,16 +224,6 @@ class SecretClaims {
       if (MOVED_MEANWHILE.has(awsError(error)?.name)) return false;
       throw error;
     }
-  }
-
-  async #labels(): Promise<Labels> {
-    const { client, secretId } = this.#options;
-    const { VersionIdsToStages = {} } = await client.send(new DescribeSecretCommand({ SecretId: secretId }));
-    return new Map(
-      Object.entries(VersionIdsToStages).flatMap(([version, stages]) =>
-        stages.map((label) => [label, version] as const),
-      ),
-    );
   }
 }
 
