@@ -4,6 +4,7 @@ import type { ListedEvent } from "../../../../../lambdas/job/service/event-servi
 import {
   EventListBuilder,
   EventTexts,
+  paginationHints,
 } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
 import { uuidOf } from "../../../../simulator/simulated-event.ts";
 
