@@ -65,34 +65,28 @@ export async function writeOutFile<T>(
   await removeLeftOvers(real);
   const mode = existing && existing.mode & 0o777;
   const temporary = join(dirname(real), `.${basename(real)}.${systemRandom.token().slice(0, 8)}.tmp`);
-  const attempt = <R>(step: Promise<R>): Promise<R> =>
-    step.catch((error: unknown) => {
-      throw new SyncError(
-        failure,
-        `The result cannot be written to ${real}: ${systemReason(error)}. Make room, or choose another place with --out.`,
-        { cause: error },
-      );
-    });
   // Made now: a folder that this user may not write in is found before the query takes its time.
   await (await open(temporary, "wx", mode ?? NEW_FILE_MODE).catch(failed)).close();
   try {
     const written = await write(temporary, async (pieces) => {
-      const file = await attempt(open(temporary, "w"));
-      try {
-        for await (const piece of pieces) await attempt(file.writeFile(piece));
-      } finally {
-        await attempt(file.close());
-      }
+      await using file = await open(temporary, "w");
+      for await (const piece of pieces) await file.writeFile(piece);
     });
-    const file = await attempt(open(temporary, "r+"));
-    try {
-      if (mode !== undefined) await attempt(file.chmod(mode));
-      await attempt(file.sync());
-    } finally {
-      await attempt(file.close());
+    {
+      await using file = await open(temporary, "r+");
+      if (mode !== undefined) await file.chmod(mode);
+      await file.sync();
     }
-    await attempt(rename(temporary, real));
+    await rename(temporary, real);
     return { path: real, replaces: existing !== undefined, written };
+  } catch (error) {
+    // What `write` throws of its own is no error of the file.
+    if (error instanceof SyncError || codeOf(error) === undefined) throw error;
+    throw new SyncError(
+      failure,
+      `The result cannot be written to ${real}: ${systemReason(error)}. Make room, or choose another place with --out.`,
+      { cause: error },
+    );
   } finally {
     // What was not kept.
     await unlink(temporary).catch(() => undefined);
