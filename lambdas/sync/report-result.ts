@@ -30,7 +30,7 @@ import { accountStore } from "../job/storage/store.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import type { FunctionPorts } from "./function-ports.ts";
 import type { Mail } from "./telemetry/mail.ts";
-import type { MetricName, MetricValues } from "./telemetry/metrics.ts";
+import type { MetricValues } from "./telemetry/metrics.ts";
 
 /**
  * Returns the publication's number: ten digits, undefined where nothing was published. An error of the result is
@@ -276,7 +276,7 @@ export function attemptMetrics(result: RunResult, budget: Budget): MetricValues 
   const { outcome, requests, seconds, events, added, changed, removed } = row;
   const flag = (counted: Outcome): number => (outcome === counted ? 1 : 0);
   const isPublished = outcome === "PUBLISHED";
-  const values: Partial<Record<MetricName, number | null>> = {
+  return {
     ...(outcome === "DRY_RUN" || isAbandoned
       ? {}
       : {
@@ -286,7 +286,9 @@ export function attemptMetrics(result: RunResult, budget: Budget): MetricValues 
           DurationSeconds: seconds,
         }),
     ...alarmMetrics(result),
-    ...(isPublished ? { Events: events, Added: added, Changed: changed, Removed: removed } : {}),
+    ...(isPublished
+      ? { Events: events ?? 0, Added: added ?? 0, Changed: changed ?? 0, Removed: removed ?? 0 }
+      : {}),
     ...(isPublished || outcome === "HELD" ? { LeftOut: leftOutCount(row) } : {}),
     ...(requests === null
       ? {}
@@ -294,19 +296,19 @@ export function attemptMetrics(result: RunResult, budget: Budget): MetricValues 
           Requests: requests,
           Retries: row.retries ?? 0,
           Throttled: row.throttled ?? 0,
-          BudgetShare: shareOf(requests, seconds, budget),
+          ...budgetShare(requests, seconds, budget),
         }),
   };
-  const known = Object.entries(values).flatMap(([name, value]) =>
-    value === null ? [] : [[name, value] as const],
-  );
-  return Object.fromEntries(known);
 }
 
 /** A window is full from its first instant, so a run of one second may use a window's budget. */
-function shareOf(requests: number, seconds: number, { requestsPerMinute, windowMs }: Budget): number | null {
-  if (requestsPerMinute === "unlimited") return null;
+function budgetShare(
+  requests: number,
+  seconds: number,
+  { requestsPerMinute, windowMs }: Budget,
+): MetricValues {
+  if (requestsPerMinute === "unlimited") return {};
   const windows = Math.floor((seconds * 1_000) / windowMs) + 1;
   const allowed = windowAllowance(requestsPerMinute, windowMs) * windows;
-  return Math.round((requests / allowed) * 1000) / 10;
+  return { BudgetShare: Math.round((requests / allowed) * 1000) / 10 };
 }

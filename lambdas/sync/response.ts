@@ -40,6 +40,7 @@ export function responseOf(result: RunResult, facts: ResponseFacts): object {
   const { row, explanation, isRepeat } = result;
   const { account, publication } = facts;
   const { outcome, run_id, snapshot_id, reason, seconds, requests } = row;
+  const { listed, events, added, changed, removed, gone, forbidden, rejected, repeated } = row;
   return {
     outcome,
     summary: summary(row),
@@ -50,7 +51,7 @@ export function responseOf(result: RunResult, facts: ResponseFacts): object {
     run_id,
     snapshot_id,
     ...(publication === undefined ? {} : { publication }),
-    counts: countsOf(row),
+    counts: { listed, events, added, changed, removed, gone, forbidden, rejected, repeated },
     requests,
     seconds,
     ...nextSteps(result, facts),
@@ -70,11 +71,6 @@ function summary(row: RunLogEntry): string {
   if (row.repeated) parts.push(`${countText(row.repeated)} repeated in the list`);
   if (leftOutCount(row) > 0) parts.push(`${countText(leftOutCount(row))} left out`);
   return parts.join("; ");
-}
-
-function countsOf(row: RunLogEntry): object {
-  const { listed, events, added, changed, removed, gone, forbidden, rejected, repeated } = row;
-  return { listed, events, added, changed, removed, gone, forbidden, rejected, repeated };
 }
 
 /** What to paste next: a query, or the event that publishes what is held, after a look at what that would do. */

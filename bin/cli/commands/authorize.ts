@@ -28,8 +28,13 @@ export const authorizeCommand = command({
   options: OPTIONS,
   example: "authorize --auth-url https://login.example --credentials credentials/uk.json",
   execute: async (values, context) => {
-    const authUrl = new URL(givenAuthUrl(values));
-    const { redirectUri, paste } = values;
+    const { authUrl, redirectUri, paste } = values;
+    if (authUrl === undefined) {
+      throw new SyncError(
+        "CONFIG_INVALID",
+        "The address of the identity provider is missing: give --auth-url https://… or set BRAND_AUTH_URL.",
+      );
+    }
     if (!paste && !canListenOn(redirectUri)) {
       throw new SyncError(
         "CONFIG_INVALID",
@@ -46,10 +51,11 @@ export const authorizeCommand = command({
     const tokens = await openTokens(values, context);
     await refuseUnusable(tokens);
     const { signal, stdout, stderr: terminal } = context;
-    const request = authorizationRequest(authUrl, credentials.client_id, redirectUri, systemRandom);
+    const identityProvider = new URL(authUrl);
+    const request = authorizationRequest(identityProvider, credentials.client_id, redirectUri, systemRandom);
     const exchange = (code: string): Promise<void> =>
       exchangeCode(code, {
-        authUrl,
+        authUrl: identityProvider,
         credentials,
         request,
         proxies: context.proxies,
@@ -78,20 +84,8 @@ export function canListenOn(redirectUri: string): boolean {
   return protocol === "http:" && isLoopback(hostname);
 }
 
-function givenAuthUrl({ authUrl }: Values): string {
-  if (authUrl !== undefined) return authUrl;
-  throw new SyncError(
-    "CONFIG_INVALID",
-    "The address of the identity provider is missing: give --auth-url https://… or set BRAND_AUTH_URL.",
-  );
-}
-
 async function oauthCredentials(values: Values, context: CommandContext): Promise<OAuthCredentials> {
-  const logger = new Display({
-    terminal: context.stderr,
-    clock: systemClock,
-    level: "info",
-  });
+  const logger = new Display({ terminal: context.stderr, clock: systemClock, level: "info" });
   const read = await (await openCredentials(values.credentials, context, logger)).read();
   if (read.method === "oauth") return read;
   throw new SyncError(

@@ -4,7 +4,7 @@
 import { join, resolve } from "node:path";
 import { type AccountLog, UNIT_TABLES } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
-import { isDamage, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { SyncError, undefinedIfDamaged } from "../../../lambdas/job/errors/sync-error.ts";
 import { parsePointer } from "../../../lambdas/job/json/json-pointers.ts";
 import { heldSnapshots } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
@@ -173,12 +173,8 @@ async function fieldsOf(
   snapshotId: string | undefined,
 ): Promise<readonly Field[]> {
   if (snapshotId === undefined) return [];
-  try {
-    return (await readManifest(accountStore(store, account), snapshotId)).fields;
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return [];
-  }
+  const manifest = await readManifest(accountStore(store, account), snapshotId).catch(undefinedIfDamaged);
+  return manifest?.fields ?? [];
 }
 
 /** The keys; undefined for an element of an array, and for keys that a path cannot hold. */

@@ -117,21 +117,25 @@ function firstOfEach(preview: Preview): readonly string[] {
     ...first("added", added ?? 0, uuids.added),
     ...first("changed", changed ?? 0, uuids.changed),
     ...first("removed", removed ?? 0, uuids.removed),
-    ...missingOf(preview).flatMap(([what, missing, some]) => first(`missing because ${what}`, missing, some)),
+    ...missingOf(preview).flatMap(([what, missing, reason]) =>
+      first(`missing because ${what}`, missing, reason ? uuids[reason] : []),
+    ),
   ];
 }
 
-type Missing = readonly [what: string, count: number, firstUuids: readonly string[]];
+type Reason = "forbidden" | "gone" | "oversize" | "too_deep";
 
-/** Listed events without a row, by reason. */
-export function missingOf(preview: Preview): readonly Missing[] {
-  const { gone, forbidden, rejected, oversize, too_deep, uuids } = preview;
+/** Listed events without a row, by reason; of the last one no uuids are known. */
+export function missingOf(
+  counts: Pick<Preview, Reason | "rejected">,
+): readonly (readonly [what: string, count: number, reason?: Reason])[] {
+  const { gone, forbidden, rejected, oversize, too_deep } = counts;
   return [
-    ["forbidden (403)", forbidden, uuids.forbidden],
-    ["gone (404 or 410)", gone, uuids.gone],
-    ["too large", oversize, uuids.oversize],
-    ["nested too deep", too_deep, uuids.too_deep],
-    ["without a valid uuid", rejected - oversize - too_deep, []],
+    ["forbidden (403)", forbidden, "forbidden"],
+    ["gone (404 or 410)", gone, "gone"],
+    ["too large", oversize, "oversize"],
+    ["nested too deep", too_deep, "too_deep"],
+    ["without a valid uuid", rejected - oversize - too_deep],
   ];
 }
 

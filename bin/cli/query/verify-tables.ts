@@ -6,7 +6,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
-import { isDamage, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { damageIn, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { damagedHeadRemedy } from "../../../lambdas/job/snapshot/files/damaged.ts";
 import {
   type DamagedUnit,
@@ -58,12 +58,10 @@ export async function verifyTables(options: VerifyTablesOptions): Promise<readon
     // Looked at before they are read, so that a change in between is seen the next time.
     const files = await look(join(directory, folder));
     if (record.get(folder) === files) continue;
-    try {
-      await verify(accountStore(store, unit.account), unit, proceed);
-      await addToRecord(directory, { folder, files });
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      found.push({ ...unit, damage: error });
+    const damage = await damageIn(verify(accountStore(store, unit.account), unit, proceed));
+    if (damage === undefined) await addToRecord(directory, { folder, files });
+    else {
+      found.push({ ...unit, damage });
       if (onLeftOut === undefined) throw unitsDamaged(found, accounts);
     }
   }
@@ -79,9 +77,7 @@ async function verify(store: AccountStore, { holds, publication }: Unit, proceed
 }
 
 /** The views name the files by this pattern. */
-function isInView(file: string): boolean {
-  return /^part-\d{5}\.ndjson\.gz$/.test(file);
-}
+const isInView = (file: string): boolean => /^part-\d{5}\.ndjson\.gz$/.test(file);
 
 /** How many more files one message names. */
 const MAX_NAMED = 10;

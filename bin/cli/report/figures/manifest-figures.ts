@@ -1,7 +1,7 @@
 // What the manifests of publications say: how many listed events are left out, and which fields of events are new, gone or
 // of other types.
 
-import { isDamage } from "../../../../lambdas/job/errors/sync-error.ts";
+import { undefinedIfDamaged } from "../../../../lambdas/job/errors/sync-error.ts";
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import {
   type FieldChanges,
@@ -13,6 +13,7 @@ import type { JsonType } from "../../../../lambdas/job/snapshot/fields/field-pro
 import { type Manifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../../lambdas/job/storage/store.ts";
+import { missingOf } from "../../output/describe-status.ts";
 import { plural } from "../../output/words.ts";
 import { type Figure, instantCell, table } from "../page/figure.ts";
 
@@ -24,13 +25,16 @@ export async function manifestFigures(
   store: AccountStore,
   publications: readonly Publication[],
 ): Promise<readonly Figure[]> {
+  // Undefined where retention has deleted it, or it is damaged: `check` reports damage.
+  const manifestOf = (id: string): Promise<Manifest | undefined> =>
+    readManifest(store, id).catch(undefinedIfDamaged);
   const compared: ChangedFields[] = [];
   let before: Manifest | undefined;
   let after: Manifest | undefined;
   for (const { base_snapshot_id: base, snapshot_id, published_at } of publications.slice(-MOST)) {
     if (base === null) before = undefined;
-    else before = after?.snapshot_id === base ? after : await manifestIfWhole(store, base);
-    after = await manifestIfWhole(store, snapshot_id);
+    else before = after?.snapshot_id === base ? after : await manifestOf(base);
+    after = await manifestOf(snapshot_id);
     if (before && after) compared.push({ published_at, ...fieldChanges(before, after) });
   }
   return [
@@ -39,33 +43,14 @@ export async function manifestFigures(
   ];
 }
 
-/** Undefined where retention has deleted it, or it is damaged: `check` reports damage. */
-async function manifestIfWhole(store: AccountStore, snapshotId: string): Promise<Manifest | undefined> {
-  try {
-    return await readManifest(store, snapshotId);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return undefined;
-  }
-}
-
 type Counts = Manifest["counts"];
-
-const REASONS: readonly (readonly [name: string, countOf: (counts: Counts) => number])[] = [
-  ["gone (404 or 410)", ({ gone }) => gone],
-  ["forbidden (403)", ({ forbidden }) => forbidden],
-  ["too large", ({ oversize }) => oversize],
-  ["nested too deep", ({ too_deep }) => too_deep],
-  ["without a valid uuid", ({ rejected, oversize, too_deep }) => rejected - oversize - too_deep],
-];
 
 /** @param before of the snapshot that the head is compared with; undefined where that is gone */
 function leftOutFigure(now: Counts, before: Counts | undefined): Figure {
-  const counts = REASONS.map(([name, countOf]) => ({
-    name,
-    now: countOf(now),
-    before: before ? countOf(before) : null,
-  })).filter((one) => one.now + (one.before ?? 0) > 0);
+  const earlier = before ? missingOf(before) : [];
+  const counts = missingOf(now)
+    .map(([name, count], at) => ({ name, now: count, before: earlier[at]?.[1] ?? null }))
+    .filter((one) => one.now + (one.before ?? 0) > 0);
   const missing = now.listed - now.events;
   const listed = `${countText(now.listed)} listed events`;
   return {
