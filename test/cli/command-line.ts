@@ -3,7 +3,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -12,8 +11,6 @@ import { main } from "../../bin/cli/main.ts";
 import { Terminal } from "../../bin/cli/output/terminal.ts";
 import type { Simulator } from "../simulator/simulator.ts";
 
-/** Processes share what one of them has compiled. */
-export const NODE_COMPILE_CACHE = join(tmpdir(), "brand-events-compile-cache");
 export const SYNC = fileURLToPath(new URL("../../bin/sync.ts", import.meta.url));
 
 export interface Ended {
@@ -77,7 +74,7 @@ export function start(
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("BRAND_"));
   const child = spawn(process.execPath, [program, ...args], {
     cwd,
-    env: { ...Object.fromEntries(inherited), NODE_COMPILE_CACHE, ...env },
+    env: { ...Object.fromEntries(inherited), ...env },
     stdio: [stdin ?? "ignore", "pipe", "pipe"],
   });
   const said = { stdout: "", stderr: "" };

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, NODE_COMPILE_CACHE, SYNC, sync, writeCredentials } from "./command-line.ts";
+import { against, lastJson, SYNC, sync, writeCredentials } from "./command-line.ts";
 
 /** The command line in a shell that does with its output what `redirected` says. */
 async function syncInto(
@@ -21,7 +21,6 @@ async function syncInto(
   const shell = ["-c", script, "shell", process.execPath, SYNC, ...args];
   const child = spawn("bash", shell, {
     cwd,
-    env: { ...process.env, NODE_COMPILE_CACHE },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const output = text(child.stdout);

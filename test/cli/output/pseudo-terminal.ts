@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { NODE_COMPILE_CACHE, SYNC } from "../command-line.ts";
+import { SYNC } from "../command-line.ts";
 
 const PYTHON = "python3";
 const SCRIPT = fileURLToPath(new URL("pseudo-terminal.py", import.meta.url));
@@ -31,7 +31,7 @@ export function syncOnTerminal(
   },
 ): OnTerminal {
   const { NO_COLOR: _, ...inherited } = process.env;
-  const env = { ...inherited, TERM: "xterm-256color", NODE_COMPILE_CACHE, ...options.env };
+  const env = { ...inherited, TERM: "xterm-256color", ...options.env };
   const command = [SCRIPT, String(options.columns), process.execPath, SYNC, ...args];
   const child = spawn(PYTHON, command, { cwd: options.cwd, env, stdio: ["pipe", "pipe", "inherit"] });
   let text = "";
