@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod";
-import { isDamage } from "../../errors/sync-error.ts";
+import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import type { Store } from "../../storage/store.ts";
 import { damaged } from "../files/damaged.ts";
@@ -100,7 +100,7 @@ export async function createPlan(store: Store, key: string, { events, ...draft }
     if (event.uuid <= previous)
       throw new Error("the events of a draft are sorted, each uuid once, and these are not");
     previous = event.uuid;
-    lines.add(eventLine(bounded(event)));
+    lines.add(eventLine(event));
   }
   const header: PlanHeader = {
     version: VERSION,
@@ -125,37 +125,21 @@ export async function readPlan(store: Store, key: string): Promise<Plan | undefi
   if (chunks === undefined) throw bad(key, "it is missing");
   const lines = new CompressedLines();
   let header: PlanHeader | undefined;
-  let previous = "";
-  let isSorted = true;
   for await (const line of readLines(chunks, key, remedy(key))) {
-    if (header === undefined) {
-      if (parse(line, ANY_HEADER, key).version !== VERSION) return undefined;
-      header = parse(line, HEADER, key);
-      continue;
-    }
-    const { uuid } = parse(line, EVENT, key);
-    isSorted &&= uuid > previous;
-    previous = uuid;
-    lines.add(line);
+    if (header !== undefined) lines.add(line);
+    else if (parse(line, ANY_HEADER, key).version !== VERSION) return undefined;
+    else header = parse(line, HEADER, key);
   }
   if (header === undefined) throw bad(key, "it has no header");
   if (header.events !== lines.length) throw bad(key, "its header counts another number of events");
   if (header.listed !== header.events + header.rejected) throw bad(key, "its header's counts do not add up");
   if (header.sha256 !== lines.sha256()) throw bad(key, "its checksum does not match");
-  if (!isSorted) throw bad(key, "its events are not sorted by uuid");
   return planOf(key, header, lines);
 }
 
 /** What started a run: `manual` where its plan is missing, damaged or of another version, because only the run log shows it. */
 export async function plannedTrigger(store: Store, key: string): Promise<PlanHeader["trigger"]> {
-  try {
-    const chunks = await store.open(key);
-    if (chunks === undefined) return "manual";
-    for await (const line of readLines(chunks, key, remedy(key))) return parse(line, HEADER, key).trigger;
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-  }
-  return "manual";
+  return (await readPlan(store, key).catch(undefinedIfDamaged))?.header.trigger ?? "manual";
 }
 
 function planOf(key: string, header: PlanHeader, lines: CompressedLines): Plan {
@@ -175,16 +159,10 @@ function* planLines(header: PlanHeader, lines: CompressedLines): Generator<strin
   yield* lines.from(0);
 }
 
-function eventLine({ uuid, requestAs, ...rest }: PlannedEvent): string {
-  return jsonLine(requestAs === uuid ? { uuid, ...rest } : { uuid, requestAs, ...rest });
-}
-
-/** Escaped as JSON once more, the largest list entry could be longer than the longest string. */
-function bounded(event: PlannedEvent): PlannedEvent {
-  const { uuid, requestAs, listing } = event;
-  return fitsRow({ listing })
-    ? { uuid, requestAs, listing }
-    : { uuid, requestAs, listing: "", isOversize: true };
+function eventLine({ uuid, requestAs, listing }: PlannedEvent): string {
+  // Escaped as JSON once more, the largest list entry could be longer than the longest string.
+  const kept = fitsRow({ listing }) ? { listing } : { listing: "", isOversize: true };
+  return jsonLine(requestAs === uuid ? { uuid, ...kept } : { uuid, requestAs, ...kept });
 }
 
 function parse<Schema extends z.ZodType>(line: string, schema: Schema, key: string): z.infer<Schema> {
