@@ -13,7 +13,7 @@ import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/run/discover.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
-import { typesOf } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
+import { typesOf } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { liftText } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { readColumns, type TableColumns } from "../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";

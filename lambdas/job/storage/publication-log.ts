@@ -33,6 +33,17 @@ const PUBLICATION = z.object({
   accepted: MISSING.optional(),
 });
 
+/** What a publication says of the snapshot and the changes that it published. */
+export const publishedUnits = PUBLICATION.pick({
+  publication: true,
+  snapshot_id: true,
+  events: true,
+  added: true,
+  changed: true,
+  removed: true,
+});
+export type PublishedUnits = Readonly<z.infer<typeof publishedUnits>>;
+
 /** It has the columns of a publication, so that tables which show the files as they come can read it. */
 const REMOVAL = PUBLICATION.extend({ action: z.literal("remove"), snapshot_id: z.null() });
 const ENTRY = z.discriminatedUnion("action", [PUBLICATION, REMOVAL]);

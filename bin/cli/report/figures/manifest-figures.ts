@@ -6,10 +6,10 @@ import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import {
   type FieldChanges,
   fieldChanges,
+  type JsonType,
   shownPointer,
   typesOf,
-} from "../../../../lambdas/job/snapshot/fields/field-changes.ts";
-import type { JsonType } from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
+} from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { type Manifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../../lambdas/job/storage/store.ts";

@@ -9,13 +9,13 @@ import {
   describeUnit,
   folderOf,
   keptSnapshots,
-  type PublishedUnits,
   partSizes,
   type Unit,
 } from "../../snapshot/files/units.ts";
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
 import { KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
+import { type PublishedUnits, publishedUnits } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import { createView, DUCKDB, EVENT_HISTORY, eventsTyped } from "../views/views.ts";
 
@@ -55,25 +55,11 @@ export function unitsOf(table: UnitTable, { account, log, snapshots, lost }: Acc
     .map((publication) => ({ account, holds: "snapshot", publication }));
 }
 
-// Identifiers become parts of paths in SQL, so nothing else passes.
-const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
-const count = z.int().nonnegative();
-
 const LIST = z.object({
-  account: identifier,
-  publications: z.array(
-    z.object({
-      publication: z.string().regex(/^\d{10}$/),
-      snapshot_id: identifier,
-      events: count,
-      added: count,
-      changed: count,
-      removed: count,
-    }),
-  ),
+  account: z.string(),
+  publications: z.array(publishedUnits),
   removal: z.string().optional(),
-  /** Of snapshots that lacked nothing the sizes of their parts. */
-  whole: z.record(identifier, z.array(count)),
+  whole: z.record(z.string(), z.array(z.int().nonnegative())),
 });
 
 const LINE = "-- has ";
@@ -83,14 +69,7 @@ const LINE = "-- has ";
  * two texts are the same before and after it, so that a process that was stopped before it does not replace the later one.
  */
 function listLine({ account, log, removal, snapshots, incomplete }: AccountLog): string {
-  const publications = log.map(({ publication, snapshot_id, events, added, changed, removed }) => ({
-    publication,
-    snapshot_id,
-    events,
-    added,
-    changed,
-    removed,
-  }));
+  const publications = log.map((each) => publishedUnits.parse(each));
   const whole = new Set(keptSnapshots(log, snapshots).map(({ snapshot_id }) => snapshot_id));
   for (const { holds, publication } of incomplete)
     if (holds === "snapshot") whole.delete(publication.snapshot_id);

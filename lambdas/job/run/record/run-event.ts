@@ -1,7 +1,7 @@
 // The events on the bus: a run has begun, a snapshot was published or is held, a run failed, the fields of events have
 // changed.
 
-import { type FieldChanges, shownPointer, typesOf } from "../../snapshot/fields/field-changes.ts";
+import { type FieldChanges, shownPointer, typesOf } from "../../snapshot/fields/field-profile.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../compare/held-snapshots.ts";
 import { errorColumns, isRun, leftOutCount, type RunLogEntry, type Trigger } from "./run-log.ts";

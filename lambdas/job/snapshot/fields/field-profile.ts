@@ -1,29 +1,39 @@
-// Which fields events have: every JSON Pointer below the root, in how many events, with which JSON types; and which
-// events lack a required field.
+// Which fields events have: every JSON Pointer below the root, in how many events, with which JSON types; how they changed
+// from one snapshot to another; and which events lack a required field.
 
+import * as z from "zod";
+import { redactKey } from "../../errors/shown-text.ts";
 import { formatPointer, parsePointer } from "../../json/json-pointers.ts";
 import { valueAt } from "../../json/json-scanner.ts";
 
-export const JSON_TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
+const JSON_TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
 export type JsonType = (typeof JSON_TYPES)[number];
 
-export interface Field {
-  /** JSON Pointer; indices of arrays are folded into `*`, so `/tags/*`. */
-  readonly pointer: string;
-  /** Events that have it. */
-  readonly count: number;
-  /** Events that have it with this type; an array's elements may have several in one event. */
-  readonly types: Readonly<Partial<Record<JsonType, number>>>;
-}
+const FIELD = z
+  .object({
+    /** JSON Pointer; indices of arrays are folded into `*`, so `/tags/*`. */
+    pointer: z.string().startsWith("/"),
+    /** Events that have it. */
+    count: z.int().positive(),
+    /** Events that have it with this type; an array's elements may have several in one event. */
+    types: z.partialRecord(z.enum(JSON_TYPES), z.int().positive()),
+  })
+  .readonly();
 
-export interface Profile {
+export type Field = z.infer<typeof FIELD>;
+
+const MAX_FIELDS = 2_000;
+
+/** As manifests have it. */
+export const profileSchema = z.object({
   /** In the order of the pointers' code units. */
-  readonly fields: readonly Field[];
+  fields: z.array(FIELD).max(MAX_FIELDS).readonly(),
   /** False where events have more fields than a profile holds. */
-  readonly fields_complete: boolean;
-}
+  fields_complete: z.boolean(),
+});
 
-export const MAX_FIELDS = 2_000;
+export type Profile = Readonly<z.infer<typeof profileSchema>>;
+
 /** In UTF-16 code units; so it bounds the depth too. */
 const MAX_POINTER_LENGTH = 1_000;
 const ARRAY_TOKEN = "*";
@@ -45,10 +55,7 @@ interface Node {
  * A field among the first of all events is among the first of any of them, so which fields are kept, and their
  * counts, do not depend on the order of the events.
  */
-export function compareFields(
-  a: Pick<Node, "depth" | "pointer">,
-  b: Pick<Node, "depth" | "pointer">,
-): number {
+function compareFields(a: Pick<Node, "depth" | "pointer">, b: Pick<Node, "depth" | "pointer">): number {
   return a.depth - b.depth || (a.pointer < b.pointer ? -1 : a.pointer > b.pointer ? 1 : 0);
 }
 
@@ -167,6 +174,91 @@ function typeIndex(value: unknown): number {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
+}
+
+interface RetypedField {
+  readonly pointer: string;
+  readonly before: readonly JsonType[];
+  readonly after: readonly JsonType[];
+}
+
+/** Each in the order of the pointers. */
+export interface FieldChanges {
+  readonly added: readonly Field[];
+  readonly gone: readonly Field[];
+  readonly retyped: readonly RetypedField[];
+}
+
+const MAX_SHOWN = 20;
+
+/** A field whose count alone changed is not among them, nor one that either profile had no room for. */
+export function fieldChanges(before: Profile, after: Profile): FieldChanges {
+  const [oldFields, newFields] = [byPointer(before), byPointer(after)];
+  const knewBefore = knows(before);
+  const knowsNow = knows(after);
+  return {
+    added: after.fields.filter(({ pointer }) => !oldFields.has(pointer) && knewBefore(pointer)),
+    gone: before.fields.filter(({ pointer }) => !newFields.has(pointer) && knowsNow(pointer)),
+    retyped: after.fields.flatMap((field) => {
+      const old = oldFields.get(field.pointer);
+      if (old === undefined) return [];
+      const change = { pointer: field.pointer, before: typesOf(old), after: typesOf(field) };
+      return change.before.join() === change.after.join() ? [] : [change];
+    }),
+  };
+}
+
+/** One line for each kind that there is, for a person. Keys that look like data are not repeated. */
+export function describeFieldChanges({ added, gone, retyped }: FieldChanges): readonly string[] {
+  const typed = (field: Field): string => `${shownPointer(field.pointer)} (${typesOf(field).join(" or ")})`;
+  return [
+    ...line("new fields: ", added, typed),
+    ...line("fields that are gone: ", gone, typed),
+    ...line(
+      "fields that changed their type: ",
+      retyped,
+      ({ pointer, before, after }) =>
+        `${shownPointer(pointer)} (from ${before.join(" or ")} to ${after.join(" or ")})`,
+    ),
+  ];
+}
+
+export function typesOf({ types }: Field): readonly JsonType[] {
+  return JSON_TYPES.filter((type) => types[type] !== undefined);
+}
+
+function byPointer({ fields }: Profile): ReadonlyMap<string, Field> {
+  return new Map(fields.map((field) => [field.pointer, field]));
+}
+
+/** Whether a profile would have the field if its events did: a full one ends at its last field. */
+function knows({ fields, fields_complete }: Profile): (pointer: string) => boolean {
+  if (fields_complete) return () => true;
+  if (fields.length < MAX_FIELDS) return () => true;
+  const last = fields
+    .map(({ pointer }) => placeOf(pointer))
+    .reduce((a, b) => (compareFields(a, b) > 0 ? a : b));
+  return (pointer) => compareFields(placeOf(pointer), last) < 0;
+}
+
+function placeOf(pointer: string): Pick<Node, "depth" | "pointer"> {
+  return { pointer, depth: pointer.split("/").length - 1 };
+}
+
+function line<Item>(
+  title: string,
+  items: readonly Item[],
+  describe: (item: Item) => string,
+): readonly string[] {
+  if (items.length === 0) return [];
+  const first = items.slice(0, MAX_SHOWN).map(describe);
+  const more = items.length > MAX_SHOWN ? `, and ${items.length - MAX_SHOWN} more` : "";
+  return [`${title}${first.join(", ")}${more}`];
+}
+
+/** Keys that look like data are not repeated. */
+export function shownPointer(pointer: string): string {
+  return formatPointer(parsePointer(pointer).map((token) => (token === "*" ? token : redactKey(token))));
 }
 
 /** How many events lack what. */

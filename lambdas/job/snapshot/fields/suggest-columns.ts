@@ -10,8 +10,7 @@ import {
   RESERVED_NAMES,
   TYPED_VIEW_NAMES,
 } from "../rows/lifted-column.ts";
-import { typesOf } from "./field-changes.ts";
-import type { Field, JsonType } from "./field-profile.ts";
+import { type Field, type JsonType, typesOf } from "./field-profile.ts";
 
 const SCALARS: ReadonlySet<JsonType> = new Set(["string", "number", "boolean", "null"]);
 

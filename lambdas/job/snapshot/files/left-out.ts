@@ -4,9 +4,11 @@ import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { jsonLine } from "../../json/json-line.ts";
 import type { AccountStore, Store } from "../../storage/store.ts";
-import { LEFT_OUT_REASONS, type LeftOut, leftOutSchema } from "../staging/chain.ts";
+import { type LeftOut, leftOutSchema } from "../staging/chain.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
 import type { Manifest } from "./manifest.ts";
+
+const REASONS = leftOutSchema.shape.reason.options;
 
 /**
  * Creates the file, and returns what the manifest says of it; undefined where the list is empty and there is none. Throws
@@ -41,7 +43,7 @@ export async function verifyLeftOut(
   store: AccountStore,
   { snapshot_id, counts, left_out }: Pick<Manifest, "snapshot_id" | "counts" | "left_out">,
 ): Promise<void> {
-  if (LEFT_OUT_REASONS.every((reason) => counts[reason] === 0)) return;
+  if (REASONS.every((reason) => counts[reason] === 0)) return;
   const key = store.keys.leftOut(snapshot_id);
   const found = await store.read(key);
   if (found === undefined) throw damaged(key, "it is missing", RESTORE);
@@ -51,7 +53,7 @@ export async function verifyLeftOut(
   }
   const listed = parse(found.bytes, key);
   const countOf = (wanted: string): number => listed.filter(({ reason }) => reason === wanted).length;
-  if (LEFT_OUT_REASONS.some((reason) => countOf(reason) !== counts[reason]))
+  if (REASONS.some((reason) => countOf(reason) !== counts[reason]))
     throw damaged(key, "it has other events than the manifest counts", RESTORE);
 }
 

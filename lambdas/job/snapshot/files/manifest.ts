@@ -5,7 +5,7 @@ import * as z from "zod";
 import { isListed } from "../../settings/values.ts";
 import { readJson, SELDOM_PARSED, writeJsonOnce } from "../../storage/json-object.ts";
 import type { AccountStore, Store } from "../../storage/store.ts";
-import { JSON_TYPES, MAX_FIELDS } from "../fields/field-profile.ts";
+import { profileSchema } from "../fields/field-profile.ts";
 import { columnType } from "../rows/lifted-column.ts";
 import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
 
@@ -37,17 +37,9 @@ const PART = z.object({
 const STORED = z.object({ bytes: z.int().positive(), sha256 });
 
 // Becomes part of the views' SQL, so nothing else passes.
-export const columnName = z.string().regex(/^[a-z_][a-z0-9_]*$/);
+const columnName = z.string().regex(/^[a-z_][a-z0-9_]*$/);
 
-const FIELD = z
-  .object({
-    pointer: z.string().startsWith("/"),
-    count: z.int().positive(),
-    types: z.partialRecord(z.enum(JSON_TYPES), z.int().positive()),
-  })
-  .readonly();
-
-const LIFTED = z.object({
+export const liftedSchema = z.object({
   name: columnName,
   pointer: z.string().startsWith("/"),
   /** Part of the views' SQL too. */
@@ -72,9 +64,8 @@ const MANIFEST = z
     digests: z.object({ bytes: z.int().positive(), sha256 }).optional(),
     columns: z.array(columnName).readonly(),
     /** Where the last columns come from, and what readers take them for. */
-    lifted: z.array(LIFTED).readonly(),
-    fields: z.array(FIELD).max(MAX_FIELDS).readonly(),
-    fields_complete: z.boolean(),
+    lifted: z.array(liftedSchema).readonly(),
+    ...profileSchema.shape,
     started_at: z.iso.datetime(),
     finished_at: z.iso.datetime(),
     program: z.object({ name: z.string(), version: z.string() }),

@@ -3,18 +3,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { damageIn, type SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
-import type { Publication } from "../../storage/publication-log.ts";
+import type { PublishedUnits } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
 import { readManifest } from "./manifest.ts";
 import { verifyPart } from "./parts.ts";
-
-/** What a publication says of its two units. */
-export type PublishedUnits = Pick<
-  Publication,
-  "publication" | "snapshot_id" | "events" | "added" | "changed" | "removed"
->;
 
 export interface Unit {
   readonly account: string;

@@ -2,12 +2,12 @@
 
 import * as z from "zod";
 import { FOLDERS, isOfLayout } from "../../storage/layout.ts";
+import type { PublishedUnits } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { damaged, RESTORE } from "./damaged.ts";
 import { readLines } from "./gzip-lines.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
 import { verifyPart } from "./parts.ts";
-import type { PublishedUnits } from "./units.ts";
 
 /**
  * Reads all of it. Throws `STORE_CORRUPT` naming the first file that is missing or damaged.

@@ -7,16 +7,11 @@ import { accountsIn } from "../../storage/known-accounts.ts";
 import { COLUMNS_FILE, FOLDERS } from "../../storage/layout.ts";
 import { newestReadable } from "../../storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
-import { columnName, type Manifest, readManifest } from "../files/manifest.ts";
-import { columnType, eventColumns } from "./lifted-column.ts";
+import { liftedSchema, type Manifest, readManifest } from "../files/manifest.ts";
+import { eventColumns } from "./lifted-column.ts";
 
-// Name and type become parts of the views' SQL, so nothing else passes.
-const COLUMN = z.object({
-  name: columnName,
-  /** The type that was named last, by any account's run. */
-  type: columnType.optional(),
-  /** The snapshot whose run named the type. */
-  typed_by: z.string().optional(),
+// The type is the one that was named last, by any account's run.
+const COLUMN = liftedSchema.omit({ pointer: true }).extend({
   /** By account. */
   pointers: z.record(z.string(), z.string().startsWith("/")),
   /** The snapshot that brought the column. */

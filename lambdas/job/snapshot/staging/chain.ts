@@ -12,14 +12,13 @@ import { damaged } from "../files/damaged.ts";
 import { Checksum, readLines } from "../files/gzip-lines.ts";
 import type { Plan } from "./plan.ts";
 
-/** Why a listed event has no row: 404 or 410, 403, a detail over the cap, or one that is nested too deep. */
-export const LEFT_OUT_REASONS = ["gone", "forbidden", "oversize", "too_deep"] as const;
-export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
-
-export interface LeftOut {
-  readonly uuid: string;
-  readonly reason: LeftOutReason;
-}
+/** A listed event that has no row, because of a 404 or 410, a 403, a detail over the cap, or one that is nested too deep. */
+export const leftOutSchema = z.object({
+  uuid: z.string(),
+  reason: z.enum(["gone", "forbidden", "oversize", "too_deep"]),
+});
+export type LeftOut = Readonly<z.infer<typeof leftOutSchema>>;
+export type LeftOutReason = LeftOut["reason"];
 
 interface StagedRow {
   readonly uuid: string;
@@ -28,8 +27,6 @@ interface StagedRow {
 
 /** The result of one event: a row's line, or why there is none. */
 export type StagedResult = StagedRow | { readonly uuid: string; readonly leftOut: LeftOutReason };
-
-export const leftOutSchema = z.object({ uuid: z.string(), reason: z.enum(LEFT_OUT_REASONS) });
 
 const count = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);

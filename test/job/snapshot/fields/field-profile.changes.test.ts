@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { describeFieldChanges, fieldChanges } from "../../../../lambdas/job/snapshot/fields/field-changes.ts";
 import {
+  describeFieldChanges,
   type Field,
   FieldProfiler,
+  fieldChanges,
   type Profile,
 } from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
 
