@@ -14,6 +14,7 @@ import {
 } from "../../snapshot/files/units.ts";
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
+import { SELDOM_PARSED } from "../../storage/json-object.ts";
 import { KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
 import { type PublishedUnits, publishedUnits } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
@@ -69,7 +70,7 @@ const LINE = "-- has ";
  * two texts are the same before and after it, so that a process that was stopped before it does not replace the later one.
  */
 function listLine({ account, log, removal, snapshots, incomplete }: AccountLog): string {
-  const publications = log.map((each) => publishedUnits.parse(each));
+  const publications = log.map((each) => publishedUnits.parse(each, SELDOM_PARSED));
   const whole = new Set(keptSnapshots(log, snapshots).map(({ snapshot_id }) => snapshot_id));
   for (const { holds, publication } of incomplete)
     if (holds === "snapshot") whole.delete(publication.snapshot_id);
@@ -99,7 +100,7 @@ export function listedIn(sql: string): ReadonlyMap<string, ListedLog> {
 function parseList(line: string): z.infer<typeof LIST> | undefined {
   if (!line.startsWith(LINE)) return undefined;
   try {
-    return LIST.safeParse(JSON.parse(line.slice(LINE.length))).data;
+    return LIST.safeParse(JSON.parse(line.slice(LINE.length)), SELDOM_PARSED).data;
   } catch {
     return undefined;
   }

@@ -25,32 +25,11 @@ interface Column {
   readonly type: string;
 }
 
-interface GlueTable {
-  readonly name: TableName;
-  readonly tableType: "EXTERNAL_TABLE";
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly partitionKeys: Column[];
-  readonly storageDescriptor: {
-    readonly columns: Column[];
-    readonly location: string;
-    readonly inputFormat: string;
-    readonly outputFormat: string;
-    readonly serdeInfo: {
-      readonly serializationLibrary: string;
-      readonly parameters: Readonly<Record<string, string>>;
-    };
-  };
-}
-
 /**
  * External files of JSON lines, gzipped where a file's name says so; files that begin with `_` are skipped. No partition lies
  * where Hive would look for it below the table's location, so each names its own.
  */
-export function glueTable(
-  name: TableName,
-  warehouse: string,
-  lifted: readonly Pick<LiftedColumn, "name">[],
-): GlueTable {
+export function glueTable(name: TableName, warehouse: string, lifted: readonly Pick<LiftedColumn, "name">[]) {
   const strings = (names: readonly string[]): Column[] =>
     names.map((each) => ({ name: each, type: "string" }));
   const isLifted = LIFTED_TABLES.some((table) => table === name);
@@ -74,19 +53,6 @@ export function glueTable(
   };
 }
 
-interface GlueView {
-  readonly name: View["name"];
-  readonly tableType: "VIRTUAL_VIEW";
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly viewOriginalText: string;
-  readonly viewExpandedText: string;
-  readonly storageDescriptor: {
-    readonly columns: Column[];
-    readonly location: string;
-    readonly serdeInfo: { readonly serializationLibrary: string };
-  };
-}
-
 /** What Athena calls Glue's catalog of the account. Names in the views' SQL are looked up there. */
 const CATALOG = "awsdatacatalog";
 
@@ -94,7 +60,7 @@ const CATALOG = "awsdatacatalog";
  * Over the tables of this database: a definition in Base64 that Athena and Trino read, and the columns that others see. They
  * have no description: Trino takes it for the comment, and asks for the comment `Presto View` exactly.
  */
-export function glueViews(database: string, lifted: readonly LiftedColumn[]): readonly GlueView[] {
+export function glueViews(database: string, lifted: readonly LiftedColumn[]) {
   return [eventsTyped(lifted, TRINO), EVENT_HISTORY].map(({ name, columns, query }) => {
     const definition = {
       originalSql: query,

@@ -19,12 +19,6 @@ export type ColumnType =
   | "VARCHAR"
   | `DECIMAL(${number},${number})`;
 
-/** Precision and scale of a `DECIMAL`. */
-interface Digits {
-  readonly precision: number;
-  readonly scale: number;
-}
-
 /** What Trino and DuckDB can hold. */
 const MAX_PRECISION = 38;
 
@@ -36,36 +30,25 @@ const EXPECTED =
 
 export const columnType = z
   .string(EXPECTED)
-  .regex(WRITTEN, { error: EXPECTED, abort: true })
-  .transform((text, context): ColumnType => {
-    if (isColumnType(text)) return text;
-    context.addIssue({ code: "custom", message: EXPECTED });
-    return z.NEVER;
-  });
-
-/** Whether a text is written like a type, within its ranges or not. */
-function looksLikeType(text: string): boolean {
-  return WRITTEN.test(text);
-}
+  .regex(WRITTEN, EXPECTED)
+  .pipe(z.custom<ColumnType>((text) => isWithinRanges(String(text)), EXPECTED));
 
 /** Whether a text that is no type was probably meant as one, such as `decimal(18, 2)`. */
 export function resemblesType(text: string): boolean {
-  return looksLikeType(text.toUpperCase().replaceAll(" ", ""));
+  return WRITTEN.test(text.toUpperCase().replaceAll(" ", ""));
 }
 
-function isColumnType(text: string): text is ColumnType {
-  if (!looksLikeType(text)) return false;
-  const digits = decimalDigits(text);
-  if (digits === undefined) return true;
-  const { precision, scale } = digits;
-  const isCanonical = text === `DECIMAL(${precision},${scale})`;
-  return isCanonical && precision >= 1 && precision <= MAX_PRECISION && scale <= precision;
-}
-
-/** Undefined for every other type. */
-function decimalDigits(type: string): Digits | undefined {
+/** Precision and scale of a `DECIMAL`; undefined for every other type. */
+function decimalDigits(type: string): readonly [precision: number, scale: number] | undefined {
   const [, precision, scale] = /^DECIMAL\(([0-9]+),([0-9]+)\)$/.exec(type) ?? [];
-  return scale === undefined ? undefined : { precision: Number(precision), scale: Number(scale) };
+  return precision === undefined ? undefined : [Number(precision), Number(scale)];
+}
+
+function isWithinRanges(type: string): boolean {
+  const [precision, scale] = decimalDigits(type) ?? [];
+  if (precision === undefined || scale === undefined) return true;
+  const isCanonical = type === `DECIMAL(${precision},${scale})`;
+  return isCanonical && precision >= 1 && precision <= MAX_PRECISION && scale <= precision;
 }
 
 const DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
@@ -102,7 +85,7 @@ export function fitsType(text: string, type: ColumnType): boolean {
     case "TIMESTAMP":
       return has("TIMESTAMP") && isRealDay(text.slice(0, 10));
     default: {
-      const { precision, scale } = decimalDigits(type) ?? { precision: 0, scale: 0 };
+      const [precision, scale] = decimalDigits(type) ?? [0, 0];
       return has("DECIMAL") && text.replaceAll(/^-?0*|\..*$/g, "").length <= precision - scale;
     }
   }
@@ -194,7 +177,7 @@ function parseLiftedColumn(text: string): LiftedColumn {
 function splitType(text: string): { readonly pointer: string; readonly type?: string } {
   const at = text.lastIndexOf(":");
   const type = text.slice(at + 1);
-  return at !== -1 && looksLikeType(type) ? { pointer: text.slice(0, at), type } : { pointer: text };
+  return at !== -1 && WRITTEN.test(type) ? { pointer: text.slice(0, at), type } : { pointer: text };
 }
 
 function requireValid(columns: readonly LiftedColumn[]): void {
