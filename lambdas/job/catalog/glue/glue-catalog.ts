@@ -36,7 +36,7 @@ export class GlueCatalog implements Catalog {
 
   constructor({ client, store, database, location }: GlueCatalogOptions) {
     this.#store = store;
-    this.#glue = new GlueDatabase({ client, database });
+    this.#glue = new GlueDatabase(client, database);
     this.#location = location;
   }
 

@@ -6,6 +6,7 @@ import {
   GetPartitionCommand,
   GetTableCommand,
   type GlueClient,
+  type PartitionError,
   type PartitionInput,
   paginateGetPartitions,
   type Partition as SdkPartition,
@@ -29,11 +30,6 @@ interface FoundPartition extends Partition {
   readonly columns: Columns;
 }
 
-interface GlueDatabaseOptions {
-  readonly client: GlueClient;
-  readonly database: string;
-}
-
 /** Limits of the API. */
 const CREATED_AT_ONCE = 100;
 const DELETED_AT_ONCE = 25;
@@ -43,7 +39,7 @@ export class GlueDatabase {
   readonly #client: GlueClient;
   readonly #database: string;
 
-  constructor({ client, database }: GlueDatabaseOptions) {
+  constructor(client: GlueClient, database: string) {
     this.#client = client;
     this.#database = database;
   }
@@ -100,14 +96,8 @@ export class GlueDatabase {
       const { Errors = [] } = await this.#call("BatchCreatePartition", table, () =>
         this.#client.send(new BatchCreatePartitionCommand(request)),
       );
-      const taken = new Set<string>();
-      for (const { PartitionValues = [], ErrorDetail } of Errors) {
-        if (ErrorDetail?.ErrorCode !== "AlreadyExistsException") {
-          const { ErrorCode, ErrorMessage } = ErrorDetail ?? {};
-          throw batchError(this.#named("BatchCreatePartition", table), ErrorCode, ErrorMessage);
-        }
-        taken.add(PartitionValues.join("/"));
-      }
+      this.#refuse("BatchCreatePartition", table, Errors, "AlreadyExistsException");
+      const taken = new Set(Errors.map(({ PartitionValues = [] }) => PartitionValues.join("/")));
       for (const input of inputs) {
         if (taken.has((input.Values ?? []).join("/"))) await this.#replace(table, input);
       }
@@ -122,12 +112,17 @@ export class GlueDatabase {
       const { Errors = [] } = await this.#call("BatchDeletePartition", table, () =>
         this.#client.send(new BatchDeletePartitionCommand(request)),
       );
-      const failed = Errors.find(({ ErrorDetail }) => ErrorDetail?.ErrorCode !== "EntityNotFoundException");
-      if (failed) {
-        const { ErrorCode, ErrorMessage } = failed.ErrorDetail ?? {};
-        throw batchError(this.#named("BatchDeletePartition", table), ErrorCode, ErrorMessage);
-      }
+      this.#refuse("BatchDeletePartition", table, Errors, "EntityNotFoundException");
     }
+  }
+
+  /** @param accepted the code of entries of a batch that are no error */
+  #refuse(action: string, table: TableName, errors: readonly PartitionError[], accepted: string): void {
+    const failed = errors.find(({ ErrorDetail }) => ErrorDetail?.ErrorCode !== accepted);
+    if (failed === undefined) return;
+    const { ErrorCode: name = "unknown error", ErrorMessage: message = "nothing" } = failed.ErrorDetail ?? {};
+    const call = this.#named(action, table);
+    throw catalogFailed(call, meaningOf(name, message, call) ?? `Start again. AWS says: ${message}`, name);
   }
 
   /** One call for location, columns and parameters together: a reader never sees half of a change. */
@@ -194,12 +189,6 @@ function glueError(error: unknown, call: GlueCall): unknown {
   const { name, message } = failure;
   const meaning = meaningOf(name, message, call) ?? commonRemedy(failure);
   return catalogFailed(call, meaning ?? `AWS says: ${message}`, name, shortCause(failure));
-}
-
-/** `CATALOG_FAILED` for one entry of a batch that Glue refused. */
-function batchError(call: GlueCall, name = "unknown error", message = "nothing"): SyncError {
-  const meaning = meaningOf(name, message, call) ?? `Start again. AWS says: ${message}`;
-  return catalogFailed(call, meaning, name);
 }
 
 function meaningOf(name: string, message: string, { action, database, table }: GlueCall): string | undefined {
