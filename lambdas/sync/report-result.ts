@@ -24,7 +24,7 @@ import {
 } from "../job/run/record/run-log.ts";
 import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
-import { windowAllowance } from "../job/settings/limit.ts";
+import { allowance } from "../job/settings/limit.ts";
 import type { Publication } from "../job/storage/publication-log.ts";
 import { accountStore } from "../job/storage/store.ts";
 import type { FunctionEnvironment } from "./environment.ts";
@@ -309,6 +309,6 @@ function budgetShare(
 ): MetricValues {
   if (requestsPerMinute === "unlimited") return {};
   const windows = Math.floor((seconds * 1_000) / windowMs) + 1;
-  const allowed = windowAllowance(requestsPerMinute, windowMs) * windows;
+  const allowed = allowance(requestsPerMinute, windowMs) * windows;
   return { BudgetShare: Math.round((requests / allowed) * 1000) / 10 };
 }

@@ -1,17 +1,18 @@
 // Where the value of an option comes from: the command line, its variable, the settings file, its default; and commands with
 // their options, to be pasted into a POSIX shell as they are, in any folder.
 
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { Option } from "commander";
 import { shellWord, shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
-import { placeBeside, STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
+import { STANDARD_INPUT, secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
 import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { liftText, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import {
   longName,
   OPTIONS,
@@ -169,6 +170,13 @@ function absolute<Values extends object>(values: Values, file: string): Values {
     PLACES.includes(key) && typeof place === "string" ? [[key, placeBeside(file, place)]] : [],
   );
   return { ...values, ...Object.fromEntries(places) };
+}
+
+/** A path in a file starts from the file's folder; a place in AWS, and standard input (`-`), stay as they are. */
+function placeBeside(file: string, text: string): string {
+  return isS3(text) || secretIdOf(text) !== undefined || text === STANDARD_INPUT
+    ? text
+    : resolve(dirname(file), text);
 }
 
 /**

@@ -15,9 +15,8 @@ import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-c
 import {
   type AccountLog,
   escapePattern,
-  LINES,
+  linesIn,
   literal,
-  patternOf,
 } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { VIEWS } from "../../../lambdas/job/catalog/views/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
@@ -133,7 +132,7 @@ async function withLockedDuckDB<T>(
   const allowed = new Set([...folders, ...folders.map(escapePattern)]);
   const files = [join(directory, VIEWS_FILE), ...(file === undefined ? [] : [file])].map(withForwardSlashes);
   // The pattern names no file itself: each one that it finds must lie in one of the folders.
-  files.push(`${patternOf(directory)}/${LINES}`);
+  files.push(linesIn(directory));
   const list = (paths: Iterable<string>): string => [...paths].map(literal).join(", ");
   // For what does not fit into memory, values of rows: only this user may read it. Undefined where none can be made.
   const temporary = await mkdtemp(join(tmpdir(), "brand-events-sync-")).catch(() => undefined);

@@ -1,6 +1,5 @@
 // Where a laptop keeps an account's settings, snapshots, credentials and tokens: a path, or a place in AWS.
 
-import { dirname, resolve } from "node:path";
 import * as z from "zod";
 import { SyncError } from "../errors/sync-error.ts";
 import { isS3, parseS3Location } from "../storage/s3/s3-location.ts";
@@ -44,13 +43,6 @@ export const filePlace = place("expected a file, and no URL", (text) => !URL_OF_
 /** The secret that `secretsmanager:NAME` names; undefined for a file. */
 export function secretIdOf(text: string): string | undefined {
   return text.startsWith(SECRET) ? text.slice(SECRET.length) : undefined;
-}
-
-/** A path in a file starts from the file's folder; a place in AWS, and standard input (`-`), stay as they are. */
-export function placeBeside(file: string, text: string): string {
-  return isS3(text) || secretIdOf(text) !== undefined || text === STANDARD_INPUT
-    ? text
-    : resolve(dirname(file), text);
 }
 
 /** @param check whether the text is such a place, or what is wrong with it */

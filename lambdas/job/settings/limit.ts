@@ -17,14 +17,10 @@ export type Limit = z.output<typeof limit>;
 /** Retries and clocks that differ need room below the limit. */
 const SHARE = 0.9;
 
-/** What may be used of a limit: 90 %, but always one. Without a limit, Infinity. */
-export function allowance(limit: Limit, share = SHARE): number {
-  return limit === "unlimited" ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(limit * share));
-}
-
-/** What may be used of a limit per minute in a window that it is averaged over. */
-export function windowAllowance(perMinute: Limit, windowMs: number, share?: number): number {
-  return allowance(perMinute === "unlimited" ? perMinute : (perMinute * windowMs) / 60_000, share);
+/** What may be used of a limit in a window that it is averaged over: 90 %, but always one. Without a limit, Infinity. */
+export function allowance(perMinute: Limit, windowMs = 60_000, share = SHARE): number {
+  if (perMinute === "unlimited") return Number.POSITIVE_INFINITY;
+  return Math.max(1, Math.floor(((perMinute * windowMs) / 60_000) * share));
 }
 
 /** A window in which less than one request is allowed is too short: one must always be. */

@@ -66,7 +66,7 @@ export interface LogEnd {
 }
 
 /** What the log has gained after an entry. */
-export interface LogSince {
+interface LogSince {
   /** Oldest first; only what lies above the newest removal. */
   readonly publications: readonly Publication[];
   /** The newest removal after the entry. */

@@ -2,7 +2,7 @@
 
 import { rangeCut } from "../../../lambdas/job/run/collect/collect.ts";
 import { RENEWAL_MS } from "../../../lambdas/job/run/lease/lease.ts";
-import { allowance, windowAllowance } from "../../../lambdas/job/settings/limit.ts";
+import { allowance } from "../../../lambdas/job/settings/limit.ts";
 
 /** In US dollars, in the region us-east-1. */
 const PRICES = {
@@ -73,7 +73,7 @@ function scaleCost({ events, windowSeconds }: Scale): ScaleCost {
   const sending = requests / ASSUMED.requestsPerSecond;
   const isLimited = windowSeconds !== "unlimited";
   // Where a window is an invocation, one request is its login.
-  const inWindow = windowSeconds === 600 ? windowAllowance(200, 600_000) - 1 : allowance(200);
+  const inWindow = windowSeconds === 600 ? allowance(200, 600_000) - 1 : allowance(200);
   const windows = isLimited ? Math.ceil(events / inWindow) : 1;
   const waiting = isLimited ? (windows - 1) * windowSeconds : 0;
   // A wait of a minute or more is not paid.

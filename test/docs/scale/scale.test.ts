@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { MAX_ENTRIES } from "../../../lambdas/job/service/events/list/listed-events.ts";
-import { allowance, windowAllowance } from "../../../lambdas/job/settings/limit.ts";
+import { allowance } from "../../../lambdas/job/settings/limit.ts";
 import { sectionOf, tableBelow } from "../markdown.ts";
 import { MEMORY_MB, type Scale, scaleRow } from "./scale-costs.ts";
 
@@ -30,7 +30,7 @@ test("the pages name the limits of the source", () => {
   expect(limits).toContain("256 MiB");
   const arithmetic = sectionOf("scale.md", "## The arithmetic");
   expect(arithmetic).toContain(`${allowance(200)} requests`);
-  expect(arithmetic).toContain(`${windowAllowance(200, 600_000).toLocaleString("en")} requests`);
+  expect(arithmetic).toContain(`${allowance(200, 600_000).toLocaleString("en")} requests`);
   expect(read("lambdas/sync/environment.ts")).toContain('.default("1000")');
   expect(sectionOf("scale.md", "## How far it reaches")).toContain("after 1,000 turns");
 });

@@ -12,5 +12,5 @@ test.each([
 });
 
 test("another share of a limit leaves at least one too", () => {
-  expect([allowance(1_000, 0.5), allowance(1, 0.1)]).toEqual([500, 1]);
+  expect([allowance(1_000, 60_000, 0.5), allowance(1, 60_000, 0.1)]).toEqual([500, 1]);
 });

@@ -4,7 +4,7 @@
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
 import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
-import { type Limit, windowAllowance } from "../../../../lambdas/job/settings/limit.ts";
+import { type Limit, allowance } from "../../../../lambdas/job/settings/limit.ts";
 import { reasonOf } from "../../output/describe-status.ts";
 import { type Html, html } from "../../output/html.ts";
 import { plural, throttledText } from "../../output/words.ts";
@@ -157,7 +157,7 @@ function requestsFigure(runs: readonly RunLogEntry[], limit: RequestLimit): Figu
 /** What a sliding window lets through at most in the time of the attempt; null without a limit. */
 export function allowedFor({ seconds }: Pick<RunLogEntry, "seconds">, limit: RequestLimit): number | null {
   if (limit.requestsPerMinute === "unlimited") return null;
-  const inWindow = windowAllowance(limit.requestsPerMinute, limit.limitWindowSeconds * 1_000);
+  const inWindow = allowance(limit.requestsPerMinute, limit.limitWindowSeconds * 1_000);
   return inWindow * (Math.floor(seconds / limit.limitWindowSeconds) + 1);
 }
 

@@ -119,7 +119,7 @@ interface WarehouseFiles {
 }
 
 /** The files of the publications and the run logs, and others. */
-export const LINES = "*/*/*.ndjson";
+const LINES = "*/*/*.ndjson";
 
 const TYPES = { string: "VARCHAR", bigint: "BIGINT", double: "DOUBLE", boolean: "BOOLEAN" } as const;
 
@@ -235,7 +235,10 @@ ${files.join(",\n")}
 `;
 }
 
-export const patternOf = (directory: string): string => escapePattern(directory.replaceAll(sep, "/"));
+/** The pattern of the publications and the run logs. */
+export const linesIn = (directory: string): string => `${patternOf(directory)}/${LINES}`;
+
+const patternOf = (directory: string): string => escapePattern(directory.replaceAll(sep, "/"));
 
 /**
  * `json_extract_scalar`, as in Athena: the text of the scalar at the path, null for anything else and for what is no JSON. Brackets

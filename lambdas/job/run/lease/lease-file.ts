@@ -6,7 +6,7 @@ import { isDamage } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { type RateLimiterUsage, UNRECORDED_MS } from "../../service/rate-limit/rate-limiter.ts";
 import { REMEMBERED_MS } from "../../service/rate-limit/usage-window.ts";
-import { type Limit, windowAllowance } from "../../settings/limit.ts";
+import { type Limit, allowance } from "../../settings/limit.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -158,7 +158,7 @@ function most(
   ms: number,
 ): { readonly requests: number; readonly bytes: number } {
   const of = (limit: Limit): number =>
-    limit === "unlimited" ? 0 : windowAllowance(limit, Math.min(ms, windowMs), 1);
+    limit === "unlimited" ? 0 : allowance(limit, Math.min(ms, windowMs), 1);
   return { requests: of(requestsPerMinute), bytes: of(bytesPerMinute) };
 }
 

@@ -1,7 +1,7 @@
 // Permits requests no faster than the service allows: limits per minute, averaged over a sliding window.
 
 import type { Clock } from "../../runtime/clock.ts";
-import { type Limit, shortestWindowMs, windowAllowance } from "../../settings/limit.ts";
+import { type Limit, shortestWindowMs, allowance } from "../../settings/limit.ts";
 import { type Amount, type Usage, UsageRecord, UsageWindow } from "./usage-window.ts";
 
 /** What was used in the last hour, the longest window. It is passed from run to run, so that the next run stays within the limit too. */
@@ -73,8 +73,8 @@ export class RateLimiter {
 
   constructor({ requestsPerMinute, bytesPerMinute, share, clock, ...options }: RateLimiterOptions) {
     const allowed = (windowMs: number): Amount => ({
-      requests: windowAllowance(requestsPerMinute, windowMs, share),
-      bytes: windowAllowance(bytesPerMinute, windowMs, share),
+      requests: allowance(requestsPerMinute, windowMs, share),
+      bytes: allowance(bytesPerMinute, windowMs, share),
     });
     this.#clock = clock;
     this.windowMs = Math.max(options.windowMs, shortestWindowMs(requestsPerMinute));
