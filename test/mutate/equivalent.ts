@@ -23,7 +23,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/snapshot/files/units.ts",
   "lambdas/job/snapshot/files/verify-snapshot.ts",
   "lambdas/job/snapshot/files/left-out.ts",
-  "lambdas/job/snapshot/files/damaged.ts",
+  "lambdas/job/errors/damaged.ts",
   "lambdas/job/snapshot/rows/table-columns.ts",
   "lambdas/job/run/publish/columns.ts",
   "lambdas/job/storage/snapshot-marks.ts",
@@ -62,10 +62,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Each line is a block then, which takes longer and makes the same.",
     "inBlocks: if (bytes < BLOCK_BYTES) continue; → if (bytes <= BLOCK_BYTES) continue;":
       "What zlib makes of bytes is the same wherever one block ends and the next begins.",
-  },
-  "lambdas/job/snapshot/rows/table-columns.ts": {
-    "columnsIn: if (!(error instanceof SyncError)) throw error; → dropped":
-      "Parsing the file throws nothing but damage.",
   },
   "lambdas/job/storage/snapshot-marks.ts": {
     'dateRetired: if (mark === undefined || (await readRetired(store, snapshotId)) !== "undated") return; → if (((await readRetired(store, snapshotId)) !== "undated")) return;':

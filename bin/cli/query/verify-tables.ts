@@ -6,8 +6,8 @@ import { join } from "node:path";
 import * as z from "zod";
 import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
+import { damagedHeadRemedy } from "../../../lambdas/job/errors/damaged.ts";
 import { damageIn, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { damagedHeadRemedy } from "../../../lambdas/job/snapshot/files/damaged.ts";
 import {
   type DamagedUnit,
   describeUnit,

@@ -1,10 +1,10 @@
 // Tries everything a run needs, once, and says what is wrong and what to do.
 
+import { addDamagedHeadRemedy } from "../errors/damaged.ts";
 import { damageIn, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyDigests } from "../snapshot/compare/compare-snapshots.ts";
-import { addDamagedHeadRemedy } from "../snapshot/files/damaged.ts";
 import { verifyLeftOut } from "../snapshot/files/left-out.ts";
 import { incompleteUnits, keptSnapshots, lostChanges, type Unit } from "../snapshot/files/units.ts";
 import {

@@ -1,7 +1,8 @@
 // Small JSON objects in the store: read through a schema, written once.
 
 import type { z } from "zod";
-import { damageIn, SyncError } from "../errors/sync-error.ts";
+import { damaged, RESTORE } from "../errors/damaged.ts";
+import { damageIn } from "../errors/sync-error.ts";
 import type { Store } from "./store.ts";
 
 /** The object at `key`, or undefined where there is none. Throws `STORE_CORRUPT` when it is not what the schema says. */
@@ -19,17 +20,19 @@ export function parseJson<Schema extends z.ZodType>(
   bytes: Uint8Array,
   key: string,
   schema: Schema,
+  remedy = RESTORE,
 ): z.infer<Schema> {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw damaged(key, "it is not JSON");
+    throw damaged(key, "it is not JSON", remedy);
   }
   const parsed = schema.safeParse(value, SELDOM_PARSED);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw damaged(key, `${issue?.path.join(".") || "the object"}: ${issue?.message ?? "unexpected"}`);
+  const where = issue?.path.join(".") || "the object";
+  throw damaged(key, `${where}: ${issue?.message ?? "unexpected"}`, remedy);
 }
 
 /** Creates the object; returns false where the key was taken. */
@@ -51,14 +54,6 @@ export async function ensureJson(
   if ((await damageIn(readJson(store, key, schema))) === undefined) return;
   await store.delete(key);
   await writeJsonOnce(store, key, value);
-}
-
-function damaged(key: string, what: string): SyncError {
-  return new SyncError(
-    "STORE_CORRUPT",
-    `The file ${key} is damaged (${what}). Restore it from a backup or an older version.`,
-    { fields: { key } },
-  );
 }
 
 /**

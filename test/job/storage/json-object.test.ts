@@ -36,7 +36,7 @@ describe("an object that is read", () => {
     await expect(readJson(store, KEY, SCHEMA)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key: KEY },
-      message: `The file ${KEY} is damaged (${problem}). Restore it from a backup or an older version.`,
+      message: `The file ${KEY} is damaged: ${problem}. Restore it from a backup or an older version.`,
     });
   });
 });

@@ -1,6 +1,7 @@
 // The first half of PUBLISH: the staged ranges of a plan become the parts of a snapshot, with digests, left-out list and
 // manifest.
 
+import { damaged } from "../../errors/damaged.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { RowDigests, writeDigests } from "../../snapshot/compare/compare-snapshots.ts";
 import {
@@ -9,7 +10,6 @@ import {
   type Profile,
   RequiredFields,
 } from "../../snapshot/fields/field-profile.ts";
-import { damaged } from "../../snapshot/files/damaged.ts";
 import { writeLeftOut } from "../../snapshot/files/left-out.ts";
 import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts";
 import { verifyFile } from "../../snapshot/files/parts.ts";

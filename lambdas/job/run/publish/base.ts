@@ -1,8 +1,8 @@
 // What a publication is compared with: the head; or, over a damaged head and after changes that are lost, an older
 // publication that is whole.
 
+import { addDamagedHeadRemedy } from "../../errors/damaged.ts";
 import { damageIn, isDamage, type SyncError } from "../../errors/sync-error.ts";
-import { addDamagedHeadRemedy } from "../../snapshot/files/damaged.ts";
 import { lostChanges } from "../../snapshot/files/units.ts";
 import { verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";

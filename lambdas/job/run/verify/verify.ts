@@ -1,13 +1,13 @@
 // Fetches random events of the head again and says how many are still what readers see.
 
 import * as z from "zod";
+import { addDamagedHeadRemedy } from "../../errors/damaged.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { changedPointers } from "../../json/json-pointers.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { Detail } from "../../service/event-service.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { wholeNumber } from "../../settings/values.ts";
-import { addDamagedHeadRemedy } from "../../snapshot/files/damaged.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { readParts } from "../../snapshot/files/parts.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";

@@ -2,8 +2,8 @@
 // read; else by all of their rows. The digests of a snapshot are a file beside its parts, and only save time.
 
 import { hash } from "node:crypto";
+import { damaged, RESTORE } from "../../errors/damaged.ts";
 import type { AccountStore, Store } from "../../storage/store.ts";
-import { damaged, RESTORE } from "../files/damaged.ts";
 import { readLines } from "../files/gzip-lines.ts";
 import type { Manifest } from "../files/manifest.ts";
 import { type PartInfo, readParts, verifyFile } from "../files/parts.ts";

@@ -2,10 +2,10 @@
 
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { damaged, MAKE_AGAIN, RESTORE } from "../../errors/damaged.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import type { AccountStore, Store } from "../../storage/store.ts";
 import { type LeftOut, leftOutSchema } from "../staging/chain.ts";
-import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
 import type { Manifest } from "./manifest.ts";
 
 const REASONS = leftOutSchema.shape.reason.options;

@@ -2,12 +2,12 @@
 
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import { damaged, MAKE_AGAIN, RESTORE } from "../../errors/damaged.ts";
 import { isListed } from "../../settings/values.ts";
 import { readJson, SELDOM_PARSED, writeJsonOnce } from "../../storage/json-object.ts";
 import type { AccountStore, Store } from "../../storage/store.ts";
 import { profileSchema } from "../fields/field-profile.ts";
 import { columnType } from "../rows/lifted-column.ts";
-import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
 
 const count = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -61,7 +61,7 @@ const MANIFEST = z
     /** Of each part the file as it lies in the store. Absent in snapshots of earlier versions. */
     stored: z.array(STORED).readonly().optional(),
     /** Absent in snapshots of earlier versions and in those without rows. */
-    digests: z.object({ bytes: z.int().positive(), sha256 }).optional(),
+    digests: STORED.optional(),
     columns: z.array(columnName).readonly(),
     /** Where the last columns come from, and what readers take them for. */
     lifted: z.array(liftedSchema).readonly(),

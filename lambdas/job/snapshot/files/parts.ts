@@ -1,8 +1,8 @@
 // Parts: gzipped NDJSON files, written once and cut at a size; read; and verified without parsing their rows.
 
 import { isDeepStrictEqual } from "node:util";
+import { damaged, MAKE_AGAIN, RESTORE } from "../../errors/damaged.ts";
 import type { Store } from "../../storage/store.ts";
-import { damaged, MAKE_AGAIN, RESTORE } from "./damaged.ts";
 import {
   Checksum,
   type Content,

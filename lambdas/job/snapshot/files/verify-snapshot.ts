@@ -1,10 +1,10 @@
 // Verifies a snapshot: its manifest, and every part that the manifest names.
 
 import * as z from "zod";
+import { damaged, RESTORE } from "../../errors/damaged.ts";
 import { FOLDERS, isOfLayout } from "../../storage/layout.ts";
 import type { PublishedUnits } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { damaged, RESTORE } from "./damaged.ts";
 import { readLines } from "./gzip-lines.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
 import { verifyPart } from "./parts.ts";
@@ -111,7 +111,12 @@ export async function checkListed(
   const prefix = store.keys.snapshot(snapshotId);
   const sizes = new Map(parts.map(({ file }, index) => [`${prefix}${file}`, stored?.[index]?.bytes]));
   for await (const { key, bytes } of store.list(prefix)) {
-    if (key === store.keys.retired(snapshotId)) throw retired(key);
+    if (key === store.keys.retired(snapshotId))
+      throw damaged(
+        key,
+        "the snapshot was retired meanwhile, and its files will be deleted",
+        "Start a new run.",
+      );
     if (!isRead(key.slice(prefix.length))) continue;
     if (!sizes.has(key)) throw foreign(key);
     const expected = sizes.get(key);
@@ -124,14 +129,6 @@ export async function checkListed(
 }
 
 const NEW_RUN = "Restore it from a backup or an older version, or start a new run.";
-
-function retired(key: string): Error {
-  return damaged(
-    key,
-    "the snapshot was retired meanwhile, and its files will be deleted",
-    "Start a new run.",
-  );
-}
 
 function foreign(key: string): Error {
   return damaged(

@@ -1,7 +1,8 @@
 // `columns.json`: the columns of one's own that the tables have, where each account has them from, and their types.
 
 import * as z from "zod";
-import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
+import { RESTORE } from "../../errors/damaged.ts";
+import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import { accountsIn } from "../../storage/known-accounts.ts";
 import { COLUMNS_FILE, FOLDERS } from "../../storage/layout.ts";
@@ -60,16 +61,11 @@ export async function recordColumns(
   }
 }
 
+const REMEDY = `${RESTORE} Or delete it: the next publication makes it again from the manifests.`;
+
 async function columnsIn(store: Store, stored: StoredObject | undefined): Promise<TableColumns> {
   if (stored === undefined) return columnsOfHeads(store);
-  try {
-    return parseJson(stored.bytes, COLUMNS_FILE, FILE).columns;
-  } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
-    const { code, message, fields } = error;
-    const remedy = "Or delete it: the next publication makes it again from the manifests.";
-    throw new SyncError(code, `${message} ${remedy}`, { fields, cause: error });
-  }
+  return parseJson(stored.bytes, COLUMNS_FILE, FILE, REMEDY).columns;
 }
 
 /** In the order of the longest list. */

@@ -6,9 +6,9 @@
 
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import { damaged } from "../../errors/damaged.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
-import { damaged } from "../files/damaged.ts";
 import { Checksum, readLines } from "../files/gzip-lines.ts";
 import type { Plan } from "./plan.ts";
 

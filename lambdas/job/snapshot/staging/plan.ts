@@ -4,10 +4,10 @@ import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod";
+import { damaged } from "../../errors/damaged.ts";
 import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import type { Store } from "../../storage/store.ts";
-import { damaged } from "../files/damaged.ts";
 import { gzipLines, lineBytes, readLines } from "../files/gzip-lines.ts";
 import { fitsRow } from "../rows/row.ts";
 

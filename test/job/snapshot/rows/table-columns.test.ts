@@ -92,7 +92,7 @@ describe("the columns of the tables", () => {
       code: "STORE_CORRUPT",
       fields: { key: COLUMNS_FILE },
       message: expect.stringMatching(
-        /columns\.json is damaged .* Or delete it: the next publication makes it again from the manifests\.$/,
+        /columns\.json is damaged: .* Or delete it: the next publication makes it again from the manifests\.$/,
       ),
     });
   });

@@ -1,6 +1,6 @@
 // The error for a damaged file: it names the file and says what to do.
 
-import { isDamage, SyncError } from "../../errors/sync-error.ts";
+import { isDamage, SyncError } from "./sync-error.ts";
 
 /** For files that a run can make again. */
 export const MAKE_AGAIN = "Delete this file and start again.";
