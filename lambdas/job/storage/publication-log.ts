@@ -33,15 +33,10 @@ const PUBLICATION = z.object({
   accepted: MISSING.optional(),
 });
 
+const { publication, snapshot_id, events, added, changed, removed } = PUBLICATION.shape;
+
 /** What a publication says of the snapshot and the changes that it published. */
-export const publishedUnits = PUBLICATION.pick({
-  publication: true,
-  snapshot_id: true,
-  events: true,
-  added: true,
-  changed: true,
-  removed: true,
-});
+export const publishedUnits = z.object({ publication, snapshot_id, events, added, changed, removed });
 export type PublishedUnits = Readonly<z.infer<typeof publishedUnits>>;
 
 /** It has the columns of a publication, so that tables which show the files as they come can read it. */

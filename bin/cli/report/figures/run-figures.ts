@@ -4,7 +4,7 @@
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
 import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
-import { type Limit, allowance } from "../../../../lambdas/job/settings/limit.ts";
+import { allowance, type Limit } from "../../../../lambdas/job/settings/limit.ts";
 import { reasonOf } from "../../output/describe-status.ts";
 import { type Html, html } from "../../output/html.ts";
 import { plural, throttledText } from "../../output/words.ts";

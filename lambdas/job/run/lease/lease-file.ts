@@ -6,7 +6,7 @@ import { isDamage } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { type RateLimiterUsage, UNRECORDED_MS } from "../../service/rate-limit/rate-limiter.ts";
 import { REMEMBERED_MS } from "../../service/rate-limit/usage-window.ts";
-import { type Limit, allowance } from "../../settings/limit.ts";
+import { allowance, type Limit } from "../../settings/limit.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import type { RunSettings } from "../run-settings.ts";

@@ -1,7 +1,7 @@
 // Permits requests no faster than the service allows: limits per minute, averaged over a sliding window.
 
 import type { Clock } from "../../runtime/clock.ts";
-import { type Limit, shortestWindowMs, allowance } from "../../settings/limit.ts";
+import { allowance, type Limit, shortestWindowMs } from "../../settings/limit.ts";
 import { type Amount, type Usage, UsageRecord, UsageWindow } from "./usage-window.ts";
 
 /** What was used in the last hour, the longest window. It is passed from run to run, so that the next run stays within the limit too. */
