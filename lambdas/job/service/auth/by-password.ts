@@ -216,8 +216,8 @@ export class SessionCookies {
     for (const setCookie of setCookies) {
       const jar = this.#jar.cloneSync() ?? new CookieJar();
       jar.setCookieSync(setCookie, this.#root, { ignoreError: true });
-      // All but those that are over.
-      const cookies = jar.getCookiesSync(this.#root.replace(/^http:/, "https:"), { allPaths: true });
+      // Drops those that are over.
+      const cookies = jar.getCookiesSync(this.#root, { allPaths: true });
       const chars = cookies.reduce((sum, cookie) => sum + cookie.toString().length, 0);
       if (cookies.length > MAX_COOKIES || chars > MAX_COOKIE_CHARS) this.refused += 1;
       else this.#jar = jar;

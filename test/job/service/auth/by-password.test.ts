@@ -320,14 +320,6 @@ describe("the cookies of a session", () => {
     expect(cookies.refused).toBe(3);
   });
 
-  it("are 50 at most also where they are for TLS only and the service has none", () => {
-    const cookies = new SessionCookies(new URL("http://api.example.com/"));
-
-    cookies.keep(Array.from({ length: 53 }, (_, n) => `c${n}=1; Secure`));
-
-    expect(cookies.refused).toBe(3);
-  });
-
   it("have 16 KB in all, attributes included", () => {
     const long = `/${"x".repeat(8_000)}`;
     const large = (name: string) => `${name}=1; Path=${long}`;
