@@ -2,9 +2,9 @@
 
 import { undefinedIfDamaged } from "../errors/sync-error.ts";
 import type { FieldChanges } from "../snapshot/fields/field-profile.ts";
-import { type DamagedAccount, orDamage } from "../storage/known-accounts.ts";
+import type { DamagedAccount } from "../storage/known-accounts.ts";
 import { type Publication, readHead } from "../storage/publication-log.ts";
-import { type AccountStore, accountStore, type Store } from "../storage/store.ts";
+import type { AccountStore } from "../storage/store.ts";
 import { type HeldSnapshot, heldSnapshots } from "./compare/held-snapshots.ts";
 import { type HeldLease, heldLease, readLease } from "./lease/lease-file.ts";
 import { publishedFieldChanges } from "./publish/log-fields.ts";
@@ -41,24 +41,3 @@ export async function status(store: AccountStore, nowMs: number): Promise<Status
 
 /** The status of several accounts: damage of one does not hide the others. */
 export type AccountStatus = Status | DamagedAccount;
-
-/** A status is some ten small reads, one after the other. */
-const AT_ONCE = 8;
-
-/** Reads only. In the order of the accounts. Throws `STORE_FAILED`. */
-export async function statusOfAll(
-  store: Store,
-  accounts: readonly string[],
-  nowMs: number,
-): Promise<readonly AccountStatus[]> {
-  const found: AccountStatus[] = [];
-  for (let at = 0; at < accounts.length; at += AT_ONCE) {
-    const some = accounts.slice(at, at + AT_ONCE);
-    found.push(
-      ...(await Promise.all(
-        some.map((account) => orDamage(account, () => status(accountStore(store, account), nowMs))),
-      )),
-    );
-  }
-  return found;
-}
