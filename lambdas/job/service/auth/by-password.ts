@@ -4,13 +4,20 @@
 import { setImmediate } from "node:timers/promises";
 import { CookieJar } from "tough-cookie";
 import type { PasswordCredentials } from "../../credentials/credentials.ts";
-import { type ErrorCode, isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
+import { isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { type Address, type HttpResponse, NoResponse } from "../http/transport.ts";
 import { endpoint } from "../requests/api-client.ts";
 import type { AuthenticationMethod } from "../requests/authenticator.ts";
-import { redirected, requestName } from "../requests/failure.ts";
+import {
+  attemptsExhausted,
+  BadStatus,
+  redirected,
+  requestName,
+  throttled,
+  unexpectedStatus,
+} from "../requests/failure.ts";
 import { retryAfterMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
@@ -141,40 +148,33 @@ async function send(
   }
 }
 
+// The service's own text names the e-mail address (docs/service-interface.md §3.1), so it is not repeated.
 function refused(url: URL, response: HttpResponse, nowMs: number): SyncError {
   const request = requestName("POST", url);
-  if (statusClass(response.status) === "redirect") return redirected(request, url, response);
-  const [code, message] = meaningOf(response, nowMs);
-  return new SyncError(code, message, { fields: { request, status: response.status } });
-}
-
-// The service's own text names the e-mail address (docs/service-interface.md §3.1), so it is not repeated.
-function meaningOf({ status, headers }: HttpResponse, nowMs: number): readonly [ErrorCode, string] {
-  switch (status) {
-    case 404:
-      return [
-        "LOGIN_REFUSED",
-        "The service refused the login (status 404): wrong password or unknown e-mail address. Check the credentials; " +
-          "if they are right, check --base-url, because a wrong address is answered with 404 as well.",
-      ];
-    case 401:
-      return [
-        "ACCOUNT_DISABLED",
-        "The service refused the login (status 401): the account is disabled. Ask the service's operator.",
-      ];
-    case 429: {
-      const waitMs = retryAfterMs(headers, nowMs);
-      const wait = waitMs === undefined ? "Run again later" : `Run again in ${Math.ceil(waitMs / 1_000)} s`;
-      return ["THROTTLED", `The login was answered with status 429: too many requests. ${wait}.`];
-    }
+  const { status, headers } = response;
+  const fields = { request, status };
+  if (status === 404)
+    return new SyncError(
+      "LOGIN_REFUSED",
+      "The service refused the login (status 404): wrong password or unknown e-mail address. Check the credentials; " +
+        "if they are right, check --base-url, because a wrong address is answered with 404 as well.",
+      { fields },
+    );
+  if (status === 401)
+    return new SyncError(
+      "ACCOUNT_DISABLED",
+      "The service refused the login (status 401): the account is disabled. Ask the service's operator.",
+      { fields },
+    );
+  if (status === 429) return throttled(request, retryAfterMs(headers, nowMs));
+  switch (statusClass(status)) {
+    case "redirect":
+      return redirected(request, url, response);
+    case "retry":
+      return attemptsExhausted({ request, failures: 1 }, new BadStatus(status));
+    default:
+      return unexpectedStatus(request, status);
   }
-  if (statusClass(status) === "retry")
-    return ["SERVICE_UNAVAILABLE", `Login is unavailable (status ${status}). Run again later.`];
-  return [
-    "UNEXPECTED_RESPONSE",
-    `The login was answered with status ${status}, for which the interface gives no meaning. Check --base-url, and ` +
-      "ask the service's operator if it is right.",
-  ];
 }
 
 /** A response that logs in, but gives no session that can be used. */

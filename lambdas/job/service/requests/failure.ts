@@ -69,8 +69,8 @@ const NOT_TLS: ReadonlySet<string> = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "E
 /** What servers do that expect TLS and get plain HTTP. */
 const NOT_PLAIN: ReadonlySet<string> = new Set(["CONNECTION_LOST", "NOT_HTTP"]);
 
-/** The request that got no response. `addressOption`: what says where it goes. */
-interface UnansweredRequest {
+/** A request that failed so many times. `addressOption`: what says where it goes. */
+interface FailedRequest {
   readonly request: string;
   readonly url: Pick<Address, "href">;
   readonly failures: number;
@@ -81,7 +81,7 @@ type AddressOption = "--base-url" | "--auth-url";
 
 /** The error for a connection that no retry can fix; undefined for others. @param hasResponded the server, in this run */
 export function permanentProblem(
-  { request, url: { href }, failures, addressOption = "--base-url" }: UnansweredRequest,
+  { request, url: { href }, failures, addressOption = "--base-url" }: FailedRequest,
   failure: Failure,
   hasResponded: boolean,
 ): SyncError | undefined {
@@ -97,17 +97,6 @@ export function permanentProblem(
   return new SyncError("SERVICE_UNAVAILABLE", `${request} failed: ${problem}`, {
     fields: { request, attempts: failures, cause: reason, status: null },
   });
-}
-
-/** For the error after the last attempt. */
-export function connectionRemedy(
-  { proxy }: Pick<NoResponse, "proxy">,
-  addressOption: AddressOption = "--base-url",
-): string {
-  return proxy === undefined
-    ? `Check ${addressOption} and the network between here and the service, then run again.`
-    : `Check the proxy ${proxy}, which HTTPS_PROXY names, then run again. To reach the service directly, add its host ` +
-        "to NO_PROXY.";
 }
 
 function tlsProblem(peer: string, reason: string, setting: string): string | undefined {
@@ -168,46 +157,65 @@ function proxyProblem(proxy: string, reason: string): string | undefined {
 }
 
 /** After the last attempt. `THROTTLED` when its response was 429, else `SERVICE_UNAVAILABLE`. */
-export function attemptsExhausted(request: string, attempts: number, failure: Failure): SyncError {
+export function attemptsExhausted(
+  { request, failures, addressOption = "--base-url" }: Omit<FailedRequest, "url">,
+  failure: Failure,
+): SyncError {
   const code = isThrottled(failure) ? "THROTTLED" : "SERVICE_UNAVAILABLE";
+  const times = failures === 1 ? "" : ` ${failures} times, the last time`;
   const cause = failure.kind === "no-response" ? failure.reason : failure.kind;
   const status = failure.kind === "status" ? failure.status : null;
   return new SyncError(
     code,
-    `${request} failed ${attempts} times, the last time with ${failure.message}. ${remedy(failure)}`,
-    { fields: { request, attempts, cause, status } },
+    `${request} failed${times} with ${failure.message}. ${remedy(failure, addressOption)}`,
+    { fields: { request, attempts: failures, cause, status } },
   );
 }
 
-function remedy(failure: Failure): string {
-  if (failure.kind === "no-response") return connectionRemedy(failure);
+function remedy(failure: Failure, addressOption: AddressOption): string {
+  if (failure.kind === "no-response") {
+    const { proxy } = failure;
+    return proxy === undefined
+      ? `Check ${addressOption} and the network between here and the service, then run again.`
+      : `Check the proxy ${proxy}, which HTTPS_PROXY names, then run again. To reach the service directly, add its host ` +
+          "to NO_PROXY.";
+  }
   if (failure.kind === "body") return `${failure.remedy} Then run again.`;
   if (isThrottled(failure)) {
     return "Run again later, and lower --requests-per-minute to what the service's operator allows you.";
   }
-  return "The problem is on the service's side: run again later.";
+  const peer = addressOption === "--base-url" ? "service" : "identity provider";
+  return `The problem is on the ${peer}'s side: run again later.`;
+}
+
+/** A 429 that is not retried. @param waitMs what `Retry-After` says */
+export function throttled(request: string, waitMs: number | undefined): SyncError {
+  const wait = waitMs === undefined ? "Run again later" : `Run again in ${Math.ceil(waitMs / 1_000)} s`;
+  return new SyncError("THROTTLED", `${request} was answered with status 429: too many requests. ${wait}.`, {
+    fields: { request, status: 429 },
+  });
 }
 
 /** A host name has at most 255 characters (RFC 1035 §2.3.4); a longer path helps no reader. */
 const MAX_SHOWN = 300;
 
 /** Does not advise to use the target: a forged response could point to a server that collects credentials. */
-export function redirected(request: string, url: Address, response: HttpResponse): SyncError {
-  const target = redirectTarget(url, response);
+export function redirected(
+  request: string,
+  url: Address,
+  { status, headers }: HttpResponse,
+  addressOption: AddressOption = "--base-url",
+): SyncError {
+  const location = headers.get("location")?.[0];
+  const target =
+    location === undefined ? "nowhere (no Location header)" : shownTarget(URL.parse(location, url.href), url);
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `${request} was answered with status ${response.status}, a redirect to ${target}, which is not followed because ` +
-      "the credentials belong to --base-url only. Ask the service's operator for the right address; do " +
+    `${request} was answered with status ${status}, a redirect to ${target}, which is not followed because ` +
+      `the credentials belong to ${addressOption} only. Ask the service's operator for the right address; do ` +
       "not copy it from a response.",
-    { fields: { request, status: response.status, target } },
+    { fields: { request, status, target } },
   );
-}
-
-export function redirectTarget(url: Address, response: HttpResponse): string {
-  const location = response.headers.get("location")?.[0];
-  return location === undefined
-    ? "nowhere (no Location header)"
-    : shownTarget(URL.parse(location, url.href), url);
 }
 
 /** The origin and, for the same origin, the path. The rest may be secret, path parameters (";jsessionid=…") included. */

@@ -125,7 +125,7 @@ export class Sender {
     const request = requestName(method, url);
     const permanent = permanentProblem({ request, url, failures }, failure, this.counters.hasResponded);
     if (permanent !== undefined) throw permanent;
-    if (failures >= ATTEMPTS) throw attemptsExhausted(request, failures, failure);
+    if (failures >= ATTEMPTS) throw attemptsExhausted({ request, failures }, failure);
     this.counters.add("retries");
     const seconds = (delayMs / 1_000).toFixed(delayMs < 100 ? 2 : 1);
     logger.debug(`${request}: ${failure.message}; next attempt in ${seconds} s`, {

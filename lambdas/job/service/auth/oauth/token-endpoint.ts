@@ -6,12 +6,13 @@ import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-sto
 import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
 import {
+  attemptsExhausted,
   BadStatus,
-  connectionRemedy,
   type Failure,
   permanentProblem,
-  redirectTarget,
+  redirected,
   requestName,
+  throttled,
   UnusableBody,
 } from "../../requests/failure.ts";
 import { retryAfterMs, statusClass } from "../../requests/retry.ts";
@@ -109,9 +110,10 @@ export class TokenEndpoint {
 
   #read(response: HttpResponse): TokenAnswer | Grant {
     const { status, headers, body } = response;
+    const request = requestName("POST", this.url);
     if (status === 429) {
       const waitMs = retryAfterMs(headers, this.#options.now());
-      return { kind: "other", error: () => throttled(requestName("POST", this.url), waitMs) };
+      return { kind: "other", error: () => throttled(request, waitMs) };
     }
     const members = body.kind === "whole" ? jsonMembers(body.bytes) : undefined;
     switch (statusClass(status)) {
@@ -131,10 +133,7 @@ export class TokenEndpoint {
           : this.#refused(status, refusal);
       }
       case "redirect":
-        return this.#unexpected(
-          `a redirect to ${redirectTarget(this.url, response)}, which is not followed`,
-          status,
-        );
+        return { kind: "other", error: () => redirected(request, this.url, response, "--auth-url") };
     }
   }
 
@@ -180,7 +179,14 @@ export class TokenEndpoint {
   }
 
   #lost(failure: Failure): FailedAnswer {
-    return { kind: "lost", error: (requests) => unavailable(this.url, failure, requests) };
+    const request = requestName("POST", this.url);
+    return {
+      kind: "lost",
+      error: (failures) => {
+        const failed = { request, url: this.url, failures, addressOption: "--auth-url" } as const;
+        return permanentProblem(failed, failure, false) ?? attemptsExhausted(failed, failure);
+      },
+    };
   }
 }
 
@@ -250,23 +256,6 @@ export function authorizationExpired(message: string, fields: ErrorFields = {}):
   return new SyncError("AUTHORIZATION_EXPIRED", message, { fields: { method: "oauth", ...fields } });
 }
 
-function unavailable(url: URL, failure: Failure, attempts: number): SyncError {
-  const request = requestName("POST", url);
-  const addressOption = "--auth-url";
-  const permanent = permanentProblem({ request, url, failures: attempts, addressOption }, failure, false);
-  if (permanent !== undefined) return permanent;
-  const remedy =
-    failure.kind === "no-response"
-      ? connectionRemedy(failure, addressOption)
-      : "The problem is on the identity provider's side: run again later.";
-  const status = failure.kind === "status" ? failure.status : null;
-  return new SyncError(
-    "SERVICE_UNAVAILABLE",
-    `${request} to ${url.host} brought no usable answer, the last time ${failure.message} (requests: ${attempts}). ${remedy}`,
-    { fields: { request, attempts, status } },
-  );
-}
-
 function wrongClient(status: number): SyncError {
   return new SyncError(
     "CREDENTIALS_INVALID",
@@ -274,11 +263,4 @@ function wrongClient(status: number): SyncError {
       "if they are right, check --auth-url and ask the service's operator, who issues them.",
     { fields: { method: "oauth", status } },
   );
-}
-
-function throttled(request: string, waitMs: number | undefined): SyncError {
-  const wait = waitMs === undefined ? "Run again later" : `Run again in ${Math.ceil(waitMs / 1_000)} s`;
-  return new SyncError("THROTTLED", `${request} was answered with status 429: too many requests. ${wait}.`, {
-    fields: { request, status: 429 },
-  });
 }
