@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { billOfMaterials, heldPackages, SBOM_FILE } from "../lib/compute/bill-of-materials.ts";
-import { buildPackage } from "./build/build-program.ts";
+import { buildConstruct, buildProgram } from "./build/build-program.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const DIST = join(ROOT, "dist");
@@ -16,7 +16,7 @@ const WITHOUT_TEXT: ReadonlyMap<unknown, string> = new Map([
   ["MIT-0", "See https://spdx.org/licenses/MIT-0.html. It does not ask for its text to be repeated.\n"],
 ]);
 
-const built = await buildPackage(DIST);
+const built = [buildProgram(DIST), ...(await buildConstruct(join(DIST, "cdk")))];
 
 await writeFile(join(DIST, "third-party-licenses.txt"), thirdPartyLicenses(ROOT, heldPackages(built)));
 await writeFile(join(DIST, SBOM_FILE), billOfMaterials("The package", heldPackages(built)));

@@ -23,17 +23,9 @@ import packageJson from "../../package.json" with { type: "json" };
 const TARGET = `node${packageJson.engines.node.replace(">=", "")}`;
 
 /**
- * All that the package runs. Returns what went into each file.
+ * Returns what went into each file.
  * @param folder replaced as a whole
  */
-export async function buildPackage(folder: string): Promise<readonly Metafile[]> {
-  const cdk = join(folder, "cdk");
-  const built = [buildProgram(folder), ...buildConstruct(cdk)];
-  await declareTypes(cdk);
-  return built;
-}
-
-/** @param folder replaced as a whole */
 export function buildProgram(folder: string): Metafile {
   rmSync(folder, { recursive: true, force: true });
   const { metafile } = buildSync({
@@ -50,10 +42,10 @@ export function buildProgram(folder: string): Metafile {
 }
 
 /**
- * `EventSync` for CDK apps: JavaScript, and beside it what it reads, the function and the saved queries.
+ * `EventSync` for CDK apps: JavaScript with its types, and beside it what it reads, the function and the saved queries.
  * @param folder replaced as a whole
  */
-export function buildConstruct(folder: string): readonly Metafile[] {
+export async function buildConstruct(folder: string): Promise<readonly Metafile[]> {
   rmSync(folder, { recursive: true, force: true });
   const { metafile } = buildSync({
     ...BUILT,
@@ -63,6 +55,7 @@ export function buildConstruct(folder: string): readonly Metafile[] {
     external: Object.keys(packageJson.peerDependencies),
   });
   cpSync(join(BUILT.absWorkingDir, "lib/data/queries"), join(folder, "queries"), { recursive: true });
+  await declareTypes(folder);
   return [metafile, bundleFunction(join(folder, "function"))];
 }
 

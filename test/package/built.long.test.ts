@@ -39,7 +39,7 @@ let built: ReadonlyMap<string, string>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "brand-events-built-"));
   program = buildProgram(join(folder, "dist"));
-  const [first, second] = buildConstruct(join(folder, "dist/cdk"));
+  const [first, second] = await buildConstruct(join(folder, "dist/cdk"));
   if (first === undefined || second === undefined) throw new Error("EventSync was not built");
   [construct, ofFunction] = [first, second];
   built = await buildCopy(join(folder, "copy"));

@@ -12,7 +12,6 @@ import {
   authUrl as authUrlSchema,
   baseUrl as baseUrlSchema,
 } from "../../../lambdas/job/settings/addresses.ts";
-import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
@@ -117,14 +116,14 @@ async function write(values: Values, context: CommandContext, ask: Ask): Promise
     name: "--account",
     words: "Account, a name of your own",
     fallback: "default",
-    parse: (text) => parseSetting(accountName, text),
+    schema: accountName,
   });
   const credentials = join(dirname(path), "credentials", `${account}.json`);
   refuseKnownAccount(before, account, credentials, title);
   const baseUrl = await ask(values.baseUrl, {
     name: "--base-url",
     words: "Address of the service",
-    parse: (text) => parseSetting(baseUrlSchema, text),
+    schema: baseUrlSchema,
   });
   const login = await askCredentials(values, ask);
   const authUrl =
@@ -132,7 +131,7 @@ async function write(values: Values, context: CommandContext, ask: Ask): Promise
       ? await ask(values.authUrl, {
           name: "--auth-url",
           words: "Address of the identity provider",
-          parse: (text) => parseSetting(authUrlSchema, text),
+          schema: authUrlSchema,
         })
       : values.authUrl;
   const added = { account, baseUrl, authUrl, credentials, warehouse: values.warehouse };

@@ -3,6 +3,7 @@
 import { on } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
+import type * as z from "zod";
 import { parseCredentials, type ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { readInput } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
@@ -18,8 +19,8 @@ interface Question<Value> {
   /** What Enter alone means. */
   readonly fallback?: string;
   readonly isHidden?: true;
-  /** Throws `SyncError` for an answer that will not do; then the question is asked again. */
-  readonly parse: (text: string) => Value;
+  /** Of the answer; after one that it does not accept the question is asked again. */
+  readonly schema: z.ZodType<Value>;
 }
 
 class Questions {
@@ -49,14 +50,14 @@ class Questions {
   }
 
   /** Throws `INTERRUPTED` for Ctrl-C, and `CONFIG_INVALID` where the input ends. */
-  async ask<Value>({ words, fallback, isHidden, parse }: Question<Value>): Promise<Value> {
+  async ask<Value>({ words, fallback, isHidden, schema }: Question<Value>): Promise<Value> {
     const asked = `${words}${fallback === undefined ? "" : ` [${fallback}]`}: `;
     for (;;) {
       const line = withoutErased(await this.#line(asked, isHidden === true));
       const answer = isHidden ? line : line.trim();
       this.#terminal.lines([isHidden ? asked : `${asked}${answer}`]);
       try {
-        return parse(answer === "" && fallback !== undefined ? fallback : answer);
+        return parseSetting(schema, answer === "" && fallback !== undefined ? fallback : answer);
       } catch (error) {
         if (!(error instanceof SyncError)) throw error;
         this.#terminal.message(`  ${error.message}`);
@@ -125,16 +126,16 @@ export async function withAnswers<T>(
   const input = stdin();
   const questions = input.isTTY ? new Questions(input, stderr, signal) : undefined;
   const ask: Ask = async (given, question) => {
-    const { name, fallback, isHidden, parse } = question;
+    const { name, fallback, isHidden, schema } = question;
     if (given !== undefined) return given;
     // An empty variable counts as not set.
     const secret = isHidden && environment[name];
-    if (secret) return parse(secret);
+    if (secret) return parseSetting(schema, secret);
     if (questions) return questions.ask(question);
-    if (fallback !== undefined) return parse(fallback);
+    if (fallback !== undefined) return parseSetting(schema, fallback);
     if (!isHidden) throw missing(name, "There is no terminal to ask at.");
     const text = (await readSecretLine(input, signal)).replace(/\r?\n$/, "");
-    if (text !== "" && !/[\r\n]/.test(text)) return parse(text);
+    if (text !== "" && !/[\r\n]/.test(text)) return parseSetting(schema, text);
     throw missing(name, `Standard input has ${text === "" ? "nothing" : "more than one line"}.`);
   };
   return await work(ask).finally(() => questions?.close());
@@ -154,41 +155,35 @@ export async function askCredentials(
     name: "--method",
     words: "Method: session (recommended), basic or oauth",
     fallback: "session",
-    parse: (text) => parseSetting(OPTIONS.method.schema, text),
+    schema: OPTIONS.method.schema,
   });
   if (method === "oauth") {
     const client_id = await ask(values.clientId, {
       name: "--client-id",
       words: "client_id",
-      parse: filledText,
+      schema: filledText,
     });
-    const client_secret = await ask(undefined, {
-      name: "BRAND_CLIENT_SECRET",
-      words: "client_secret (not shown)",
-      isHidden: true,
-      parse: filledText,
-    });
+    const client_secret = await ask(undefined, secret("BRAND_CLIENT_SECRET", "client_secret"));
     return parseCredentials(JSON.stringify({ method, client_id, client_secret }));
   }
   const email = await ask(values.email, {
     name: "--email",
     words: "E-mail address",
-    parse: method === "basic" ? withoutColon : filledText,
+    schema: method === "basic" ? withoutColon : filledText,
   });
-  const password = await ask(undefined, {
-    name: "BRAND_PASSWORD",
-    words: "Password (not shown)",
-    isHidden: true,
-    parse: filledText,
-  });
+  const password = await ask(undefined, secret("BRAND_PASSWORD", "Password"));
   return parseCredentials(JSON.stringify({ method, email, password }));
 }
 
-const filledText = (text: string): string => parseSetting(OPTIONS.email.schema, text);
+const filledText = OPTIONS.email.schema;
+/** The message repeats no address. */
+const withoutColon = filledText.refine(
+  (text) => !text.includes(":"),
+  "expected a text without a colon, because the method is basic, and got one with a colon",
+);
 
-function withoutColon(text: string): string {
-  if (!text.includes(":")) return filledText(text);
-  throw new SyncError("CONFIG_INVALID", "expected a text without a colon, because the method is basic");
+function secret(name: string, words: string): Question<string> {
+  return { name, words: `${words} (not shown)`, isHidden: true, schema: filledText };
 }
 
 /** A secret from standard input that is no terminal. */
