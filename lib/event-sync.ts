@@ -1,6 +1,6 @@
 // The whole deployment as one construct: what an app may bring, and what is made where it brings nothing.
 
-import { Annotations, CfnResource, Stack, Tags, Token } from "aws-cdk-lib";
+import { Annotations, ArnFormat, CfnResource, Stack, Tags, Token } from "aws-cdk-lib";
 import { type IManagedPolicy, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
@@ -15,7 +15,7 @@ import { isPlaceholder } from "../lambdas/job/settings/addresses.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
 import { addSchedules } from "./compute/schedules.ts";
-import { addStateMachine, stateMachineArn } from "./compute/state-machine.ts";
+import { addStateMachine } from "./compute/state-machine.ts";
 import { addFailureQueue, addFunction } from "./compute/sync-function.ts";
 import { addSecrets } from "./data/secrets.ts";
 import { addStorage, RESULTS_PREFIX } from "./data/storage.ts";
@@ -99,7 +99,13 @@ export class EventSync extends Construct {
     this.analystPolicy = addAnalystPolicy(this, warehouse, name);
     const failureQueue = addFailureQueue(this);
     this.failureQueue = failureQueue;
-    this.stateMachineArn = stateMachineArn(this, name);
+    // Made of its parts: the state machine names the function, so the function cannot refer to the state machine.
+    this.stateMachineArn = Stack.of(this).formatArn({
+      service: "states",
+      resource: "stateMachine",
+      resourceName: name,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
     const { functionName, live, logGroup } = addFunction(this, {
       role: addFunctionRole(this, {
         ...warehouse,
@@ -124,7 +130,7 @@ export class EventSync extends Construct {
     this.function = live;
     this.logGroup = logGroup;
     addSchedules(this, { name, group: props.scheduleGroup, target: live, failureQueue, accounts });
-    addStateMachine(this, { name, target: live, failureQueue });
+    addStateMachine(this, { name, arn: this.stateMachineArn, target: live, failureQueue });
 
     const topic = addAlarmTopic(this, {
       given: props.alarmTopic,
@@ -145,7 +151,6 @@ export class EventSync extends Construct {
       stateMachineArn: this.stateMachineArn,
       workgroup: name,
       analystPolicyArn: this.analystPolicy.managedPolicyArn,
-      dashboard: name,
       warehouse: location,
     });
     warnOfPlaceholders(this, accounts);

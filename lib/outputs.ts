@@ -12,9 +12,9 @@ interface OutputsProps {
   readonly logGroupName: string;
   readonly failureQueueUrl: string;
   readonly stateMachineArn: string;
+  /** The dashboard has the same name. */
   readonly workgroup: string;
   readonly analystPolicyArn: string;
-  readonly dashboard: string;
   readonly warehouse: string;
 }
 
@@ -69,7 +69,7 @@ export function addOutputs(scope: Construct, props: OutputsProps): void {
   output(
     "DashboardLink",
     "The dashboard with all runs",
-    `https://${region}.console.aws.amazon.com/cloudwatch/home?region=${region}#dashboards/dashboard/${props.dashboard}`,
+    `https://${region}.console.aws.amazon.com/cloudwatch/home?region=${region}#dashboards/dashboard/${props.workgroup}`,
   );
   output("FunctionName", "Used by the runbook", props.functionName);
   output("LogGroupName", "Used by the runbook", props.logGroupName);

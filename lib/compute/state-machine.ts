@@ -1,7 +1,7 @@
 // The state machine that continues what one invocation could not finish, and what tells the function of executions that
 // have given up.
 
-import { ArnFormat, Duration, Stack } from "aws-cdk-lib";
+import { Duration, Stack } from "aws-cdk-lib";
 import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -14,28 +14,21 @@ import { acknowledge } from "../acknowledge.ts";
 import { STAGING_EXPIRY } from "../data/storage.ts";
 import { FUNCTION_TIMEOUT } from "./sync-function.ts";
 
-/** Made of its parts: the state machine names the function, so the function cannot refer to the state machine. */
-export function stateMachineArn(scope: Construct, name: string): string {
-  return Stack.of(scope).formatArn({
-    service: "states",
-    resource: "stateMachine",
-    resourceName: name,
-    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-  });
-}
-
 interface StateMachineProps {
   /** The deployment's, so two in one AWS account do not meet. */
   readonly name: string;
+  readonly arn: string;
   /** Is called for every turn. */
   readonly target: IFunction;
   readonly failureQueue: IQueue;
 }
 
-export function addStateMachine(parent: Construct, { name, target, failureQueue }: StateMachineProps): void {
+export function addStateMachine(
+  parent: Construct,
+  { name, arn, target, failureQueue }: StateMachineProps,
+): void {
   const scope = new Construct(parent, "StateMachine");
   const { account } = Stack.of(scope);
-  const arn = stateMachineArn(scope, name);
   /** May call the function's alias, for this state machine only. */
   const role = new Role(scope, "Role", {
     description: "Allows the state machine to call the function",

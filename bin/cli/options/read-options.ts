@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { Option } from "commander";
+import * as z from "zod";
 import { shellWord, shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
@@ -224,19 +225,12 @@ function parseOption(name: OptionName, [source, text]: GivenText): unknown {
   }
 }
 
-const SWITCH: Readonly<Record<string, boolean>> = {
-  true: true,
-  1: true,
-  yes: true,
-  false: false,
-  0: false,
-  no: false,
-};
+const SWITCH = z.stringbool({ truthy: ["true", "1", "yes"], falsy: ["false", "0", "no"], case: "sensitive" });
 
 /** What a text is for the schema of its option. */
 const READERS: Readonly<Record<NonNullable<OptionSpec["as"]> | "text", (text: string) => unknown>> = {
   text: (text) => text,
-  switch: (text) => SWITCH[text] ?? text,
+  switch: (text) => SWITCH.safeParse(text).data ?? text,
   number: (text) => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text),
   words: (text) => text.split(",").map((each) => each.trim()),
   texts: (text) => jsonTexts(text, 'JSON Pointers, such as ["/date"]'),
