@@ -1,16 +1,25 @@
-// The catalog on a laptop: `views.sql` in the warehouse, which follows the publication logs of all accounts.
+// The catalog on a laptop: `views.sql` in the warehouse, which follows the publication logs of all accounts. For an account
+// whose log is damaged it keeps what it had.
 
 import { resolve, sep } from "node:path";
+import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
-import { type DamagedUnit, incompleteUnits, lostChanges } from "../../snapshot/files/units.ts";
+import {
+  type DamagedUnit,
+  incompleteUnits,
+  keptSnapshots,
+  lostChanges,
+  partSizes,
+} from "../../snapshot/files/units.ts";
 import { readColumns } from "../../snapshot/rows/table-columns.ts";
+import { SELDOM_PARSED } from "../../storage/json-object.ts";
 import { accountsIn, type DamagedAccount, orDamage } from "../../storage/known-accounts.ts";
 import { FOLDERS, isOfLayout, VIEWS_FILE } from "../../storage/layout.ts";
-import { readLogSince } from "../../storage/publication-log.ts";
+import { publishedUnits, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import { accountStore, type Store, type StoredObject } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
-import { type AccountLog, type ListedLog, listedIn, viewsSql } from "./views-sql.ts";
+import { type AccountLog, viewsSql } from "./views-sql.ts";
 
 const MAX_TRIES = 10;
 
@@ -54,7 +63,7 @@ export class DuckdbCatalog implements Catalog {
 
   /** @param own the account whose damage is thrown */
   async #read(views: StoredObject | undefined, own?: string): Promise<ReadTables> {
-    const lists = listedIn(views === undefined ? "" : new TextDecoder().decode(views.bytes));
+    const lists = listsIn(views);
     const [accounts, columns, hasRunLogs] = await Promise.all([
       accountsIn(this.#store, FOLDERS.publications).then((names) =>
         Array.fromAsync(names, (name) => this.#logOf(name, lists.get(name), name === own)),
@@ -64,18 +73,22 @@ export class DuckdbCatalog implements Catalog {
     ]);
     const files = { directory: this.directory, accounts, columns, hasRunLogs };
     const incomplete = accounts.flatMap((account) => account.incomplete);
-    return { accounts, sql: (leftOut = incomplete) => viewsSql({ ...files, leftOut }) };
+    const lines = [LISTS, ...accounts.map(listLine), ""];
+    return {
+      accounts,
+      sql: (leftOut = incomplete) => [viewsSql({ ...files, leftOut }), ...lines].join("\n"),
+    };
   }
 
   /** The log is read first: the files of a publication are there before it is. */
-  async #logOf(account: string, listed: ListedLog | undefined, mustBeRead: boolean): Promise<AccountLog> {
+  async #logOf(account: string, listed: List | undefined, mustBeRead: boolean): Promise<AccountLog> {
     const store = accountStore(this.#store, account);
     const read = await orDamage(account, () => readLogSince(store, ""));
     const isDamaged = "damage" in read;
     if (isDamaged && mustBeRead) throw read.damage;
     if (isDamaged) this.#report(read);
-    const found = isDamaged ? listed : { log: read.publications, removal: read.removal?.publication };
-    const { log, removal } = found ?? { log: [], removal: undefined };
+    const log = (isDamaged ? listed : read)?.publications ?? [];
+    const removal = isDamaged ? listed?.removal : read.removal?.publication;
     const snapshots = await listSnapshots(store);
     const incomplete = await incompleteUnits(store, log, snapshots, listed?.whole);
     const lost = await lostChanges(store);
@@ -111,5 +124,47 @@ export class DuckdbCatalog implements Catalog {
   async #hasRunLogs(): Promise<boolean> {
     for await (const { key } of this.#store.list(FOLDERS.runLogs)) if (isOfLayout(key)) return true;
     return false;
+  }
+}
+
+const LIST = z.object({
+  account: z.string(),
+  publications: z.array(publishedUnits),
+  removal: z.string().optional(),
+  /** Of snapshots that lacked nothing the sizes of their parts. */
+  whole: z.record(z.string(), z.array(z.int().nonnegative())),
+});
+type List = Readonly<z.infer<typeof LIST>>;
+
+const LISTS = "-- What each account has, for the next replacement. It counts where a log is damaged.";
+const LINE = "-- has ";
+
+/**
+ * A comment for `views.sql`, one line: everything that is needed to list the account's files again. With the removal no
+ * two texts are the same before and after it, so that a process that was stopped before it does not replace the later one.
+ */
+function listLine({ account, log, removal, snapshots, incomplete }: AccountLog): string {
+  const publications = log.map((each) => publishedUnits.parse(each, SELDOM_PARSED));
+  const whole = new Set(keptSnapshots(log, snapshots).map(({ snapshot_id }) => snapshot_id));
+  for (const { holds, publication } of incomplete)
+    if (holds === "snapshot") whole.delete(publication.snapshot_id);
+  const sizes = snapshots.flatMap(({ snapshotId, files }) =>
+    whole.has(snapshotId) ? [[snapshotId, partSizes(files)]] : [],
+  );
+  return `${LINE}${JSON.stringify({ account, removal, publications, whole: Object.fromEntries(sizes) })}`;
+}
+
+/** From the comments of a `views.sql`, by account. Lines that are something else are left aside. */
+function listsIn(views: StoredObject | undefined): ReadonlyMap<string, List> {
+  const lines = new TextDecoder().decode(views?.bytes).split("\n");
+  const lists = lines.flatMap((line) => (line.startsWith(LINE) ? (parseList(line) ?? []) : []));
+  return new Map(lists.map((list) => [list.account, list]));
+}
+
+function parseList(line: string): List | undefined {
+  try {
+    return LIST.safeParse(JSON.parse(line.slice(LINE.length)), SELDOM_PARSED).data;
+  } catch {
+    return undefined;
   }
 }

@@ -1,22 +1,19 @@
 // The five tables as SQL for DuckDB: views over the files of a warehouse, by absolute path; and the views over these.
-// Which units each table shows, the publication logs say; for an account whose log is damaged, `views.sql` keeps them.
+// Which units each table shows, the publication logs say.
 
 import { sep } from "node:path";
-import * as z from "zod";
 import type { SyncError } from "../../errors/sync-error.ts";
 import {
   type DamagedUnit,
   describeUnit,
   folderOf,
   keptSnapshots,
-  partSizes,
   type Unit,
 } from "../../snapshot/files/units.ts";
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
-import { SELDOM_PARSED } from "../../storage/json-object.ts";
 import { KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
-import { type PublishedUnits, publishedUnits } from "../../storage/publication-log.ts";
+import type { PublishedUnits } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import { createView, DUCKDB, EVENT_HISTORY, eventsTyped } from "../views/views.ts";
 
@@ -54,56 +51,6 @@ export function unitsOf(table: UnitTable, { account, log, snapshots, lost }: Acc
   return kept
     .filter(({ events }) => events > 0)
     .map((publication) => ({ account, holds: "snapshot", publication }));
-}
-
-const LIST = z.object({
-  account: z.string(),
-  publications: z.array(publishedUnits),
-  removal: z.string().optional(),
-  whole: z.record(z.string(), z.array(z.int().nonnegative())),
-});
-
-const LINE = "-- has ";
-
-/**
- * A comment for `views.sql`, one line: everything that is needed to list the account's files again. With the removal no
- * two texts are the same before and after it, so that a process that was stopped before it does not replace the later one.
- */
-function listLine({ account, log, removal, snapshots, incomplete }: AccountLog): string {
-  const publications = log.map((each) => publishedUnits.parse(each, SELDOM_PARSED));
-  const whole = new Set(keptSnapshots(log, snapshots).map(({ snapshot_id }) => snapshot_id));
-  for (const { holds, publication } of incomplete)
-    if (holds === "snapshot") whole.delete(publication.snapshot_id);
-  const sizes = snapshots.flatMap(({ snapshotId, files }) =>
-    whole.has(snapshotId) ? [[snapshotId, partSizes(files)]] : [],
-  );
-  return `${LINE}${JSON.stringify({ account, removal, publications, whole: Object.fromEntries(sizes) })}`;
-}
-
-/** What a `views.sql` says of an account's log. */
-export interface ListedLog extends Pick<AccountLog, "log" | "removal"> {
-  /** Of snapshots that lacked nothing the sizes of their parts. */
-  readonly whole: ReadonlyMap<string, readonly number[]>;
-}
-
-/** From the comments of a `views.sql`, by account. Lines that are something else are left aside. */
-export function listedIn(sql: string): ReadonlyMap<string, ListedLog> {
-  const lists = sql.split("\n").flatMap((line) => parseList(line) ?? []);
-  return new Map(
-    lists.map(({ account, removal, publications, whole }) => [
-      account,
-      { log: publications, removal, whole: new Map(Object.entries(whole)) },
-    ]),
-  );
-}
-
-function parseList(line: string): z.infer<typeof LIST> | undefined {
-  if (!line.startsWith(LINE)) return undefined;
-  try {
-    return LIST.safeParse(JSON.parse(line.slice(LINE.length)), SELDOM_PARSED).data;
-  } catch {
-    return undefined;
-  }
 }
 
 interface WarehouseFiles {
@@ -182,9 +129,6 @@ export function viewsSql(files: WarehouseFiles): string {
     table("sync_runs", { ...lines, keys: KEYS_IN.runLogs }),
     createView(eventsTyped(columns, DUCKDB)),
     createView(EVENT_HISTORY),
-    "-- What each account has, for the next replacement. It counts where a log is damaged.",
-    ...accounts.map(listLine),
-    "",
   ].join("\n");
 }
 

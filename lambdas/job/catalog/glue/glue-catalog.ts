@@ -4,13 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { GlueClient } from "@aws-sdk/client-glue";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { TableName } from "../../storage/layout.ts";
-import {
-  type Publication,
-  publicationsSince,
-  type Removal,
-  readEnd,
-  readLogSince,
-} from "../../storage/publication-log.ts";
+import { type Publication, publicationsSince, readEnd, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, accountStore, type Store } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
@@ -50,7 +44,7 @@ export class GlueCatalog implements Catalog {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const { last, head, removal } = await readEnd(store);
       if (last === refreshed) return;
-      if (removal) await this.#takeOut(store, removal);
+      if (removal) await this.#takeOut(store, removal.publication);
       else await this.#ensureLines(store);
       if (head) await this.#moveTo(head, store);
       refreshed = last;
@@ -65,7 +59,7 @@ export class GlueCatalog implements Catalog {
    * `events` first, whose rows readers look at. Only what lies below the removal: another process may have put in what
    * came after it. The log says which snapshots did, because the clock that named the removal may be behind theirs.
    */
-  async #takeOut(store: AccountStore, { publication }: Removal): Promise<void> {
+  async #takeOut(store: AccountStore, publication: string): Promise<void> {
     const { account } = store;
     const shown = await this.#glue.find("events", [account]);
     if (shown && (shown.parameters?.[PUBLICATION] ?? "") < publication)
@@ -133,7 +127,7 @@ export class GlueCatalog implements Catalog {
     const behind = since.publications;
     // A process that was stopped before the removal may have put partitions back.
     if (since.removal) {
-      await this.#takeOut(store, since.removal);
+      await this.#takeOut(store, since.removal.publication);
       await this.#ensureLines(store);
       if (head.publication < since.removal.publication) return; // read before the removal
     }

@@ -1,8 +1,8 @@
 // The tables and views as Glue holds them, with the names that CloudFormation's construct library has for their parts.
 
-import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
+import type { ColumnType, LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { FOLDERS, TABLES, type TableName } from "../../storage/layout.ts";
-import { EVENT_HISTORY, eventsTyped, TRINO, type View } from "../views/views.ts";
+import { EVENT_HISTORY, eventsTyped, TRINO } from "../views/views.ts";
 
 /** The tables that have lifted columns, after their own. */
 export const LIFTED_TABLES = ["events", "event_snapshots"] as const satisfies readonly TableName[];
@@ -86,7 +86,7 @@ export function glueViews(database: string, lifted: readonly LiftedColumn[]) {
   });
 }
 
-type ViewType = View["columns"][number]["type"];
+type ViewType = ColumnType | "INTEGER";
 
 function trinoType(type: ViewType): string {
   return type === "TIMESTAMP" ? "timestamp(3)" : type.toLowerCase();

@@ -15,7 +15,7 @@ export const VIEWS = {
 
 export type ViewName = keyof typeof VIEWS;
 
-export interface View {
+interface View {
   readonly name: ViewName;
   /** As both engines have them. */
   readonly columns: readonly { readonly name: string; readonly type: ColumnType | "INTEGER" }[];

@@ -7,7 +7,7 @@ import { isListed } from "../../settings/values.ts";
 import { readJson, SELDOM_PARSED, writeJsonOnce } from "../../storage/json-object.ts";
 import type { AccountStore, Store } from "../../storage/store.ts";
 import { profileSchema } from "../fields/field-profile.ts";
-import { columnType } from "../rows/lifted-column.ts";
+import { liftedSchema } from "../rows/lifted-column.ts";
 
 const count = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -36,18 +36,6 @@ const PART = z.object({
 
 const STORED = z.object({ bytes: z.int().positive(), sha256 });
 
-// Becomes part of the views' SQL, so nothing else passes.
-const columnName = z.string().regex(/^[a-z_][a-z0-9_]*$/);
-
-export const liftedSchema = z.object({
-  name: columnName,
-  pointer: z.string().startsWith("/"),
-  /** Part of the views' SQL too. */
-  type: columnType.optional(),
-  /** The snapshot whose run named the type. */
-  typed_by: z.string().optional(),
-});
-
 const MANIFEST = z
   .object({
     version: z.literal(1),
@@ -62,7 +50,7 @@ const MANIFEST = z
     stored: z.array(STORED).readonly().optional(),
     /** Absent in snapshots of earlier versions and in those without rows. */
     digests: STORED.optional(),
-    columns: z.array(columnName).readonly(),
+    columns: z.array(liftedSchema.shape.name).readonly(),
     /** Where the last columns come from, and what readers take them for. */
     lifted: z.array(liftedSchema).readonly(),
     ...profileSchema.shape,

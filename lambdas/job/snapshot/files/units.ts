@@ -58,7 +58,7 @@ export async function incompleteUnits(
   store: AccountStore,
   log: readonly PublishedUnits[],
   snapshots: readonly SnapshotFiles[],
-  whole: ReadonlyMap<string, readonly number[]> = new Map(),
+  whole: Readonly<Record<string, readonly number[]>> = {},
 ): Promise<readonly DamagedUnit[]> {
   const found: DamagedUnit[] = [];
   const files = new Map(snapshots.map((each) => [each.snapshotId, each.files]));
@@ -68,7 +68,7 @@ export async function incompleteUnits(
       const { snapshot_id: snapshotId } = publication;
       const own = files.get(snapshotId) ?? [];
       const hasManifest = own.some(({ key }) => key === store.keys.manifest(snapshotId));
-      if (hasManifest && isDeepStrictEqual(whole.get(snapshotId), partSizes(own))) return [];
+      if (hasManifest && isDeepStrictEqual(whole[snapshotId], partSizes(own))) return [];
       const damage = await damageIn(requireParts(store, snapshotId, own));
       return damage ? [{ account: store.account, holds: "snapshot", publication, damage } as const] : [];
     });

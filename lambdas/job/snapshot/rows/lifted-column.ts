@@ -28,10 +28,19 @@ const WRITTEN = /^(?:BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|VARCHAR|DECIMAL\([0-9]
 const EXPECTED =
   "expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP or VARCHAR";
 
-export const columnType = z
+const columnType = z
   .string(EXPECTED)
   .regex(WRITTEN, EXPECTED)
   .pipe(z.custom<ColumnType>((text) => isWithinRanges(String(text)), EXPECTED));
+
+/** As manifests have it. Name and type become parts of the views' SQL, so nothing else passes. */
+export const liftedSchema = z.object({
+  name: z.string().regex(/^[a-z_][a-z0-9_]*$/),
+  pointer: z.string().startsWith("/"),
+  type: columnType.optional(),
+  /** The snapshot whose run named the type. */
+  typed_by: z.string().optional(),
+});
 
 /** Whether a text that is no type was probably meant as one, such as `decimal(18, 2)`. */
 export function resemblesType(text: string): boolean {

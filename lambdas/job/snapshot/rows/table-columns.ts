@@ -8,8 +8,8 @@ import { accountsIn } from "../../storage/known-accounts.ts";
 import { COLUMNS_FILE, FOLDERS } from "../../storage/layout.ts";
 import { newestReadable } from "../../storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
-import { liftedSchema, type Manifest, readManifest } from "../files/manifest.ts";
-import { eventColumns } from "./lifted-column.ts";
+import { type Manifest, readManifest } from "../files/manifest.ts";
+import { eventColumns, liftedSchema } from "./lifted-column.ts";
 
 // The type is the one that was named last, by any account's run.
 const COLUMN = liftedSchema.omit({ pointer: true }).extend({

@@ -11,8 +11,6 @@ const PERMISSIONS = {
   delete: "s3:DeleteObject on it",
 } as const;
 
-export type S3Verb = keyof typeof PERMISSIONS;
-
 const MEANINGS: Readonly<Record<string, string>> = {
   NoSuchBucket: "the bucket does not exist. Deploy the stack, or name the right bucket.",
   PermanentRedirect: "the bucket is in another region. Set AWS_REGION to the bucket's region.",
@@ -23,7 +21,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
 /** `STORE_FAILED` for what S3 refused: "Could not <verb> <url>", why, and what to do. Any other error is returned as it is. */
 export function s3Error(
   error: unknown,
-  verb: S3Verb,
+  verb: keyof typeof PERMISSIONS,
   { url, owner }: { readonly url: string; readonly owner: string | undefined },
 ): unknown {
   const failure = awsError(error);

@@ -20,7 +20,7 @@ import { awsError } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
 import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
-import { type S3Verb, s3Error } from "./s3-error.ts";
+import { s3Error } from "./s3-error.ts";
 
 /** 10,000 of these, as many as an upload may have, are 78 GiB. */
 const PART_BYTES = 8 * 1024 * 1024;
@@ -270,7 +270,7 @@ export class S3Store implements Store {
     return `s3://${this.#options.bucket}/${this.#options.prefix}${key}`;
   }
 
-  #failed(verb: S3Verb, key: string): (error: unknown) => never {
+  #failed(verb: "read" | "write" | "list" | "delete", key: string): (error: unknown) => never {
     return (error) => {
       throw s3Error(error, verb, { url: this.#urlOf(key), owner: this.#options.owner });
     };

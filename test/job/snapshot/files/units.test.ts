@@ -64,13 +64,13 @@ async function forgetStored(id: string): Promise<void> {
 }
 
 /** Of the snapshots as they lie there. */
-async function sizes(): Promise<ReadonlyMap<string, readonly number[]>> {
+async function sizes(): Promise<Readonly<Record<string, readonly number[]>>> {
   const snapshots = await listSnapshots(accountStore(store, "uk"));
-  return new Map(snapshots.map(({ snapshotId, files }) => [snapshotId, partSizes(files)]));
+  return Object.fromEntries(snapshots.map(({ snapshotId, files }) => [snapshotId, partSizes(files)]));
 }
 
 /** Of each unit its publication, what it holds, and the file. */
-async function incomplete(whole?: ReadonlyMap<string, readonly number[]>): Promise<readonly unknown[]> {
+async function incomplete(whole?: Readonly<Record<string, readonly number[]>>): Promise<readonly unknown[]> {
   const log = await readLog(accountStore(store, "uk"));
   const open = store.open.bind(store);
   store.open = (key) => {
@@ -100,7 +100,7 @@ it("is complete without its manifest being read where its parts have the sizes t
   store.put(layout("uk").manifest(ONE), "{");
 
   const { bytes = "" } = (await store.read(layout("uk").part(ONE, 0))) ?? {};
-  expect([...whole.values()]).toEqual([Array(3).fill(bytes.length), Array(3).fill(bytes.length)]);
+  expect(Object.values(whole)).toEqual([Array(3).fill(bytes.length), Array(3).fill(bytes.length)]);
   expect(await incomplete(whole)).toEqual([]);
 });
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  columnType,
   eventColumns,
+  liftedSchema,
   lifter,
   liftText,
   parseLiftedColumns,
@@ -35,9 +35,9 @@ describe("a lifted column", () => {
     ["a=/x:DATE:VARCHAR", "/x:DATE", "VARCHAR"],
   ])("%s is taken from %s, for readers a %s", (text, pointer, type) => {
     expect(parseLiftedColumns([text])).toEqual([{ name: "a", pointer, type }]);
-    expect(parseLiftedColumns([liftText({ name: "a", pointer, type: columnType.parse(type) })])).toEqual([
-      { name: "a", pointer, type },
-    ]);
+    expect(
+      parseLiftedColumns([liftText({ name: "a", pointer, type: liftedSchema.shape.type.parse(type) })]),
+    ).toEqual([{ name: "a", pointer, type }]);
   });
 
   it.each([

@@ -207,7 +207,7 @@ describe("a damaged file", () => {
     const checks = await check(world.ports(), world.settings);
 
     const why = expect.stringMatching(
-      /columns\.json is damaged .*Restore it .*Or delete it: the next publication makes it again/,
+      /columns\.json is damaged: .*Restore it .*Or delete it: the next publication makes it again/,
     );
     expect(row).toMatchObject({ error_code: "STORE_CORRUPT", error_message: why, requests: null });
     expect(details).toBe(0);
