@@ -1,7 +1,7 @@
 // Turns a run's settings into a client of the service: the only place that does.
 
 import { type Credentials, CredentialsNotSetUp } from "../credentials/credentials.ts";
-import { type TokenStore, tokensVersion } from "../credentials/tokens/token-store.ts";
+import type { TokenStore } from "../credentials/tokens/token-store.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { OAuthOptions } from "../service/auth/oauth/by-tokens.ts";
 import type { Transport } from "../service/http/transport.ts";
@@ -63,10 +63,10 @@ async function oauthOptions(
     );
   const { command } = authorization;
   const tokens = await authorization.tokens();
-  const stored = await tokens.read();
-  if (stored.kind === "none" && tokens.isCreatedEmpty) {
+  const { version: tokensVersion } = await tokens.read();
+  if (tokensVersion === undefined && tokens.isCreatedEmpty) {
     throw new CredentialsNotSetUp(`There are no tokens in ${tokens.place} yet. Authorize once: ${command}`);
   }
   const own = transport === undefined ? {} : { transport };
-  return { authUrl, tokens, tokensVersion: tokensVersion(stored), authorize: command, ...own };
+  return { authUrl, tokens, tokensVersion, authorize: command, ...own };
 }

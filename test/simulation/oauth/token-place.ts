@@ -54,11 +54,7 @@ export class TokenPlace {
       place: "the simulated place",
       isCreatedEmpty: false,
       read: () =>
-        call(
-          "reads the tokens",
-          (): StoredTokens => ({ kind: "tokens", version: this.#named, tokens: this.#tokens }),
-          true,
-        ),
+        call("reads the tokens", (): StoredTokens => ({ version: this.#named, tokens: this.#tokens }), true),
       claim: (version) => call("claims the tokens", () => this.#claimFor(process, version)),
       replace: (version, tokens) =>
         call("replaces the tokens", () => {

@@ -43,10 +43,8 @@ export class FileTokenStore implements TokenStore {
 
   async read(): Promise<StoredTokens> {
     const bytes = await this.#bytes();
-    if (bytes === undefined) return { kind: "none" };
-    const version = versionOf(bytes);
-    const tokens = parseTokens(bytes.toString("utf8"));
-    return tokens === undefined ? { kind: "unusable", version } : { kind: "tokens", version, tokens };
+    if (bytes === undefined) return { version: undefined, tokens: undefined };
+    return { version: versionOf(bytes), tokens: parseTokens(bytes.toString("utf8")) };
   }
 
   async claim(version: string): Promise<RenewalClaim | undefined> {

@@ -35,10 +35,9 @@ export class SecretsManagerTokenStore implements TokenStore {
 
   async read(): Promise<StoredTokens> {
     const stored = await this.#explained("read", () => this.#current());
-    if (stored === undefined) return { kind: "none" };
+    if (stored === undefined) return { version: undefined, tokens: undefined };
     const { version, text } = stored;
-    const tokens = text === undefined ? undefined : parseTokens(text);
-    return tokens === undefined ? { kind: "unusable", version } : { kind: "tokens", version, tokens };
+    return { version, tokens: text === undefined ? undefined : parseTokens(text) };
   }
 
   async claim(version: string): Promise<RenewalClaim | undefined> {

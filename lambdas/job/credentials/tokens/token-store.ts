@@ -5,16 +5,11 @@ import { SyncError } from "../../errors/sync-error.ts";
 
 /** What is stored now. `version` names the value: another value has another name. */
 export type StoredTokens =
-  | { readonly kind: "tokens"; readonly version: string; readonly tokens: OAuthTokens }
+  | { readonly version: string; readonly tokens: OAuthTokens }
   /** Something else than tokens: an empty file, another program's text. */
-  | { readonly kind: "unusable"; readonly version: string }
+  | { readonly version: string; readonly tokens: undefined }
   /** Nothing was ever stored. */
-  | { readonly kind: "none" };
-
-/** Names what is stored, also where that is nothing. */
-export function tokensVersion(stored: StoredTokens): string {
-  return stored.kind === "none" ? "none" : stored.version;
-}
+  | { readonly version: undefined; readonly tokens: undefined };
 
 /** The right to renew one version of the tokens. */
 export interface RenewalClaim {
@@ -93,8 +88,7 @@ const ATTEMPTS = 5;
 /** Throws `STORE_FAILED`, with the store's own remedy where it refuses. */
 export async function storeAuthorized(store: TokenStore, tokens: OAuthTokens): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const stored = await store.read();
-    const version = stored.kind === "none" ? undefined : stored.version;
+    const { version } = await store.read();
     if ((await store.replace(version, tokens)) !== undefined) return;
   }
   throw new SyncError(

@@ -51,8 +51,7 @@ export class MemoryTokenStore implements TokenStore {
 
   async read(): Promise<StoredTokens> {
     const { version, tokens } = this.#place;
-    if (version === undefined) return { kind: "none" };
-    return tokens === undefined ? { kind: "unusable", version } : { kind: "tokens", version, tokens };
+    return version === undefined ? { version, tokens: undefined } : { version, tokens };
   }
 
   async claim(version: string): Promise<RenewalClaim | undefined> {

@@ -20,8 +20,8 @@ export interface OAuthOptions {
   /** In its canonical form. */
   readonly authUrl: string;
   readonly tokens: TokenStore;
-  /** Of the stored tokens, as they were when the service was opened. */
-  readonly tokensVersion: string;
+  /** Of the stored tokens, as they were when the service was opened; undefined where there were none. */
+  readonly tokensVersion: string | undefined;
   /** The command that authorizes again. */
   readonly authorize: string;
   readonly transport?: Transport;

@@ -1,12 +1,7 @@
 // Renews the tokens of an authorization so that none is lost: one process at a time, and stored before their first use.
 
 import type { OAuthCredentials } from "../../../credentials/credentials.ts";
-import {
-  type OAuthTokens,
-  type RenewalClaim,
-  type TokenStore,
-  tokensVersion,
-} from "../../../credentials/tokens/token-store.ts";
+import type { OAuthTokens, RenewalClaim, TokenStore } from "../../../credentials/tokens/token-store.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/logger.ts";
@@ -16,8 +11,8 @@ import { authorizationExpired, type TokenEndpoint } from "./token-endpoint.ts";
 
 interface TokenRotationOptions {
   readonly store: TokenStore;
-  /** Of what was stored when the service was opened. */
-  readonly storedVersion: string;
+  /** Of what was stored when the service was opened; undefined for nothing. */
+  readonly storedVersion: string | undefined;
   readonly endpoint: TokenEndpoint;
   readonly credentials: CurrentCredentials<OAuthCredentials>;
   readonly counters: ServiceCounters;
@@ -51,7 +46,7 @@ const POLL_MS = 500;
 
 export class TokenRotation {
   readonly #options: TokenRotationOptions;
-  #version: string;
+  #version: string | undefined;
 
   constructor(options: TokenRotationOptions) {
     this.#options = options;
@@ -60,7 +55,7 @@ export class TokenRotation {
 
   /** The version of the tokens that were read or stored last. */
   get version(): string {
-    return this.#version;
+    return this.#version ?? "none";
   }
 
   /** The stored tokens. Throws `AUTHORIZATION_EXPIRED` where there are none that this client may use. */
@@ -158,15 +153,14 @@ export class TokenRotation {
 
   async #read(): Promise<Stored> {
     const { store, credentials, authorize } = this.#options;
-    const stored = await store.read();
-    this.#version = tokensVersion(stored);
+    const { version, tokens } = await store.read();
+    this.#version = version;
     const { place } = store;
-    if (stored.kind === "none")
+    if (version === undefined)
       throw authorizationExpired(`There are no tokens in ${place} yet. Authorize once: ${authorize}`);
-    const isOfClient = stored.kind === "tokens" && stored.tokens.client_id === credentials.current.client_id;
-    if (isOfClient) return stored;
+    if (tokens?.client_id === credentials.current.client_id) return { version, tokens };
     const why =
-      stored.kind === "unusable"
+      tokens === undefined
         ? `There is something other than tokens in ${place}.`
         : `The tokens in ${place} belong to another client_id than the credentials have.`;
     throw authorizationExpired(`${why} Authorize again: ${authorize}`);
@@ -200,8 +194,8 @@ export async function storeRotated(
       if (stored !== undefined) return { version: stored, tokens: rotated };
       const other = await store.read();
       // The same tokens as a new version, or none that are of use: ours are the newest.
-      if (other.kind === "tokens" && other.tokens.refresh_token !== spent.tokens.refresh_token) return other;
-      version = other.kind === "none" ? undefined : other.version;
+      if (other.tokens && other.tokens.refresh_token !== spent.tokens.refresh_token) return other;
+      version = other.version;
       if (attempt >= ATTEMPTS) throw changing(store.place);
     } catch (error) {
       if (!(error instanceof SyncError) || attempt >= ATTEMPTS) throw error;

@@ -66,7 +66,7 @@ test(`a process that is killed ${KILLS} times in the middle of its renewals lose
 
   expect(lastLine(last)).toBe("renewed");
   expect(world.provider.counts.revokedFamilies).toBe(0);
-  expect(await world.store.read()).toMatchObject({ kind: "tokens" });
+  expect(await world.store.read()).toMatchObject({ tokens: { format: 1 } });
 }, 120_000);
 
 test(`without a time of grace each of ${KILLS / 2} kills leaves working tokens, or AUTHORIZATION_EXPIRED`, async () => {
