@@ -56,7 +56,7 @@ export interface EventServiceOptions {
 }
 
 export type HttpEventService = EventService & {
-  readonly counts: ServiceCounts;
+  readonly counts: Readonly<ServiceCounts>;
   /** The version of the current credentials, and of the tokens; undefined if they have no versions. */
   readonly credentialsVersion: string | undefined;
 };
@@ -127,7 +127,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
       await transport.close();
     },
     get counts() {
-      return sender.counters.counts;
+      return { ...sender.counts };
     },
     get credentialsVersion() {
       const version = options.versionOf?.(method.credentials.current);

@@ -4,8 +4,8 @@
 import * as z from "zod";
 import { isDamage } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { type RateLimiterUsage, UNRECORDED_MS } from "../../service/rate-limit/rate-limiter.ts";
-import { REMEMBERED_MS } from "../../service/rate-limit/usage-window.ts";
+import { UNRECORDED_MS } from "../../service/rate-limit/rate-limiter.ts";
+import { REMEMBERED_MS, type Usage } from "../../service/rate-limit/usage-window.ts";
 import { allowance, type Limit } from "../../settings/limit.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import type { AccountStore } from "../../storage/store.ts";
@@ -52,7 +52,7 @@ export interface LeaseFacts {
   readonly holder: Holder | null;
   readonly execution?: string | undefined;
   readonly handed_over?: LeaseFile["handed_over"];
-  readonly use: RateLimiterUsage;
+  readonly use: readonly Usage[];
 }
 
 interface StoredLease {
@@ -136,7 +136,7 @@ export function earlierUse(
   stored: Pick<StoredLease, "lease"> | undefined,
   nowMs: number,
   limits: Limits,
-): RateLimiterUsage {
+): readonly Usage[] {
   if (stored === undefined) return [];
   const { lease } = stored;
   const sinceMs = lease ? Date.parse(lease.use_since ?? lease.renewed_at) : nowMs;

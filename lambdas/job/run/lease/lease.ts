@@ -2,7 +2,7 @@
 // files and the publication log, never on the lease.
 
 import type { Clock } from "../../runtime/clock.ts";
-import type { RateLimiterUsage } from "../../service/rate-limit/rate-limiter.ts";
+import type { Usage } from "../../service/rate-limit/usage-window.ts";
 import { formatRunId } from "../../storage/layout.ts";
 import { nameOfExecution } from "../hand-over/executions.ts";
 import { StartSkipped } from "../record/run-result.ts";
@@ -32,13 +32,13 @@ interface OwnFacts extends LeaseFacts {
 /** A lease that is ours, written again and again in the background until it is released, passed on or lost. */
 export class Lease {
   /** The use of the budget by earlier holders. */
-  readonly earlier: RateLimiterUsage;
+  readonly earlier: readonly Usage[];
   readonly #ports: LeasePorts;
   readonly #lost = new AbortController();
   readonly #stop = new AbortController();
   #facts: OwnFacts;
   #version: string;
-  #use: () => RateLimiterUsage = () => this.earlier;
+  #use: () => readonly Usage[] = () => this.earlier;
   #lastWrite: Promise<void> = Promise.resolve();
   #isPassedOn = false;
   /** When the last write that succeeded was sent: other processes count from then, or later. */
@@ -102,7 +102,7 @@ export class Lease {
   }
 
   /** Sets the source of the budget's use, which is written at every renewal and at the release. */
-  carry(use: () => RateLimiterUsage): void {
+  carry(use: () => readonly Usage[]): void {
     this.#use = use;
   }
 

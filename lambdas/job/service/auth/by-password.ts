@@ -137,7 +137,7 @@ async function send(
     body: JSON.stringify({ meta: { version: "v1" }, data: { email, password } }),
     bodyCapBytes: BODY_CAP_BYTES,
   } as const;
-  sender.counters.add("logins");
+  sender.counts.logins += 1;
   for (let failures = 1; ; failures += 1) {
     try {
       return await sender.send(await sender.admit("other", signal), request, signal);

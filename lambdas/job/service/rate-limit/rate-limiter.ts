@@ -4,9 +4,6 @@ import type { Clock } from "../../runtime/clock.ts";
 import { allowance, type Limit, shortestWindowMs } from "../../settings/limit.ts";
 import { type Amount, type Usage, UsageRecord, UsageWindow } from "./usage-window.ts";
 
-/** What was used in the last hour, the longest window. It is passed from run to run, so that the next run stays within the limit too. */
-export type RateLimiterUsage = readonly Usage[];
-
 /** How much of the budget may be missing in what was recorded before a crash: a minute's. */
 export const UNRECORDED_MS = 60_000;
 
@@ -47,7 +44,7 @@ export interface RateLimiterOptions {
   /** The part of both limits that is used. The rest is a reserve for bodies that are larger than expected. */
   readonly share?: number;
   readonly clock: Clock;
-  readonly earlier?: RateLimiterUsage;
+  readonly earlier?: readonly Usage[];
 }
 
 /**
@@ -168,7 +165,7 @@ export class RateLimiter {
   }
 
   /** The usage of the last hour, requests in flight included, in about 120 buckets at most. */
-  usage(): RateLimiterUsage {
+  usage(): readonly Usage[] {
     const buckets = this.#window.buckets();
     return this.#inFlight === 0
       ? buckets
@@ -176,7 +173,7 @@ export class RateLimiter {
   }
 
   /** Counts what other processes used. */
-  add(earlier: RateLimiterUsage): void {
+  add(earlier: readonly Usage[]): void {
     this.#window.merge(earlier);
   }
 

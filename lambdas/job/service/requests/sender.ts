@@ -24,7 +24,9 @@ const ATTEMPTS = 6;
 
 /** Adds no credentials, and sends nothing a second time. */
 export class Sender {
-  readonly counters = new ServiceCounters();
+  readonly counts = new ServiceCounts();
+  /** Whether any response has come so far. */
+  #hasResponded = false;
   readonly #options: SenderOptions;
   readonly #cooldown: Cooldown;
   readonly #waitReporter: WaitReporter;
@@ -32,14 +34,10 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     const { rateLimiter, clock, random, onWait } = options;
-    const limitWindowMs = rateLimiter.windowMs;
     this.#options = options;
-    this.#cooldown = new Cooldown(clock, {
-      limitWindowMs,
-      onExtend: (untilMs) => rateLimiter.pauseUntil(untilMs),
-    });
+    this.#cooldown = new Cooldown(clock, rateLimiter);
     this.#waitReporter = new WaitReporter(onWait);
-    this.#delays = new RetryDelays(random, limitWindowMs);
+    this.#delays = new RetryDelays(random, rateLimiter.windowMs);
   }
 
   /** How many requests have had a response that was used. */
@@ -86,20 +84,20 @@ export class Sender {
   ): Promise<HttpResponse> {
     const { transport, headers } = this.#options;
     let bytes = 0;
-    this.counters.add("requests");
+    this.counts.requests += 1;
     this.#waitReporter.requestBegins();
     try {
       const all = { ...headers, ...request.headers };
       const response = await transport.send({ ...request, headers: all }, signal);
-      this.counters.responded();
+      this.#hasResponded = true;
       const { body, decodedBytes } = response;
       // The service may have counted the whole of a body that broke off.
       bytes = body.kind === "broken" ? Math.max(decodedBytes, permit.expectedBytes) : decodedBytes;
-      if (response.status === 429) this.counters.add("throttled");
+      if (response.status === 429) this.counts.throttled += 1;
       return response;
     } finally {
       this.#waitReporter.requestEnds();
-      this.counters.add("bytes", bytes);
+      this.counts.bytes += bytes;
       permit.settle(bytes);
     }
   }
@@ -123,10 +121,10 @@ export class Sender {
     if (failure.kind === "status" && (requestedMs !== undefined || isSilent))
       this.#cooldown.extend(requestedMs ?? delayMs, failure.status, { isAsked: !isSilent });
     const request = requestName(method, url);
-    const permanent = permanentProblem({ request, url, failures }, failure, this.counters.hasResponded);
+    const permanent = permanentProblem({ request, url, failures }, failure, this.#hasResponded);
     if (permanent !== undefined) throw permanent;
     if (failures >= ATTEMPTS) throw attemptsExhausted({ request, failures }, failure);
-    this.counters.add("retries");
+    this.counts.retries += 1;
     const seconds = (delayMs / 1_000).toFixed(delayMs < 100 ? 2 : 1);
     logger.debug(`${request}: ${failure.message}; next attempt in ${seconds} s`, {
       request,
@@ -145,27 +143,18 @@ export class Sender {
 /** A longer cooldown, at once or in total without a success in between, ends the run. */
 const MAX_COOLDOWN_MS = 15 * 60_000;
 
-interface CooldownOptions {
-  /** What the service averages its limits over: it may rightly ask to wait for so long. */
-  readonly limitWindowMs?: number;
-  /** Called with its end, by the monotonic clock, whenever the service asks to wait. */
-  readonly onExtend?: (untilMs: number) => void;
-}
-
 export class Cooldown {
   readonly #clock: Clock;
-  readonly #mostMs: number;
-  readonly #onExtend: (untilMs: number) => void;
+  readonly #rateLimiter: Pick<RateLimiter, "windowMs" | "pauseUntil">;
   #untilMs: number;
   #isAsked = true;
   #totalMs = 0;
   #successes = 0;
   #failure: SyncError | undefined;
 
-  constructor(clock: Clock, { limitWindowMs = 0, onExtend = () => undefined }: CooldownOptions = {}) {
+  constructor(clock: Clock, rateLimiter: Pick<RateLimiter, "windowMs" | "pauseUntil">) {
     this.#clock = clock;
-    this.#mostMs = Math.max(MAX_COOLDOWN_MS, limitWindowMs);
-    this.#onExtend = onExtend;
+    this.#rateLimiter = rateLimiter;
     this.#untilMs = clock.monotonicMs();
   }
 
@@ -196,11 +185,13 @@ export class Cooldown {
       this.#untilMs = this.#clock.monotonicMs() + ms;
       this.#isAsked = isAsked;
     }
-    if (this.#totalMs > this.#mostMs) {
-      this.#failure = tooLong(ms, status, this.#mostMs);
+    // The service may rightly ask to wait for as long as it averages its limits over.
+    const mostMs = Math.max(MAX_COOLDOWN_MS, this.#rateLimiter.windowMs);
+    if (this.#totalMs > mostMs) {
+      this.#failure = tooLong(ms, status, mostMs);
       throw this.#failure;
     }
-    this.#onExtend(this.#untilMs);
+    this.#rateLimiter.pauseUntil(this.#untilMs);
   }
 
   succeeded(): void {
@@ -235,39 +226,17 @@ function tooLong(ms: number, status: number, mostMs: number): SyncError {
 }
 
 /** What a run has used of the service so far: the columns `requests` to `bytes` of `sync_runs`. */
-export interface ServiceCounts {
+export class ServiceCounts {
   /** Attempts sent, logins and retries included. */
-  readonly requests: number;
+  requests = 0;
   /** Attempts sent after a failure. A request sent again after a new login is not a retry. */
-  readonly retries: number;
+  retries = 0;
   /** Responses with status 429. */
-  readonly throttled: number;
+  throttled = 0;
   /** Logins begun, whatever the number of attempts each took. */
-  readonly logins: number;
+  logins = 0;
   /** Body bytes as the budget counts them: after decoding. */
-  readonly bytes: number;
-}
-
-export class ServiceCounters {
-  #hasResponded = false;
-  readonly #counts = { requests: 0, retries: 0, throttled: 0, logins: 0, bytes: 0 };
-
-  /** Whether any response has come so far. */
-  get hasResponded(): boolean {
-    return this.#hasResponded;
-  }
-
-  get counts(): ServiceCounts {
-    return { ...this.#counts };
-  }
-
-  responded(): void {
-    this.#hasResponded = true;
-  }
-
-  add(name: keyof ServiceCounts, amount = 1): void {
-    this.#counts[name] += amount;
-  }
+  bytes = 0;
 }
 
 /** Reports to the progress display what the run waits for while no request is under way. */

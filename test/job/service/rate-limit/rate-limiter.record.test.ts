@@ -1,15 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type {
-  RateLimiter,
-  RateLimiterUsage,
-} from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import type { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import type { Usage } from "../../../../lambdas/job/service/rate-limit/usage-window.ts";
 import { acquired, free, settled, setUp } from "./rate-limiter-setup.ts";
 
 const TEN_MINUTES = 600_000;
 
 /** A place for records that answers when a test says so. */
 const recorder = (rateLimiter: RateLimiter) => {
-  const begun: RateLimiterUsage[] = [];
+  const begun: (readonly Usage[])[] = [];
   let end = Promise.withResolvers<void>();
   rateLimiter.recordWith(() => {
     begun.push(rateLimiter.usage());
@@ -25,7 +23,7 @@ const recorder = (rateLimiter: RateLimiter) => {
   return { begun, written: () => settle(true), failed: () => settle(false) };
 };
 
-const sum = (usage: RateLimiterUsage | undefined): number =>
+const sum = (usage: readonly Usage[] | undefined): number =>
   (usage ?? []).reduce((total, { requests }) => total + requests, 0);
 
 describe("the record of the usage", () => {

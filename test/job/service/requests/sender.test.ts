@@ -6,9 +6,11 @@ const NOW = 1_000_000_000;
 const MINUTE = 60_000;
 const throttled = expect.objectContaining({ code: "THROTTLED" });
 
+const limiter = (windowMs = MINUTE) => ({ windowMs, pauseUntil: () => undefined });
+
 describe("a cooldown", () => {
   it("is over at first", async () => {
-    const cooldown = new Cooldown(new ManualClock(NOW));
+    const cooldown = new Cooldown(new ManualClock(NOW), limiter());
 
     expect(cooldown.isOver).toBe(true);
     await cooldown.wait();
@@ -16,7 +18,7 @@ describe("a cooldown", () => {
 
   it("lasts as long as it was asked for, and not a moment longer", async () => {
     const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock);
+    const cooldown = new Cooldown(clock, limiter());
     let isOver = false;
 
     cooldown.extend(12_000, 429);
@@ -34,7 +36,7 @@ describe("a cooldown", () => {
 
   it("lasts until the latest of all requested ends", async () => {
     const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock);
+    const cooldown = new Cooldown(clock, limiter());
 
     cooldown.extend(10_000, 429);
     const over = cooldown.wait();
@@ -52,7 +54,7 @@ describe("a cooldown", () => {
 
   it("of 15 minutes is waited for; a longer one ends the run, for all later requests too", async () => {
     const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock);
+    const cooldown = new Cooldown(clock, limiter());
 
     expect(() => cooldown.extend(15 * MINUTE, 429)).not.toThrow();
     expect(() => cooldown.extend(15 * MINUTE + 1, 429)).toThrow(throttled);
@@ -63,8 +65,7 @@ describe("a cooldown", () => {
   });
 
   it("may be as long as the window of the limits, if that is longer than 15 minutes", () => {
-    const limitWindowMs = 60 * MINUTE;
-    const cooldown = new Cooldown(new ManualClock(NOW), { limitWindowMs });
+    const cooldown = new Cooldown(new ManualClock(NOW), limiter(60 * MINUTE));
 
     expect(() => cooldown.extend(60 * MINUTE, 429)).not.toThrow();
     expect(() => cooldown.extend(60 * MINUTE + 1, 429)).toThrow("longer than the 60 minutes");
@@ -72,7 +73,10 @@ describe("a cooldown", () => {
 
   it("says when it will be over, unless it is too long", () => {
     const ends: number[] = [];
-    const cooldown = new Cooldown(new ManualClock(NOW), { onExtend: (untilMs) => ends.push(untilMs) });
+    const cooldown = new Cooldown(new ManualClock(NOW), {
+      windowMs: MINUTE,
+      pauseUntil: (untilMs) => ends.push(untilMs),
+    });
 
     cooldown.extend(10_000, 429);
     expect(() => cooldown.extend(16 * MINUTE, 429)).toThrow(throttled);
@@ -81,12 +85,14 @@ describe("a cooldown", () => {
   });
 
   it("without end ends the run", () => {
-    expect(() => new Cooldown(new ManualClock(NOW)).extend(Number.POSITIVE_INFINITY, 503)).toThrow(throttled);
+    expect(() => new Cooldown(new ManualClock(NOW), limiter()).extend(Number.POSITIVE_INFINITY, 503)).toThrow(
+      throttled,
+    );
   });
 
   it("adds up while nothing succeeds, counting overlaps once", () => {
     const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock);
+    const cooldown = new Cooldown(clock, limiter());
 
     for (let n = 0; n < 64; n += 1) cooldown.extend(8 * MINUTE, 429);
     clock.advance(8 * MINUTE);
@@ -98,7 +104,7 @@ describe("a cooldown", () => {
 
   it("restarts its total after a success", () => {
     const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock);
+    const cooldown = new Cooldown(clock, limiter());
 
     for (let n = 0; n < 10; n += 1) {
       cooldown.extend(8 * MINUTE, 429);
@@ -112,7 +118,7 @@ describe("a cooldown", () => {
 
   it("does not grow when the clock is set back", () => {
     const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock);
+    const cooldown = new Cooldown(clock, limiter());
 
     cooldown.extend(10_000, 429);
     clock.set(-60 * MINUTE);
@@ -124,7 +130,7 @@ describe("a cooldown", () => {
 
   it("does not end earlier when the clock is set forward", () => {
     const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock);
+    const cooldown = new Cooldown(clock, limiter());
 
     cooldown.extend(10_000, 429);
     clock.set(60 * MINUTE);
@@ -135,7 +141,7 @@ describe("a cooldown", () => {
 
   it("ends at once for an aborted request", async () => {
     const abort = new AbortController();
-    const cooldown = new Cooldown(new ManualClock(NOW));
+    const cooldown = new Cooldown(new ManualClock(NOW), limiter());
     cooldown.extend(10_000, 429);
 
     const over = cooldown.wait(abort.signal);

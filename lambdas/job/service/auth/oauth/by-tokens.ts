@@ -29,7 +29,7 @@ export interface OAuthOptions {
 
 interface TokenPorts {
   readonly headers: Readonly<Record<string, string>>;
-  readonly sender: Pick<Sender, "counters">;
+  readonly sender: Pick<Sender, "counts">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly proxies: Proxies | undefined;
@@ -43,7 +43,7 @@ const TOKEN_TIMEOUT_MS = 8_000;
 export function byTokens(
   credentials: CurrentCredentials<OAuthCredentials>,
   options: OAuthOptions | undefined,
-  { headers, sender: { counters }, clock, logger, proxies, secrets }: TokenPorts,
+  { headers, sender: { counts }, clock, logger, proxies, secrets }: TokenPorts,
 ): AuthenticationMethod {
   if (options === undefined)
     throw new TypeError("the method oauth needs the identity provider and a token store");
@@ -53,8 +53,8 @@ export function byTokens(
   const transport = secrets.watching(
     oauth.transport ?? new UndiciTransport({ connections: 1, timeoutMs: TOKEN_TIMEOUT_MS, proxy }),
   );
-  const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now(), counters });
-  const shared = { credentials, counters, clock, logger };
+  const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now(), counts });
+  const shared = { credentials, counts, clock, logger };
   const rotation = new TokenRotation({ ...shared, store, storedVersion: tokensVersion, endpoint, authorize });
   const closing = new AbortController();
   let current: OAuthTokens | undefined;

@@ -4,6 +4,7 @@
 import type { OAuthCredentials } from "../../../credentials/credentials.ts";
 import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-store.ts";
 import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
+import { decodeText, isObject, type JsonObject, parseBody } from "../../events/shape.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
 import {
   attemptsExhausted,
@@ -16,7 +17,7 @@ import {
   UnusableBody,
 } from "../../requests/failure.ts";
 import { retryAfterMs, statusClass } from "../../requests/retry.ts";
-import type { ServiceCounters } from "../../requests/sender.ts";
+import { ServiceCounts } from "../../requests/sender.ts";
 
 export interface TokenEndpointOptions {
   readonly authUrl: URL;
@@ -25,7 +26,7 @@ export interface TokenEndpointOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly now: () => number;
   /** Where the requests are counted. */
-  readonly counters?: ServiceCounters | undefined;
+  readonly counts?: ServiceCounts;
 }
 
 type TokenAnswer =
@@ -71,16 +72,12 @@ export class TokenEndpoint {
     this.url = identityEndpoint(options.authUrl, "token");
   }
 
-  refresh(credentials: OAuthCredentials, refreshToken: string): Promise<TokenAnswer> {
-    return this.ask(credentials, { grant_type: "refresh_token", refresh_token: refreshToken });
-  }
-
   /** @param grant the parameters of RFC 6749 §4.1.3 or §6, without those of the client */
   async ask(
     { client_id, client_secret }: OAuthCredentials,
     grant: Readonly<Record<string, string>>,
   ): Promise<TokenAnswer> {
-    const { transport, counters, headers, now } = this.#options;
+    const { transport, counts = new ServiceCounts(), headers, now } = this.#options;
     const request = {
       method: "POST",
       url: this.url,
@@ -91,24 +88,18 @@ export class TokenEndpoint {
     } as const;
     // The tokens are not younger than that.
     const obtainedAtMs = now();
-    counters?.add("requests");
+    counts.requests += 1;
     try {
       const response = await transport.send(request);
-      counters?.add("bytes", response.decodedBytes);
-      const answer = this.#read(response);
-      if (answer.kind !== "grant") return answer;
-      // RFC 6749 §6: without a new refresh token the old one stays valid.
-      const refreshToken = answer.refreshToken ?? grant["refresh_token"];
-      return refreshToken === undefined
-        ? this.#unusable("has no refresh_token, without which no run works unattended")
-        : { kind: "tokens", tokens: newTokens(client_id, answer, refreshToken, obtainedAtMs) };
+      counts.bytes += response.decodedBytes;
+      return this.#read(response, { client_id, refresh_token: grant["refresh_token"], obtainedAtMs });
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
       return this.#lost(error);
     }
   }
 
-  #read(response: HttpResponse): TokenAnswer | Grant {
+  #read(response: HttpResponse, sent: Sent): TokenAnswer {
     const { status, headers, body } = response;
     const request = requestName("POST", this.url);
     if (status === 429) {
@@ -120,7 +111,7 @@ export class TokenEndpoint {
       case "read":
         return body.kind === "broken"
           ? this.#lost(new UnusableBody(`a body that broke off (${body.cause})`, "Check the network."))
-          : this.#grantIn(members);
+          : this.#tokensIn(members, sent);
       case "retry":
         return this.#lost(new BadStatus(status));
       case "renew":
@@ -138,7 +129,7 @@ export class TokenEndpoint {
   }
 
   /** Reads a 2xx. An `expires_in` that is no number is as good as none: the tokens matter more. */
-  #grantIn(members: Readonly<Record<string, unknown>> | undefined): TokenAnswer | Grant {
+  #tokensIn(members: JsonObject | undefined, sent: Sent): TokenAnswer {
     if (members === undefined) return { ...this.#unusable("is not a JSON object"), kind: "lost" };
     const { access_token, token_type, refresh_token, expires_in } = members;
     const refreshToken = isToken(refresh_token) ? refresh_token : undefined;
@@ -150,7 +141,20 @@ export class TokenEndpoint {
       return unusable('has a token_type that is not "Bearer"');
     if (refresh_token !== undefined && refresh_token !== null && refreshToken === undefined)
       return unusable("has a refresh_token that cannot be used");
-    return { kind: "grant", accessToken: access_token, refreshToken, expiresInSeconds: seconds(expires_in) };
+    // RFC 6749 §6: without a new refresh token the old one stays valid.
+    const next = refreshToken ?? sent.refresh_token;
+    if (next === undefined) return unusable("has no refresh_token, without which no run works unattended");
+    const lifetime = seconds(expires_in);
+    const tokens: OAuthTokens = {
+      format: 1,
+      client_id: sent.client_id,
+      access_token,
+      refresh_token: next,
+      token_type: "Bearer",
+      obtained_at: new Date(sent.obtainedAtMs).toISOString(),
+      ...(lifetime && { expires_at: new Date(sent.obtainedAtMs + lifetime * 1_000).toISOString() }),
+    };
+    return { kind: "tokens", tokens };
   }
 
   #refused(status: number, refusal: Refusal): TokenAnswer {
@@ -190,14 +194,11 @@ export class TokenEndpoint {
   }
 }
 
-/** The tokens of an answer. */
-interface Grant {
-  readonly kind: "grant";
-  readonly accessToken: string;
-  /** Absent where the one that was sent stays valid. */
-  readonly refreshToken: string | undefined;
-  /** How long the access token is valid; undefined where the answer does not say so. */
-  readonly expiresInSeconds: number | undefined;
+/** What the tokens of an answer are made with. */
+interface Sent {
+  readonly client_id: string;
+  readonly refresh_token: string | undefined;
+  readonly obtainedAtMs: number;
 }
 
 /** The interface names these two, below the address. */
@@ -206,49 +207,27 @@ export function identityEndpoint(authUrl: URL, name: "authorize" | "token"): URL
 }
 
 /** The members of a JSON object; undefined for any other text. */
-function jsonMembers(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+function jsonMembers(bytes: Uint8Array): JsonObject | undefined {
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    const value = parseBody(decodeText(bytes));
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** The refusal that an error names; undefined for none, or one that the RFC does not know. */
-function refusalOf(members: Readonly<Record<string, unknown>> | undefined): Refusal | undefined {
+function refusalOf(members: JsonObject | undefined): Refusal | undefined {
   return REFUSALS.find((each) => each === members?.["error"]);
-}
-
-/** Some providers send the number as text. */
-function seconds(value: unknown): number | undefined {
-  const number = typeof value === "string" && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
-  return typeof number === "number" && Number.isFinite(number) && number > 0 ? number : undefined;
 }
 
 /** A longer life is as good as none that is known, and an instant must stay one that a date can hold. */
 const LONGEST_SECONDS = 315_360_000;
 
-function newTokens(
-  clientId: string,
-  { accessToken, expiresInSeconds }: Grant,
-  refreshToken: string,
-  obtainedAtMs: number,
-): OAuthTokens {
-  const expires =
-    expiresInSeconds === undefined || expiresInSeconds > LONGEST_SECONDS
-      ? {}
-      : { expires_at: new Date(obtainedAtMs + expiresInSeconds * 1_000).toISOString() };
-  return {
-    format: 1,
-    client_id: clientId,
-    access_token: accessToken,
-    refresh_token: refreshToken,
-    token_type: "Bearer",
-    obtained_at: new Date(obtainedAtMs).toISOString(),
-    ...expires,
-  };
+/** Some providers send the number as text. */
+function seconds(value: unknown): number | undefined {
+  const number = typeof value === "string" && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
+  return typeof number === "number" && number > 0 && number <= LONGEST_SECONDS ? number : undefined;
 }
 
 /** @param message with the command that authorizes */

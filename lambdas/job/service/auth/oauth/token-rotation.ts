@@ -5,7 +5,7 @@ import type { OAuthTokens, RenewalClaim, TokenStore } from "../../../credentials
 import { SyncError } from "../../../errors/sync-error.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/logger.ts";
-import type { ServiceCounters } from "../../requests/sender.ts";
+import type { ServiceCounts } from "../../requests/sender.ts";
 import type { CurrentCredentials } from "../current-credentials.ts";
 import { authorizationExpired, type TokenEndpoint } from "./token-endpoint.ts";
 
@@ -15,7 +15,7 @@ interface TokenRotationOptions {
   readonly storedVersion: string | undefined;
   readonly endpoint: TokenEndpoint;
   readonly credentials: CurrentCredentials<OAuthCredentials>;
-  readonly counters: ServiceCounters;
+  readonly counts: ServiceCounts;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "info" | "debug">;
   /** The command that authorizes again. */
@@ -107,12 +107,15 @@ export class TokenRotation {
   }
 
   async #rotate(stored: Stored, claim: RenewalClaim): Promise<RotatedTokens> {
-    const { endpoint, credentials, counters, clock } = this.#options;
+    const { endpoint, credentials, counts, clock } = this.#options;
     const beganAtMs = clock.monotonicMs();
-    counters.add("logins");
+    counts.logins += 1;
     for (let requests = 1; ; requests += 1) {
       if (!claim.isHeld) throw stillClaimed(this.#options.store.place);
-      const answer = await endpoint.refresh(credentials.current, stored.tokens.refresh_token);
+      const answer = await endpoint.ask(credentials.current, {
+        grant_type: "refresh_token",
+        refresh_token: stored.tokens.refresh_token,
+      });
       if (answer.kind === "tokens") return this.#store(stored, answer.tokens);
       if (answer.kind === "invalid-grant") return this.#refused(stored, answer.status);
       // The same token is then worth another request.
@@ -120,7 +123,7 @@ export class TokenRotation {
         const pauseMs = PAUSES_MS[requests - 1] ?? 0;
         const isLate = clock.monotonicMs() + pauseMs - beganAtMs > REPEATED_FOR_MS;
         if (requests >= REQUESTS || isLate) throw answer.error(requests);
-        counters.add("retries");
+        counts.retries += 1;
         await clock.sleep(pauseMs);
         continue;
       }

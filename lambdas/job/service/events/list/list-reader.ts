@@ -2,8 +2,8 @@
 
 import { SyncError } from "../../../errors/sync-error.ts";
 import { JsonDocument, MalformedJson, OversizeJson, type Span } from "../../../json/json-scanner.ts";
-import { decodeText, describeValue, notJson, parseBody } from "../shape.ts";
-import { isUuid, ListEntries, MAX_ENTRIES } from "./listed-events.ts";
+import { decodeText, describeValue, isUuid, notJson, parseBody } from "../shape.ts";
+import { ListEntries, MAX_ENTRIES } from "./listed-events.ts";
 
 /** A page that is read to its end. */
 interface ReadPage {

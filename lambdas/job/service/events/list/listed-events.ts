@@ -5,7 +5,7 @@ import { SyncError } from "../../../errors/sync-error.ts";
 import { formatPointer } from "../../../json/json-pointers.ts";
 import { compact, OversizeJson } from "../../../json/json-scanner.ts";
 import type { EventList, ListedEvent, ListedEvents } from "../../event-service.ts";
-import { isObject, type JsonObject, parseBody } from "../shape.ts";
+import { isObject, isUuid, type JsonObject, parseBody } from "../shape.ts";
 
 /** Over all pages of a list. */
 export const MAX_ENTRIES = 1_000_000;
@@ -154,11 +154,6 @@ function contradiction(): SyncError {
     "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
       "the service's operator, or set --list-pointer to the place of the list.",
   );
-}
-
-/** 8-4-4-4-12 hexadecimal digits, any case, any version (docs/service-interface.md §2.1). */
-export function isUuid(value: unknown): value is string {
-  return typeof value === "string" && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value);
 }
 
 /** What a page says about the others. */

@@ -9,7 +9,7 @@ import { CurrentCredentials } from "../../../../../lambdas/job/service/auth/curr
 import { TokenEndpoint } from "../../../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { TokenRotation } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
 import { UndiciTransport } from "../../../../../lambdas/job/service/http/undici-transport.ts";
-import { ServiceCounters } from "../../../../../lambdas/job/service/requests/sender.ts";
+import { ServiceCounts } from "../../../../../lambdas/job/service/requests/sender.ts";
 import { LogLines } from "../../../runtime/log-lines.ts";
 
 const { values } = parseArgs({
@@ -23,7 +23,7 @@ const { values } = parseArgs({
 });
 const transport = new UndiciTransport({ connections: 1, timeoutMs: 8_000 });
 const logger = new LogLines();
-const counters = new ServiceCounters();
+const counts = new ServiceCounts();
 const first = { method: "oauth", client_id: values.id, client_secret: values.secret } as const;
 const rotation = new TokenRotation({
   store: new FileTokenStore({ file: values.file }),
@@ -35,7 +35,7 @@ const rotation = new TokenRotation({
     now: () => systemClock.now(),
   }),
   credentials: new CurrentCredentials(first, undefined, logger),
-  counters,
+  counts,
   clock: systemClock,
   logger,
   authorize: "npm run sync -- authorize",

@@ -14,7 +14,7 @@ import type { Transport } from "../../../../../lambdas/job/service/http/transpor
 import { UndiciTransport } from "../../../../../lambdas/job/service/http/undici-transport.ts";
 import { KnownSecrets } from "../../../../../lambdas/job/service/known-secrets.ts";
 import type { AuthenticationMethod } from "../../../../../lambdas/job/service/requests/authenticator.ts";
-import { ServiceCounters } from "../../../../../lambdas/job/service/requests/sender.ts";
+import { ServiceCounts } from "../../../../../lambdas/job/service/requests/sender.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
 import { MemoryTokenStore } from "../../../credentials/tokens/memory-token-store.ts";
@@ -41,7 +41,7 @@ export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDis
   readonly clock: Time;
   readonly authorized: Authorized;
   readonly log = new LogLines();
-  readonly counters = new ServiceCounters();
+  readonly counts = new ServiceCounts();
   readonly #network = new UndiciTransport({ connections: 8, timeoutMs: 2_000 });
 
   private constructor(clock: Time, authorized: Authorized) {
@@ -70,7 +70,7 @@ export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDis
   }
 
   process(options: ProcessOptions = {}): TokenRotation {
-    const { clock, log, counters, authorized } = this;
+    const { clock, log, counts, authorized } = this;
     const { store = this.store(), transport = this.#network } = options;
     const credentials = new CurrentCredentials(
       options.credentials ?? authorized.provider.credentials,
@@ -82,14 +82,14 @@ export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDis
       transport,
       headers: { "user-agent": "test" },
       now: () => clock.now(),
-      counters,
+      counts,
     });
     return new TokenRotation({
       store,
       storedVersion: "none",
       endpoint,
       credentials,
-      counters,
+      counts,
       clock,
       logger: log,
       authorize: AUTHORIZE,
@@ -98,13 +98,13 @@ export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDis
 
   /** The method of a start. */
   method(transport: Transport = this.#network): AuthenticationMethod {
-    const { clock, log, counters, authorized } = this;
+    const { clock, log, counts, authorized } = this;
     return byTokens(
       new CurrentCredentials(authorized.provider.credentials, undefined, log),
       { ...authorized.options(), tokens: this.store(), transport },
       {
         headers: { "user-agent": "test" },
-        sender: { counters },
+        sender: { counts },
         clock,
         logger: log,
         proxies: undefined,

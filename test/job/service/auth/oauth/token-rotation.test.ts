@@ -63,7 +63,7 @@ describe("a renewal", () => {
     expect(world.authorized.place.tokens).toEqual(tokens);
     expect(isRenewed).toBe(true);
     expect(versions).toEqual(["v1", "v2"]);
-    expect(world.counters.counts).toMatchObject({ logins: 1, requests: 1, retries: 0 });
+    expect(world.counts).toMatchObject({ logins: 1, requests: 1, retries: 0 });
     expect(await world.isWhole()).toBe(true);
   });
 
@@ -161,7 +161,7 @@ describe("a renewal whose answer does not come", () => {
     await world.renewOnce();
 
     expect(world.authorized.provider.counts).toMatchObject({ refreshes: 2, spentTokensSeen: 0 });
-    expect(world.counters.counts).toMatchObject({ logins: 1, requests: 2, retries: 1 });
+    expect(world.counts).toMatchObject({ logins: 1, requests: 2, retries: 1 });
     expect(await world.isWhole()).toBe(true);
   });
 
