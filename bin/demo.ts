@@ -1,6 +1,7 @@
 // `npm start`: the whole job against a simulated service, with the commands that a person types.
 
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -81,13 +82,8 @@ async function sync(...args: readonly string[]): Promise<void> {
   throwIfStopped();
   stdout.text(`\n$ ${PROGRAM_NAME} ${args.map(quoted).join(" ")}\n`);
   const child = spawn(process.execPath, [SYNC, ...args], { stdio: "inherit" });
-  const passOn = (): unknown => child.kill("SIGTERM");
-  stop.addEventListener("abort", passOn);
-  const exitCode = await new Promise<number | null>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", resolve);
-  });
-  stop.removeEventListener("abort", passOn);
+  stop.addEventListener("abort", () => child.kill("SIGTERM"));
+  const [exitCode]: readonly (number | string | null)[] = await once(child, "exit");
   throwIfStopped();
   if (exitCode !== 0)
     throw new DemoStopped(`The command failed with exit code ${exitCode}, so the demonstration stops.`);

@@ -8,7 +8,6 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Input, Terminal } from "../output/terminal.ts";
 
-/** Whether these parameters are an answer at all. */
 export function isAnswer(parameters: URLSearchParams): boolean {
   return Boolean(parameters.get("code")) || Boolean(parameters.get("error"));
 }
@@ -130,7 +129,6 @@ interface Asked {
   readonly withdrawn: AbortController;
 }
 
-/** Judges the answers that reach the listener. */
 export function judgeAnswers(options: JudgeOptions): Judge {
   const { state, takesWithoutState, input, terminal, over } = options;
   const told = new Set<string>();

@@ -204,7 +204,6 @@ function refusedPage(why: string): PageText {
   return { kind: "failed", title: "This is not the expected answer", paragraphs: [why] };
 }
 
-/** What happened, and what to do next. */
 interface PageText {
   readonly kind: "done" | "failed";
   readonly title: string;

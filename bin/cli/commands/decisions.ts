@@ -4,11 +4,7 @@
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
-import {
-  type AccountFiles,
-  countFiles,
-  removeAccount,
-} from "../../../lambdas/job/run/remove/remove-account.ts";
+import { countFiles, removeAccount } from "../../../lambdas/job/run/remove/remove-account.ts";
 import { retire } from "../../../lambdas/job/run/retire.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
@@ -92,33 +88,53 @@ const retireCommand = command({
   failureJson: () => ({ ok: false }),
 });
 
-const REMOVE_OPTIONS = [...WAREHOUSE_OPTIONS, "yes", "logLevel", "json"] as const;
-type RemoveValues = OptionValues<(typeof REMOVE_OPTIONS)[number]>;
-
 const remove = command({
   name: "remove",
   summary:
     "take an account out of the warehouse and delete its files; without --yes only say what would be deleted",
   arguments: [["<account>", "the account, as status names it"]],
-  options: REMOVE_OPTIONS,
+  options: [...WAREHOUSE_OPTIONS, "yes", "logLevel", "json"],
   example: "remove uk --yes",
   execute: async (values, context, argument) => {
     const account = parseAccount(argument);
-    const { store: all, catalog } = await openWarehouse(values, context);
-    const store = accountStore(all, account);
-    const files = await countFiles(store);
-    if (files.files === 0) {
+    const warehouse = await openWarehouse(values, context);
+    const store = accountStore(warehouse.store, account);
+    const { publications, snapshots, files, foreign, refusedLink } = await countFiles(store);
+    if (files === 0) {
       await refuseMissingWarehouse(store, values);
       await refuseUnknownAccount(store);
     }
-    if (files.refusedLink !== undefined) {
-      throw new SyncError("CONFIG_INVALID", `Nothing was removed. ${refusedText(files.refusedLink)}`);
+    if (refusedLink !== undefined) {
+      throw new SyncError("CONFIG_INVALID", `Nothing was removed. ${refusedText(refusedLink)}`);
     }
+    const all = `${plural(publications, "publication")}, ${plural(snapshots, "snapshot")}, ${plural(files, "file")} in all`;
+    const [first] = foreign;
+    const stays = [
+      ...(first === undefined
+        ? []
+        : [
+            `Files that are not the warehouse's own stay: ${foreign.length}, the first is ${shownText(first)}.`,
+          ]),
+      ...(isS3(values.warehouse)
+        ? ["The bucket is versioned: it keeps deleted files as noncurrent versions for 30 days."]
+        : []),
+    ];
     if (!values.yes) {
-      answer(values, context, { ok: false }, describeRemoval(account, files, values));
+      const again = commandLineText(["remove", account, "--yes"], WAREHOUSE_OPTIONS, values);
+      answer(values, context, { ok: false }, [
+        `remove ${account} would delete all of this account: ${all}, and its rows in all tables.`,
+        ...stays,
+        `Nothing was deleted. To delete it: ${again}`,
+      ]);
       return EXIT.wrongInput;
     }
-    const ports = { ...shared(values, context), store, catalog, process: thisProcess(), isGone };
+    const ports = {
+      ...shared(values, context),
+      store,
+      catalog: warehouse.catalog,
+      process: thisProcess(),
+      isGone,
+    };
     const result = await removeAccount(ports);
     if (result !== "removed") {
       answer(values, context, { ok: false }, []);
@@ -126,8 +142,8 @@ const remove = command({
       return EXIT.skipped;
     }
     answer(values, context, { ok: true }, [
-      `The account ${account} is removed: ${listed(files)}.`,
-      ...afterwards(files, values),
+      `The account ${account} is removed: ${all}.`,
+      ...stays,
       "Its credentials were not touched. Take it out of your settings too: otherwise its next run makes it again.",
     ]);
     return EXIT.done;
@@ -159,26 +175,4 @@ function parseAccount(text: string): string {
     if (!(error instanceof SyncError)) throw error;
     throw new SyncError("CONFIG_INVALID", `The account: ${error.message}`, { cause: error });
   }
-}
-
-function describeRemoval(account: string, files: AccountFiles, values: RemoveValues): readonly string[] {
-  return [
-    `remove ${account} would delete all of this account: ${listed(files)}, and its rows in all tables.`,
-    ...afterwards(files, values),
-    `Nothing was deleted. To delete it: ${commandLineText(["remove", account, "--yes"], WAREHOUSE_OPTIONS, values)}`,
-  ];
-}
-
-function listed({ publications, snapshots, files }: AccountFiles): string {
-  return `${plural(publications, "publication")}, ${plural(snapshots, "snapshot")}, ${plural(files, "file")} in all`;
-}
-
-function afterwards({ foreign }: AccountFiles, { warehouse }: RemoveValues): readonly string[] {
-  const [first] = foreign;
-  const stay =
-    first === undefined
-      ? []
-      : [`Files that are not the warehouse's own stay: ${foreign.length}, the first is ${shownText(first)}.`];
-  if (!isS3(warehouse)) return stay;
-  return [...stay, "The bucket is versioned: it keeps deleted files as noncurrent versions for 30 days."];
 }

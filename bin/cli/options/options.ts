@@ -37,7 +37,6 @@ const filledText = z
   .string()
   .refine((value) => value.trim() !== "", "expected a text that is not empty, and got nothing");
 
-/** Of a start of one command or of some. */
 const START_OPTIONS = {
   config: {
     flag: "--config <file>",
@@ -234,13 +233,10 @@ function redirectProblem(value: string): string | undefined {
   return "expected https:, because http: sends the code in clear text and is accepted for loopback hosts only";
 }
 
-/** The options that say where a warehouse is. */
 export const WAREHOUSE_OPTIONS = ["config", "warehouse", "database"] as const;
 
-/** The options that say where an account's snapshots are. */
 export const PLACE_OPTIONS = ["account", ...WAREHOUSE_OPTIONS] as const;
 
-/** The options that say how an account is authorized. */
 export const AUTHORIZE_OPTIONS = ["config", "account", "authUrl", "credentials", "tokens"] as const;
 
 /** The options of every command that sends requests to the service. */
@@ -273,5 +269,4 @@ export const RUN_OPTIONS = [
   "lifted",
 ] as const;
 
-/** The options that say who is told how a run ended. */
 export const NOTIFY_OPTIONS = ["notifyUrl", "notifyLink", "notifyOn"] as const;

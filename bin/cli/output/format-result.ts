@@ -81,13 +81,11 @@ function field(value: string | null): string {
   return value === "" || NEEDS_QUOTES.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
-/** A result as NDJSON: one object a line. */
 async function* ndjson({ columns, batches }: ResultRows): AsyncGenerator<string> {
   const object = jsonObject(columns);
   for await (const rows of batches) yield rows.map((row) => `${object(row)}\n`).join("");
 }
 
-/** One object a line, between the brackets. */
 async function* jsonArray({ columns, batches }: ResultRows): AsyncGenerator<string> {
   const object = jsonObject(columns);
   let before = "[\n";
@@ -179,7 +177,6 @@ export interface ResultRows {
   readonly batches: AsyncIterable<readonly ResultRow[]> | Iterable<readonly ResultRow[]>;
 }
 
-/** All rows at once. */
 export interface TableRows {
   readonly columns: readonly string[];
   /** Null is shown as `NULL`. */
@@ -209,7 +206,6 @@ interface TableLayout {
   readonly foot: (count: number) => string;
 }
 
-/** A whole table. */
 export function formatTable(table: TableRows, options: TableOptions = {}): string {
   const { head, lines, foot } = tableLayout(table, options);
   return head + lines(table.rows) + foot(table.rows.length);

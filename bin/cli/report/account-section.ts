@@ -30,7 +30,6 @@ interface AccountReport {
 
 export type ReportedAccount = (AccountReport | DamagedAccount) & { readonly section: Html };
 
-/** The commands that decide on a held snapshot. */
 type CommandsFor = (account: string, snapshotId: string) => HeldCommands;
 
 const MOST_RUNS = 60;

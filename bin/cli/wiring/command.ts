@@ -49,13 +49,11 @@ export function command<Name extends OptionName>(spec: CommandSpec<Name>): Comma
   };
 }
 
-/** What the process gives. */
 export interface ProcessContext extends Output {
   /** Aborts when a person or the system stops the program. */
   readonly signal: AbortSignal;
   /** The directory that relative paths start from. */
   readonly cwd: string;
-  /** Standard input, for what reads it. */
   readonly stdin: () => Input;
   readonly openBrowser: OpenBrowser;
 }

@@ -62,7 +62,6 @@ const SHAPES: Readonly<Record<Publication["action"], Shape>> = {
   rollback: "triangle-down",
 };
 
-/** Events over publications, and below them what each publication added, changed and removed. */
 function publicationsChart(publications: readonly Publication[], head: Publication): Html {
   const drawn = (action: Publication["action"]): Html => symbol(SHAPES[action], html`fill="var(--mark)"`);
   const used = (["run", "accept", "rollback"] as const).filter((one) =>

@@ -87,14 +87,12 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
 }
 
-/** In which durations are easy to read. */
 function timeUnit(runs: readonly RunLogEntry[]): { readonly name: string; readonly seconds: number } {
   const longest = Math.max(...runs.map(({ seconds }) => seconds));
   if (longest >= 7_200) return { name: "hours", seconds: 3_600 };
   return longest >= 120 ? { name: "minutes", seconds: 60 } : { name: "seconds", seconds: 1 };
 }
 
-/** How long each attempt of a run took, and how it ended. */
 function runsChart(runs: readonly RunLogEntry[], unitSeconds: number): Html {
   const took = runs.map(({ seconds }) => seconds / unitSeconds);
   const drawn = ({ shape, colour }: OutcomeLook): Html =>

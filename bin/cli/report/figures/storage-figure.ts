@@ -81,7 +81,6 @@ function sum(files: readonly { readonly bytes: number }[]): number {
   return files.reduce((all, { bytes }) => all + bytes, 0);
 }
 
-/** How large each snapshot is as it is stored, and what it is to readers. */
 function snapshotsChart(snapshots: readonly StoredSnapshot[], unitBytes: number): Html {
   const sizes = snapshots.map(({ bytes }) => bytes / unitBytes);
   const looks = snapshots.map(({ state }) => LOOKS[state]);

@@ -50,7 +50,7 @@ async function keysOf(store: AccountStore): Promise<readonly string[]> {
 }
 
 /** Everything that a warehouse holds of an account, folder by folder. */
-export interface AccountFiles {
+interface AccountFiles {
   readonly publications: number;
   /** Published, held and unfinished ones. */
   readonly snapshots: number;
