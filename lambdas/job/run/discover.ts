@@ -33,9 +33,6 @@ export const DEFAULT_SAMPLE = 50;
 /** A sample uses little of the budget. */
 export const MAX_SAMPLE = 500;
 
-/** Finished details that may wait for an older one, in UTF-16 code units. */
-const MAX_WAITING_TEXT = 16 * 1024 * 1024;
-
 /**
  * Reads at most `limit` events, spread evenly over the list. Writes nothing but the lease, which it holds meanwhile.
  * Throws `CONFIG_INVALID` for a limit above `MAX_SAMPLE`.
@@ -82,7 +79,6 @@ async function readSample(
     service.detail(requestAs, stop);
   const details = mapOrdered(sample, fetchOne, {
     concurrency,
-    maxWeight: MAX_WAITING_TEXT,
     weigh: (detail) => (detail.kind === "event" ? detail.event.length : 0),
     signal: ports.signal,
   });

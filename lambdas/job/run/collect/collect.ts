@@ -16,9 +16,7 @@ import type { RunSettings } from "../run-settings.ts";
 import { mapOrdered } from "./map-ordered.ts";
 import { type EarlyStop, StoppedEarly, type TimeBudget } from "./time-budget.ts";
 
-/** Finished rows that may wait for an older one, in UTF-16 code units: bounds memory to about twice that. */
-const MAX_WAITING_TEXT = 16 * 1024 * 1024;
-/** What a result takes beside its text, in the same unit. */
+/** What a result takes beside its text, in UTF-16 code units. */
 const RESULT_WEIGHT = 128;
 
 interface FetchOptions {
@@ -54,7 +52,6 @@ export function fetchResults(
   };
   return mapOrdered(events, fetchOne, {
     concurrency,
-    maxWeight: MAX_WAITING_TEXT,
     weigh: (result) => RESULT_WEIGHT + ("line" in result ? result.line.length : 0),
     signal,
   });

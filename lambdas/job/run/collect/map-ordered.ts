@@ -1,13 +1,17 @@
 // Work on many items at once, results in the order of the items, within bounds.
 
+/** Finished results that may wait for an older one, in UTF-16 code units: bounds memory to about twice that. */
+const MAX_WAITING_TEXT = 16 * 1024 * 1024;
+
 export interface OrderedOptions<Result> {
   /** How many items are worked on at the same time. */
   readonly concurrency: number;
   /** How many items may be started before the consumer takes the oldest one that is finished; without it some more. */
   readonly ahead?: number;
-  /** How much of results may wait, also for an older one, in the unit of `weigh`; above it nothing new is started. */
-  readonly maxWeight: number;
-  readonly weigh: (result: Result) => number;
+  /** What a result takes while it waits, in the unit of `maxWeight`; without it nothing. */
+  readonly weigh?: (result: Result) => number;
+  /** How much of results may wait, also for an older one; above it nothing new is started. */
+  readonly maxWeight?: number;
   readonly signal: AbortSignal;
 }
 
@@ -22,7 +26,8 @@ export async function* mapOrdered<Item, Result>(
   work: (item: Item, signal: AbortSignal, place: number) => Promise<Result>,
   options: OrderedOptions<Result>,
 ): AsyncGenerator<Result, void, undefined> {
-  const { concurrency, ahead = Math.max(64, concurrency * 4), maxWeight, weigh, signal } = options;
+  const { concurrency, ahead = Math.max(64, concurrency * 4), signal } = options;
+  const { weigh = () => 0, maxWeight = MAX_WAITING_TEXT } = options;
   const stop = new AbortController();
   const source = items[Symbol.iterator]();
   /** Results that are not taken yet, by their places. */

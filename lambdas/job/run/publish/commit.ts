@@ -140,7 +140,7 @@ export async function writeChanges(
     const own = lines(undefined, { ...manifest, parts: [part] });
     return writeParts({ store: target, key: () => key(index), lines: own, maxBytes: Infinity });
   };
-  const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, maxWeight: Infinity, weigh: () => 0, signal };
+  const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, signal };
   const parts = await Array.fromAsync(mapOrdered(manifest.parts, each, bounds));
   return { counts, parts: parts.flat() };
 }

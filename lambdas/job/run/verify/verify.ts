@@ -86,13 +86,11 @@ export async function verify(
       uuid: sampled.uuid,
       verdict: verdictOf(sampled, await service.detail(sampled.requestAs, stop)),
     });
-    // What waits to be taken is a verdict, not a text.
-    const bounds = { concurrency, maxWeight: sample, weigh: () => 1, signal };
     try {
       const sayLeft = sayEstimate(sample, budget, logger);
       report();
       for await (const events of sampleEvents(store, manifest, { size, random, proceed })) {
-        for await (const { uuid, verdict } of mapOrdered(events, fetchAgain, bounds)) {
+        for await (const { uuid, verdict } of mapOrdered(events, fetchAgain, { concurrency, signal })) {
           uuids[verdict].push(uuid);
           done += 1;
           sayLeft(sample - done);
