@@ -8,7 +8,7 @@ import type { RunSettings } from "../run-settings.ts";
 import { type AcquirePorts, acquireLease, type Lease, type LeasedCommand, leaseNameOf } from "./lease.ts";
 import type { Limits } from "./lease-file.ts";
 
-/** Of the lease's budget: it knows what earlier holders used, and the lease carries its usage also where nothing is sent. */
+/** Knows what earlier holders used. From now on the lease carries its usage, also where nothing is sent. */
 export function leasedRateLimiter(ports: RunPorts, settings: RunSettings, lease: Lease): RateLimiter {
   const rateLimiter = unusedRateLimiter(ports, settings);
   rateLimiter.add(lease.earlier);
