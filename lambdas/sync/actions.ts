@@ -4,7 +4,7 @@
 import * as z from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
 import { acceptOrRollback } from "../job/run/accept-or-rollback.ts";
-import { check } from "../job/run/check.ts";
+import { type Check, check } from "../job/run/check.ts";
 import { diff } from "../job/run/compare/diff.ts";
 import { ChangeSample } from "../job/run/compare/preview.ts";
 import { DEFAULT_SAMPLE, discover } from "../job/run/discover.ts";
@@ -28,8 +28,9 @@ import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
 import { formatRunId } from "../job/storage/layout.ts";
 import type { Invocation } from "./function-ports.ts";
-import { checkMetrics, reportResult } from "./report-result.ts";
+import { reportResult } from "./report-result.ts";
 import { heldDecision, runResponse } from "./response.ts";
+import type { MetricValues } from "./telemetry/metrics.ts";
 
 /** What was asked, with the account that it is about. */
 interface Request {
@@ -306,6 +307,15 @@ function ownExecutions({ executions }: RunPorts, arn: string): OwnExecutions {
     `The execution ${name} is not one of this deployment's state machine. Only the state machine itself sends this input.`,
     { fields: { setting: "executionArn" } },
   );
+}
+
+/** A check clears alarms and raises none: the person who started it reads its result. */
+export function checkMetrics(checks: readonly Check[]): MetricValues {
+  const works = (name: Check["name"]): boolean => checks.some((check) => check.name === name && check.ok);
+  return {
+    ...(works("list") ? { LoginRefused: 0 } : {}),
+    ...(works("catalog") ? { CatalogBehind: 0 } : {}),
+  };
 }
 
 function accountOf(given: string | undefined, accounts: readonly string[]): string {

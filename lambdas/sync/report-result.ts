@@ -4,7 +4,6 @@
 
 import { shellWord } from "../job/errors/shown-text.ts";
 import { isRefusedLogin, type SyncError } from "../job/errors/sync-error.ts";
-import type { Check } from "../job/run/check.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/compare/held-snapshots.ts";
 import type { Preview } from "../job/run/compare/preview.ts";
 import { publishedFieldChanges } from "../job/run/publish/log-fields.ts";
@@ -234,15 +233,6 @@ export function alarmMetrics({ row: { outcome, trigger }, error, isAbandoned }: 
     ...(isMade ? { CatalogBehind: 0 } : {}),
     ...(error?.code === "CATALOG_FAILED" ? { CatalogBehind: 1 } : {}),
     ...(isRun(trigger) ? ofRun(outcome, error, isAbandoned === true) : {}),
-  };
-}
-
-/** A check clears alarms and raises none: the person who started it reads its result. */
-export function checkMetrics(checks: readonly Check[]): MetricValues {
-  const works = (name: Check["name"]): boolean => checks.some((check) => check.name === name && check.ok);
-  return {
-    ...(works("list") ? { LoginRefused: 0 } : {}),
-    ...(works("catalog") ? { CatalogBehind: 0 } : {}),
   };
 }
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { type ErrorCode, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import type { Check } from "../../lambdas/job/run/check.ts";
 import type { Outcome, RunLogEntry } from "../../lambdas/job/run/record/run-log.ts";
-import { alarmMetrics, attemptMetrics, checkMetrics } from "../../lambdas/sync/report-result.ts";
+import { checkMetrics } from "../../lambdas/sync/actions.ts";
+import { alarmMetrics, attemptMetrics } from "../../lambdas/sync/report-result.ts";
 import { FAILED, HELD, PUBLISHED, SKIPPED } from "./rows.ts";
 
 const ended = (outcome: Outcome): RunLogEntry => ({ ...PUBLISHED, outcome });

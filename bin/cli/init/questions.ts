@@ -134,7 +134,10 @@ export async function withAnswers<T>(
     if (questions) return questions.ask(question);
     if (fallback !== undefined) return parseSetting(schema, fallback);
     if (!isHidden) throw missing(name, "There is no terminal to ask at.");
-    const text = (await readSecretLine(input, signal)).replace(/\r?\n$/, "");
+    const read = await readInput(input, signal, (problem) => {
+      return new SyncError("CONFIG_INVALID", `Standard input ${problem}, so it cannot be the secret.`);
+    });
+    const text = read.replace(/\r?\n$/, "");
     if (text !== "" && !/[\r\n]/.test(text)) return parseSetting(schema, text);
     throw missing(name, `Standard input has ${text === "" ? "nothing" : "more than one line"}.`);
   };
@@ -184,11 +187,4 @@ const withoutColon = filledText.refine(
 
 function secret(name: string, words: string): Question<string> {
   return { name, words: `${words} (not shown)`, isHidden: true, schema: filledText };
-}
-
-/** A secret from standard input that is no terminal. */
-function readSecretLine(input: Input, signal: AbortSignal): Promise<string> {
-  return readInput(input, signal, (problem) => {
-    return new SyncError("CONFIG_INVALID", `Standard input ${problem}, so it cannot be the secret.`);
-  });
 }

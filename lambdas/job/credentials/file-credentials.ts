@@ -1,5 +1,6 @@
 // The account's credentials from a JSON file beside the project.
 
+import { on } from "node:events";
 import { open, stat } from "node:fs/promises";
 import { shellWord } from "../errors/shown-text.ts";
 import { codeOf, SyncError } from "../errors/sync-error.ts";
@@ -96,25 +97,18 @@ export async function readInput(
   signal: AbortSignal,
   unusable: (problem: string) => SyncError,
 ): Promise<string> {
-  signal.throwIfAborted();
-  const ended = Promise.withResolvers<void>();
-  let text = "";
-  const add = (piece: string): void => {
-    text += piece;
-    if (text.length > MAX_CHARACTERS) ended.reject(unusable("has more than 65,536 characters"));
-  };
-  const stop = (): void => ended.reject(signal.reason);
-  signal.addEventListener("abort", stop);
   input.setEncoding("utf8");
-  input.on("data", add);
-  input.once("end", ended.resolve);
-  input.once("error", () => ended.reject(unusable("cannot be read")));
+  let text = "";
   try {
-    await ended.promise;
+    for await (const [piece] of on(input, "data", { signal, close: ["end"] })) {
+      text += String(piece);
+      if (text.length > MAX_CHARACTERS) throw unusable("has more than 65,536 characters");
+    }
     return text;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof SyncError ? error : unusable("cannot be read");
   } finally {
-    signal.removeEventListener("abort", stop);
-    input.removeListener("data", add);
     // An input that is still open must not keep the process.
     input.pause();
   }
