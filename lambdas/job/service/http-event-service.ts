@@ -48,7 +48,6 @@ export interface EventServiceOptions {
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
   /** For one attempt: connect, headers and body. */
   readonly timeoutMs?: number | undefined;
-  readonly detailCapBytes?: number;
   /** Over all pages. */
   readonly listCapBytes?: number;
   readonly proxies?: Proxies;
@@ -74,7 +73,6 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     proxies,
     onWait,
     timeoutMs = 30_000,
-    detailCapBytes = 4 * MIB,
     listCapBytes = 256 * MIB,
   } = options;
   const baseUrl = new URL(options.baseUrl);
@@ -102,7 +100,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
       ? byTokens(current(credentials), oauth, { headers, sender, clock, logger, proxies, secrets })
       : byPassword(current(credentials), { baseUrl, sender, clock, logger });
   const authenticator = new Authenticator(baseUrl, method);
-  const detailRequest = detailRequests({ baseUrl, pointer: detailPointer, capBytes: detailCapBytes });
+  const detailRequest = detailRequests(baseUrl, detailPointer);
   const client = new ApiClient(authenticator, sender, clock);
 
   const fail = (error: unknown): never => {

@@ -105,25 +105,23 @@ function unexpectedShape(text: string): SyncError {
   );
 }
 
-interface DetailOptions {
-  readonly baseUrl: URL;
-  readonly pointer: readonly string[] | undefined;
-  readonly capBytes: number;
-}
+const CAP_BYTES = 4 * 1_048_576;
 
 /**
  * The request for one event, by its uuid as it was listed, and what each response means: read it, leave the event out,
  * or stop. The URL is put together: parsing one takes longer than all else before a request is sent.
  */
-export function detailRequests(options: DetailOptions): (requestAs: string) => ApiRequest<Detail> {
-  const { baseUrl, pointer, capBytes } = options;
+export function detailRequests(
+  baseUrl: URL,
+  pointer: readonly string[] | undefined,
+): (requestAs: string) => ApiRequest<Detail> {
   const { origin, pathname: folder } = endpoint(baseUrl, "/v1/events/");
   return (requestAs) => {
     const pathname = folder + encodeURIComponent(requestAs);
     return {
       url: { href: origin + pathname, origin, pathname, search: "" },
       kind: "detail",
-      bodyCapBytes: capBytes,
+      bodyCapBytes: CAP_BYTES,
       isLarge: false,
       reader: () => {
         const pieces: Uint8Array[] = [];

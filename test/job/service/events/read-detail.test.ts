@@ -191,10 +191,7 @@ describe("a detail", () => {
   });
 
   it("over the cap is left out, after one request", async () => {
-    await using connection = await connect(
-      { events: makeEvents(2, { length: 5_000 }) },
-      { detailCapBytes: 4_000 },
-    );
+    await using connection = await connect({ events: makeEvents(2, { length: 4_200_000 }) });
 
     const { details } = await fetchAll(connection.service, 1);
 
@@ -206,10 +203,10 @@ describe("a detail", () => {
   });
 
   it("over the cap only when it is unpacked is left out too", async () => {
-    await using connection = await connect(
-      { events: makeEvents(1, { length: 50_000 }), encoding: "gzip" },
-      { detailCapBytes: 40_000 },
-    );
+    await using connection = await connect({
+      events: makeEvents(1, { length: 4_200_000 }),
+      encoding: "gzip",
+    });
 
     const { details } = await fetchAll(connection.service, 1);
 
@@ -268,7 +265,7 @@ describe("a detail", () => {
 
 describe("the address of a detail", () => {
   const addressBelow = (base: string, requestAs: string) =>
-    detailRequests({ baseUrl: new URL(base), pointer: undefined, capBytes: 1 })(requestAs).url;
+    detailRequests(new URL(base), undefined)(requestAs).url;
 
   it("is the one that a parser of URLs makes", () => {
     const bases = [
