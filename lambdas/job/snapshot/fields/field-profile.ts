@@ -233,8 +233,7 @@ function byPointer({ fields }: Profile): ReadonlyMap<string, Field> {
 
 /** Whether a profile would have the field if its events did: a full one ends at its last field. */
 function knows({ fields, fields_complete }: Profile): (pointer: string) => boolean {
-  if (fields_complete) return () => true;
-  if (fields.length < MAX_FIELDS) return () => true;
+  if (fields_complete || fields.length < MAX_FIELDS) return () => true;
   const last = fields
     .map(({ pointer }) => placeOf(pointer))
     .reduce((a, b) => (compareFields(a, b) > 0 ? a : b));
