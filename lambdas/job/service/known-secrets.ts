@@ -149,12 +149,17 @@ function anyOf(secrets: readonly string[]): RegExp {
   return new RegExp(forms.join("|"), "giu");
 }
 
+/** The pattern of a longer secret is too large to be compiled: it is found by its beginning, and all up to a space goes. */
+const MAX_CHARS = 500;
+
 /** As it is, each character perhaps percent-encoded or escaped as JSON, also more than once; and within base64. */
 function formsOf(secret: string): readonly string[] {
+  const start = secret.slice(0, MAX_CHARS);
+  const rest = secret.length > MAX_CHARS ? String.raw`\S*` : "";
   const encoded = [0, 1, 2].map((offset) =>
-    base64At(secret, offset).replaceAll("+", "[+-]").replaceAll("/", "[/_]"),
+    base64At(start, offset).replaceAll("+", "[+-]").replaceAll("/", "[/_]"),
   );
-  return [[...secret].map(characterForms).join(""), ...encoded];
+  return [[...start].map(characterForms).join(""), ...encoded].map((form) => form + rest);
 }
 
 /** Without what `characterForms` allows: percent-encoding, escapes of JSON, capital letters. */

@@ -43,6 +43,16 @@ describe("a message", () => {
     }
   });
 
+  test.each([
+    ["as it is", (token: string) => token],
+    ["percent-encoded", (token: string) => token.replaceAll("-", "%2D")],
+    ["in base64", (token: string) => Buffer.from(token).toString("base64")],
+  ])("shows no token of 12,000 characters %s", (_, form) => {
+    const token = "abc-DEF_ghi.".repeat(1_000);
+
+    expect(knowing(token).masked(`a ${form(token)} b`)).toBe("a <secret> b");
+  });
+
   test("keeps what is shorter than six characters", () => {
     expect(knowing("login").masked("the login failed")).toBe("the login failed");
   });
