@@ -118,10 +118,10 @@ onEmulator("a deployed account", () => {
       says: /STORE_FAILED: Could not list s3:\/\/no-such-bucket-of-ours\/\S+: the bucket does not exist/,
     },
     {
-      what: "a secret without a value",
+      what: "a secret that does not exist",
       args: ["check", "--base-url", "http://127.0.0.1:1", "--credentials", "secretsmanager:no/such"],
       exitCode: 2,
-      says: /CREDENTIALS_INVALID: The secret no\/such does not exist.*AWS_REGION/,
+      says: /CREDENTIALS_INVALID: Could not read the secret no\/such: there is no such secret.*AWS_REGION/,
     },
   ])("with $what says what to do", async ({ args, exitCode, says }) => {
     const ended = await syncProcess(args, { cwd: await temporaryDirectory(), env: awsEnvironment() });
