@@ -83,6 +83,7 @@ function invocationOf(
       random,
       logger,
       proxies,
+      timeLeftMs: () => timeLeftMs() - reserveMs,
     }),
     onProgress: progressLog(logger, clock),
     onRunId,

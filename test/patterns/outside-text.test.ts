@@ -5,8 +5,8 @@ import { awsError } from "../../lambdas/job/errors/aws-error.ts";
 import { redactKey } from "../../lambdas/job/errors/shown-text.ts";
 import { parsePointer } from "../../lambdas/job/json/json-pointers.ts";
 import { SessionCookies } from "../../lambdas/job/service/auth/by-password.ts";
-import { nextPage } from "../../lambdas/job/service/events/list/fetch-list.ts";
-import { paginationHints } from "../../lambdas/job/service/events/list/listed-events.ts";
+import { nextLink } from "../../lambdas/job/service/events/list/next-link.ts";
+import { pageHints } from "../../lambdas/job/service/events/list/page-hints.ts";
 import { isUuid } from "../../lambdas/job/service/events/shape.ts";
 import { KnownSecrets } from "../../lambdas/job/service/known-secrets.ts";
 import { redirected } from "../../lambdas/job/service/requests/failure.ts";
@@ -58,7 +58,7 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ],
   [
     "a Link header",
-    (text) => nextPage(headers("link", text), PAGE),
+    (text) => nextLink([], headers("link", text), PAGE),
     [
       `</x>${"; a= ".repeat(35)}"`, // 180 characters
       `</x>${times("; a= ")}"`,
@@ -111,7 +111,15 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ],
   ["a uuid", isUuid, [times("a"), `aaaaaaaa${times("-aaaa")}`]],
   ["a key of JSON", redactKey, [`${times("a")}!`, `${times("$-")}!`]],
-  ["a total in a list", (text) => paginationHints({ total: text }), [`${times("9")}x`]],
+  [
+    "a total in a list",
+    (text) =>
+      pageHints(
+        { beside: JSON.stringify({ data: [], total: text }), path: ["data"] },
+        { status: 200, headers: new Map() },
+      ),
+    [`${times("9")}x`],
+  ],
   [
     "an error of AWS",
     (text) => awsError(Object.assign(new Error(text), { $metadata: {} })),

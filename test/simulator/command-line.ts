@@ -5,7 +5,7 @@ import type { DetailShape } from "./detail-endpoint.ts";
 import type { IdentityOptions } from "./identity/identity-provider.ts";
 import type { RefreshTokenOptions } from "./identity/identity-settings.ts";
 import { averaged } from "./limiter.ts";
-import type { ListShape } from "./list-endpoint.ts";
+import { cursorOf, type ListShape, type SentPage } from "./list-endpoint.ts";
 import type { SimulatorOptions } from "./settings.ts";
 import { makeEvents } from "./simulated-event.ts";
 
@@ -26,6 +26,8 @@ Usage: npm run simulator -- [options]
   --shape SHAPE            of the list: array, data-array (default), data-map, data-events, result-items
   --detail-shape SHAPE     of one event: bare, data (default), data-event, result-item
   --page-size N            events on a page of the list (all on one)
+  --next HOW               where the next page is named: link (default), body, cursor or none
+  --asked HOW              what a query says of a page: page (default), page0, offset, after or cursor
   --auth-port N            also starts the identity provider of OAuth, on this port (none)
   --token-seconds N        how long an access token is good, in seconds (3600)
   --rotation KIND          of refresh tokens: single-use (default), same, silent (the response names none)
@@ -40,8 +42,14 @@ Examples: npm run simulator -- --events 2000 --latency 50 --requests-per-minute 
 const RETRY_AFTER = ["seconds", "http-date", "none"] as const;
 const ENCODINGS = ["gzip", "br"] as const;
 const LIST_SHAPES: readonly ListShape[] = ["array", "data-array", "data-map", "data-events", "result-items"];
+const NEXT = ["link", "body", "cursor", "none"] as const;
+const ASKED = ["page", "page0", "offset", "after", "cursor"] as const;
 const ROTATIONS: readonly NonNullable<RefreshTokenOptions["rotation"]>[] = ["single-use", "same", "silent"];
 const DETAIL_SHAPES: readonly DetailShape[] = ["bare", "data", "data-event", "result-item"];
+
+const NEXT_CURSOR = {
+  top: (page: SentPage): string => `"next_cursor":${JSON.stringify(cursorOf(page) ?? null)}`,
+};
 
 export interface SimulatorCommand {
   readonly service: SimulatorOptions;
@@ -65,6 +73,8 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
       shape: { type: "string", default: "data-array" },
       "detail-shape": { type: "string", default: "data" },
       "page-size": { type: "string" },
+      next: { type: "string", default: "link" },
+      asked: { type: "string", default: "page" },
       "auth-port": { type: "string" },
       "token-seconds": { type: "string", default: "3600" },
       rotation: { type: "string", default: "single-use" },
@@ -77,6 +87,7 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
   const requests = values["requests-per-minute"];
   const bytes = values["bytes-per-minute"];
   const pageSize = values["page-size"];
+  const next = oneOf("--next", values.next, NEXT);
   const { encoding } = values;
   const authPort = values["auth-port"];
   const service = {
@@ -95,6 +106,8 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
     list: {
       shape: oneOf("--shape", values.shape, LIST_SHAPES),
       ...(pageSize === undefined ? {} : { pageSize: whole("--page-size", pageSize, 1) }),
+      ...(next === "cursor" ? { next: "none" as const, members: NEXT_CURSOR } : { next }),
+      asked: oneOf("--asked", values.asked, ASKED),
     },
     detail: { shape: oneOf("--detail-shape", values["detail-shape"], DETAIL_SHAPES) },
   };

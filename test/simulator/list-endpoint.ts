@@ -12,15 +12,37 @@ interface ListEntry {
 /** The last one is a shape that a client must be configured for: `{"result": {"items": [...]}}`. */
 export type ListShape = "array" | "data-array" | "data-map" | "data-events" | "result-items";
 
+/** The page that is sent: its number from 1, and where its entries are among all of them. */
+export interface SentPage {
+  readonly number: number;
+  readonly isLast: boolean;
+  readonly start: number;
+  readonly end: number;
+  readonly all: number;
+}
+
+type OfPage<Value> = Value | ((page: SentPage) => Value);
+
 export interface ListOptions {
   /** Default `data-array`. */
   readonly shape?: ListShape;
   /** JSON members as text: `top` (`"total":120`) goes into the outermost object, `data` into `data` where that is one. */
-  readonly members?: { readonly top?: string; readonly data?: string };
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly members?: { readonly top?: OfPage<string>; readonly data?: string };
+  readonly headers?: OfPage<Readonly<Record<string, string>>>;
+  /** Default 200. */
+  readonly status?: number;
   readonly pageSize?: number;
   /** Where the next page is announced: `Link` (RFC 8288, default), `links.next` in the body, or nowhere. */
   readonly next?: "link" | "body" | "none";
+  /**
+   * What the query says of a page: its number from 1 (default) or from 0, how many entries lie before it, the uuid of the entry
+   * before it, or a cursor, which `members` or `headers` may announce with `cursorOf`.
+   */
+  readonly asked?: "page" | "page0" | "offset" | "after" | "cursor";
+  /** The name of that parameter; default: as it is above. Another one is ignored. */
+  readonly parameter?: string;
+  /** The status for a page behind the last one; default: an empty page. */
+  readonly behindLast?: 400 | 404 | 416;
   /** Makes the address of the next page of its relative reference; default: leaves it as it is. */
   readonly nextUrl?: (relative: string) => string;
   readonly shuffle?: number;
@@ -37,23 +59,63 @@ export const listEvents = (query: URLSearchParams, world: World, options: ListOp
   if (isListed !== null && isListed !== "true" && isListed !== "false") {
     return refusal(400, "is_listed is true or false.");
   }
-  const page = Number(query.get("page") ?? 1);
-  if (!Number.isSafeInteger(page) || page < 1) return refusal(400, "page is a number from 1.");
   const all = entriesOf(world.shown(isListed === null ? undefined : isListed === "true"), options);
-  const { pageSize = Infinity, next = "link", nextUrl = (relative) => relative, raw } = options;
-  const entries = pageSize === Infinity ? all : all.slice((page - 1) * pageSize, page * pageSize);
-  const address = (to: number): string =>
-    nextUrl(`/v1/events?${isListed === null ? "" : `is_listed=${isListed}&`}page=${to}`);
+  const { pageSize = all.length, next = "link", nextUrl = (relative) => relative, raw } = options;
+  const start = startOf(query, all, pageSize, options);
+  if (start === undefined) return refusal(400, "There is no such page.");
+  const { behindLast } = options;
+  if (start >= all.length && start > 0 && behindLast !== undefined)
+    return refusal(behindLast, "No such page.");
+  const entries = all.slice(start, start + pageSize);
+  const end = start + entries.length;
+  const number = pageSize === 0 ? 1 : Math.floor(start / pageSize) + 1;
+  const page: SentPage = { number, isLast: end === all.length, start, end, all: all.length };
+  const address = nextUrl(
+    `/v1/events?${isListed === null ? "" : `is_listed=${isListed}&`}page=${number + 1}`,
+  );
 
-  const more = page * pageSize < all.length;
-  const body = bodyText(entries, options, more && next === "body" ? address(page + 1) : undefined);
-  return json(200, typeof raw === "function" ? raw(body, entries) : (raw ?? body), {
+  const more = end < all.length;
+  const body = bodyText(entries, options, page, more && next === "body" ? address : undefined);
+  return json(options.status ?? 200, typeof raw === "function" ? raw(body, entries) : (raw ?? body), {
     ...(more && next === "link"
-      ? { link: `</v1/events?page=1>; rel="first", <${address(page + 1)}>; rel="next"` }
+      ? { link: `</v1/events?page=1>; rel="first", <${address}>; rel="next"` }
       : {}),
-    ...options.headers,
+    ...ofPage(options.headers, page),
   });
 };
+
+/** The cursor of the page that follows; undefined behind the last one. */
+export const cursorOf = ({ end, isLast }: SentPage): string | undefined =>
+  isLast ? undefined : `c+/${end}=`;
+
+/** Where the page begins among all entries; undefined for none that there is. */
+const startOf = (
+  query: URLSearchParams,
+  all: readonly ListEntry[],
+  pageSize: number,
+  { asked = "page", parameter = asked === "page0" ? "page" : asked }: ListOptions,
+): number | undefined => {
+  const text = query.get(parameter);
+  if (text === null) return 0;
+  const found = /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  switch (asked) {
+    case "page":
+      return found === undefined || found < 1 ? undefined : (found - 1) * pageSize;
+    case "page0":
+      return found === undefined ? undefined : found * pageSize;
+    case "offset":
+      return found;
+    case "after":
+      return all.findIndex(({ uuid }) => uuid === text) + 1;
+    case "cursor": {
+      const [, start] = /^c\+\/(\d+)=$/.exec(text) ?? [];
+      return start === undefined ? undefined : Number(start);
+    }
+  }
+};
+
+const ofPage = <Value>(value: OfPage<Value> | undefined, page: SentPage): Value | undefined =>
+  value instanceof Function ? value(page) : value;
 
 const entriesOf = (
   events: readonly ListEntry[],
@@ -67,12 +129,17 @@ const entriesOf = (
   return shuffle === undefined ? entries : shuffled(entries, shuffle);
 };
 
-const bodyText = (entries: readonly ListEntry[], options: ListOptions, next: string | undefined): string => {
+const bodyText = (
+  entries: readonly ListEntry[],
+  options: ListOptions,
+  page: SentPage,
+  next: string | undefined,
+): string => {
   const shape: ListShape = options.shape ?? "data-array";
   const { members = {} } = options;
   const links = next === undefined ? undefined : `"links":{"next":${JSON.stringify(next)}}`;
   const array = `[${entries.map(({ listing }) => listing).join(",")}]`;
-  const envelope = (data: string): string => objectText(data, links, members.top);
+  const envelope = (data: string): string => objectText(data, links, ofPage(members.top, page));
   switch (shape) {
     case "array":
       return array;

@@ -253,6 +253,7 @@ export const SERVICE_OPTIONS = [
   "concurrency",
   "isListed",
   "listPointer",
+  "nextPage",
   "detailPointer",
   "logLevel",
   "json",

@@ -1,5 +1,4 @@
-// Finds values inside a JSON text without re-serialising them, so that what the service sent stays byte-exact; also in
-// one that is still UTF-8.
+// Finds values inside a JSON text without re-serialising them, so that what the service sent stays byte-exact.
 //
 // Checked here: what is between tokens (commas, colons, brackets, trailing text). Not checked: the inside
 // of strings and literals; callers that take text from outside hand it to `JSON.parse` as well.
@@ -11,61 +10,20 @@ export interface Span {
   readonly end: number;
 }
 
-interface Member {
+export interface Member {
   /** Decoded: `"d\u0061te"` is `date`. */
   readonly key: string;
   readonly keySpan: Span;
   readonly value: Span;
 }
 
-interface ScanOptions {
-  /** How deep what is skipped may be nested. */
-  readonly maxDepth: number;
-  /** Each character is one byte of UTF-8 (a text decoded as Latin-1), so keys are still to be decoded. */
-  readonly isUtf8: boolean;
-}
-
-const PLAIN: ScanOptions = { maxDepth: Infinity, isUtf8: false };
-/** What is deeper than this is no list of events; to walk it would take minutes or gigabytes. */
-const LIST: ScanOptions = { maxDepth: 1_000, isUtf8: true };
-
-/**
- * A JSON text that is still UTF-8, searched where it is: a list may be a quarter of a gigabyte. Decoded as Latin-1, each
- * byte is one character: Node.js keeps such a string outside the heap, its characters have the positions of the bytes, and
- * values in it are found as fast as in any other. Its methods throw `OversizeJson` for a text that is deeper than 1,000
- * levels.
- */
-export class JsonDocument {
-  readonly bytes: Buffer;
-  readonly #text: string;
-
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
-    this.#text = bytes.toString("latin1");
-  }
-
-  afterWhite(start: number): number {
-    return afterWhite(this.#text, start);
-  }
-
-  afterValue(start: number): number {
-    return afterValue(this.#text, start, LIST);
-  }
-
-  keyAt(start: number): Key {
-    return keyAt(this.#text, start, LIST);
-  }
-
-  /** What a value's text begins with tells its type. */
-  characterAt(start: number): string {
-    return this.#text.charAt(start);
-  }
-}
+/** What is deeper is not walked: it would take minutes or gigabytes. */
+export const MAX_LEVELS = 1_000;
 
 /** The one value of a whole text. */
 export function rootSpan(text: string, from = 0): Span {
   const start = afterWhite(text, from);
-  const end = afterValue(text, start, PLAIN);
+  const end = afterValue(text, start);
   const rest = afterWhite(text, end);
   if (rest !== text.length) throw new MalformedJson("the end of the text", rest);
   return { start, end };
@@ -108,7 +66,7 @@ export function* elements(text: string, array: Pick<Span, "start">): Generator<S
   let start = afterWhite(text, after(OPEN_ARRAY, "an array", text, array.start));
   if (text.charCodeAt(start) === CLOSE_ARRAY) return;
   for (;;) {
-    const end = afterValue(text, start, PLAIN);
+    const end = afterValue(text, start);
     yield { start, end };
     const next = afterWhite(text, end);
     if (text.charCodeAt(next) === CLOSE_ARRAY) return;
@@ -121,8 +79,8 @@ export function* members(text: string, object: Pick<Span, "start">): Generator<M
   let keyStart = afterWhite(text, after(OPEN_OBJECT, "an object", text, object.start));
   if (text.charCodeAt(keyStart) === CLOSE_OBJECT) return;
   for (;;) {
-    const { key, span, start } = keyAt(text, keyStart, PLAIN);
-    const end = afterValue(text, start, PLAIN);
+    const { key, span, start } = keyAt(text, keyStart);
+    const end = afterValue(text, start);
     yield { key, keySpan: span, value: { start, end } };
     const next = afterWhite(text, end);
     if (text.charCodeAt(next) === CLOSE_OBJECT) return;
@@ -139,9 +97,9 @@ interface Key {
   readonly start: number;
 }
 
-function keyAt(text: string, keyStart: number, options: ScanOptions): Key {
+function keyAt(text: string, keyStart: number): Key {
   const end = afterString(text, keyStart);
-  const key = decodeKey(text.slice(keyStart, end), keyStart, options);
+  const key = decodeKey(text.slice(keyStart, end), keyStart);
   return { key, span: { start: keyStart, end }, start: afterColon(text, end) };
 }
 
@@ -179,8 +137,8 @@ export function isDeeperThan(text: string, levels: number): boolean {
   return false;
 }
 
-/** Skips one value, which begins at `start`. */
-function afterValue(text: string, start: number, options: ScanOptions): number {
+/** Skips one value, which begins at `start`. Throws `OversizeJson` for one of more than 1,000 levels. */
+function afterValue(text: string, start: number): number {
   const open: number[] = []; // the brackets that are still to be closed, innermost last
   let at = start;
   for (;;) {
@@ -189,8 +147,8 @@ function afterValue(text: string, start: number, options: ScanOptions): number {
       const close = code === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
       at = afterWhite(text, at + 1);
       if (text.charCodeAt(at) !== close) {
-        if (open.push(close) > options.maxDepth)
-          throw new OversizeJson(`is nested more than ${options.maxDepth.toLocaleString("en")} levels deep`);
+        if (open.push(close) > MAX_LEVELS)
+          throw new OversizeJson(`is nested more than ${MAX_LEVELS.toLocaleString("en")} levels deep`);
         if (close === CLOSE_OBJECT) at = afterKey(text, at);
         continue;
       }
@@ -221,12 +179,10 @@ function afterColon(text: string, keyEnd: number): number {
   return afterWhite(text, after(COLON, '":"', text, afterWhite(text, keyEnd)));
 }
 
-function decodeKey(quoted: string, position: number, { isUtf8 }: ScanOptions): string {
-  // Also a copy: a key that is kept must not keep the whole text.
-  const source = isUtf8 ? Buffer.from(quoted, "latin1").toString("utf8") : quoted;
-  if (!source.includes("\\")) return source.slice(1, -1);
+function decodeKey(quoted: string, position: number): string {
+  if (!quoted.includes("\\")) return quoted.slice(1, -1);
   try {
-    return String(JSON.parse(source));
+    return String(JSON.parse(quoted));
   } catch {
     throw new MalformedJson("a well-formed string", position); // JSON.parse's own error quotes the text
   }
@@ -236,13 +192,10 @@ function decodeKey(quoted: string, position: number, { isUtf8 }: ScanOptions): s
 export class MalformedJson extends Error {
   override readonly name = "MalformedJson";
   readonly position: number;
-  /** The text ends where something is missing: more text might complete it. */
-  readonly isCutOff: boolean;
 
-  constructor(expected: string, position: number, isCutOff = false) {
+  constructor(expected: string, position: number) {
     super(`expected ${expected} at character ${position}`);
     this.position = position;
-    this.isCutOff = isCutOff;
   }
 }
 
@@ -265,7 +218,7 @@ function afterString(text: string, start: number): number {
   after(QUOTE, "a string", text, start);
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  if (end === -1) throw new MalformedJson("the end of the string that begins", start, true);
+  if (end === -1) throw new MalformedJson("the end of the string that begins", start);
   return end + 1;
 }
 
@@ -279,7 +232,7 @@ function isEscaped(text: string, quote: number): boolean {
 function afterLiteral(text: string, start: number): number {
   let end = start;
   while (isLiteral(text.charCodeAt(end))) end += 1;
-  if (end === start) throw new MalformedJson("a value", start, start >= text.length);
+  if (end === start) throw new MalformedJson("a value", start);
   return end;
 }
 
@@ -307,6 +260,6 @@ function afterWhite(text: string, start: number): number {
 }
 
 function after(code: number, expected: string, text: string, at: number): number {
-  if (text.charCodeAt(at) !== code) throw new MalformedJson(expected, at, at >= text.length);
+  if (text.charCodeAt(at) !== code) throw new MalformedJson(expected, at);
   return at + 1;
 }

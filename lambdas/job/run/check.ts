@@ -53,7 +53,7 @@ interface CheckOptions {
 
 type RunCheck = <T>(
   name: Check["name"],
-  work: (warn: (remedy: string) => void) => Promise<T>,
+  work: (warn: (remedy: string) => unknown) => Promise<T>,
 ) => Promise<T | undefined>;
 
 /**
@@ -68,12 +68,10 @@ export async function check(
 ): Promise<readonly Check[]> {
   const checks: Check[] = [];
   const runCheck: RunCheck = async (name, work) => {
-    let remedy: string | null = null;
+    const warnings: string[] = [];
     try {
-      const value = await work((warning) => {
-        remedy = warning;
-      });
-      checks.push({ name, ok: true, code: null, remedy });
+      const value = await work((warning) => warnings.push(warning));
+      checks.push({ name, ok: true, code: null, remedy: warnings.join(" ") || null });
       return value;
     } catch (error) {
       ports.signal.throwIfAborted();
@@ -122,7 +120,9 @@ async function tryService(
       await service.logIn(ports.signal);
       return true;
     });
-    const list = loggedIn ? await runCheck("list", () => readListOnce(service, ports)) : undefined;
+    const list = loggedIn
+      ? await runCheck("list", (warn) => readListOnce(service, ports.signal, warn))
+      : undefined;
     let most = MOST_TRIED;
     while (most > LEAST_TRIED && budget.waitMs(most * SHARE) > 0) most -= 1;
     const tried = list ? spread(list.events, most) : [];

@@ -73,7 +73,7 @@ async function readSample(
   limit: number,
   columns: readonly WarehouseColumn[],
 ): Promise<Discovery> {
-  const list = await readListOnce(service, ports);
+  const list = await readListOnce(service, ports.signal, (doubt) => ports.logger.warn(doubt));
   const sample = spread(list.events, limit);
   const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
     service.detail(requestAs, stop);

@@ -3,6 +3,7 @@
 
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, type Plan, plannedTrigger } from "../snapshot/staging/plan.ts";
+import type { LogEnd } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { SnapshotFacts } from "./build/build-snapshot.ts";
 import { collect, rangeCut } from "./collect/collect.ts";
@@ -137,18 +138,22 @@ async function makeSnapshot(session: RunSession, baseline: Baseline, mayAdopt: b
     new SnapshotFacts(plan.header.events, session.settings.require);
   if (staged?.isComplete) return publishRun({ session, ...baseline, chain: staged, facts: factsOf(staged) });
   const service = await session.openService();
-  const chain = staged ?? new Chain(store, await listAndPlan(session, service));
+  const chain = staged ?? new Chain(store, await listAndPlan(session, service, end.head));
   const facts = factsOf(chain);
   await stage(session, service, chain, facts);
   return publishRun({ session, ...baseline, chain, facts });
 }
 
 /** Freezes the work. A plan that another process of this run wrote first is used as it is. */
-async function listAndPlan(session: RunSession, service: CountingService): Promise<Plan> {
+async function listAndPlan(
+  session: RunSession,
+  service: CountingService,
+  head: LogEnd["head"],
+): Promise<Plan> {
   const { ports, settings, attempt } = session;
   const { store, clock, logger } = ports;
   await announceStart(ports, attempt);
-  const { events, rejected, repeated, readings, unstable } = await readList(session, service);
+  const { events, rejected, repeated, readings, unstable } = await readList(session, service, head);
   const listed = events.length + rejected;
   attempt.counts = { ...attempt.counts, listed, repeated };
   logger.info(`${countText(listed)} events are listed`, { listed, rejected, repeated });

@@ -12,7 +12,7 @@ import type { RunSettings } from "./run-settings.ts";
 interface ServicePorts
   extends Pick<
     EventServiceOptions,
-    "clock" | "random" | "logger" | "onWait" | "proxies" | "timeoutMs" | "transport"
+    "clock" | "random" | "logger" | "onWait" | "proxies" | "timeoutMs" | "timeLeftMs" | "transport"
   > {
   readonly credentials: Credentials;
   /** For the method `oauth`. */
@@ -28,7 +28,7 @@ interface TokenAccess {
 
 /** How a run with these settings opens the service. The credentials are read each time it does. */
 export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPorts["openService"] {
-  const { baseUrl, isListed, listPointer, detailPointer, concurrency } = settings;
+  const { baseUrl, isListed, listPointer, nextPage, detailPointer, concurrency } = settings;
   const { credentials, authorization, ...others } = ports;
   return async (rateLimiter) => {
     const read = await credentials.read();
@@ -37,6 +37,7 @@ export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPo
       baseUrl,
       isListed,
       listPointer,
+      nextPage,
       detailPointer,
       concurrency,
       rateLimiter,

@@ -24,6 +24,10 @@ export interface EventList {
   readonly repeated: number;
   /** Of them, those that came on another page: the pages overlap, or have shifted while they were read. */
   readonly overlapping: number;
+  /** What a person should know of how it is paged. */
+  readonly warning?: string | undefined;
+  /** The service says nothing of how many there are, and it is as many as pages usually have. */
+  readonly mayBeFirstPage?: boolean;
 }
 
 export type Detail =

@@ -7,12 +7,13 @@ import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { Random } from "../runtime/random.ts";
 import { USER_AGENT } from "../runtime/version.ts";
+import { parseNextPage } from "../settings/next-page.ts";
 import type { IsListed } from "../settings/values.ts";
 import { byPassword } from "./auth/by-password.ts";
 import { CurrentCredentials } from "./auth/current-credentials.ts";
 import { byTokens, type OAuthOptions } from "./auth/oauth/by-tokens.ts";
 import type { EventService } from "./event-service.ts";
-import { fetchList } from "./events/list/fetch-list.ts";
+import { fetchList, LIST_CAPS, type ListOptions } from "./events/list/fetch-list.ts";
 import { detailRequests } from "./events/read-detail.ts";
 import { ACCEPT_ENCODING } from "./http/content-encoding.ts";
 import type { Transport } from "./http/transport.ts";
@@ -38,6 +39,8 @@ export interface EventServiceOptions {
   /** JSON Pointers (RFC 6901) to the list and to the event, if they are not in one of the usual places. */
   readonly listPointer?: string | undefined;
   readonly detailPointer?: string | undefined;
+  /** How pages of the list are asked for, where links do not say it. */
+  readonly nextPage?: string | undefined;
   /** How many requests the caller makes at once, and how many connections are opened for them. */
   readonly concurrency: number;
   readonly rateLimiter: RateLimiter;
@@ -48,8 +51,9 @@ export interface EventServiceOptions {
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
   /** For one attempt: connect, headers and body. */
   readonly timeoutMs?: number | undefined;
-  /** Over all pages. */
-  readonly listCapBytes?: number;
+  readonly listCaps?: ListOptions["capBytes"];
+  /** How long this process may still work, in milliseconds; absent where nothing limits it. */
+  readonly timeLeftMs?: (() => number) | undefined;
   readonly proxies?: Proxies;
   readonly transport?: Transport;
 }
@@ -60,9 +64,7 @@ export type HttpEventService = EventService & {
   readonly credentialsVersion: string | undefined;
 };
 
-const MIB = 1_048_576;
-
-/** Sends nothing before its first use. Throws `CONFIG_INVALID` for an invalid pointer. */
+/** Sends nothing before its first use. Throws `CONFIG_INVALID` for an invalid pointer or `nextPage`. */
 export function createEventService(options: EventServiceOptions): HttpEventService {
   const {
     credentials,
@@ -73,11 +75,13 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     proxies,
     onWait,
     timeoutMs = 30_000,
-    listCapBytes = 256 * MIB,
+    listCaps = LIST_CAPS,
+    timeLeftMs = () => Number.POSITIVE_INFINITY,
   } = options;
   const baseUrl = new URL(options.baseUrl);
   const listPointer = options.listPointer === undefined ? undefined : parsePointer(options.listPointer);
   const detailPointer = options.detailPointer === undefined ? undefined : parsePointer(options.detailPointer);
+  const nextPage = options.nextPage === undefined ? undefined : parseNextPage(options.nextPage);
   const proxy = proxies && proxyFor(baseUrl, proxies);
   const secrets = new KnownSecrets();
   secrets.know(credentials);
@@ -115,7 +119,14 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     list: (signal) =>
       fetchList(
         client,
-        { baseUrl, isListed: options.isListed, pointer: listPointer, capBytes: listCapBytes },
+        {
+          baseUrl,
+          isListed: options.isListed,
+          pointer: listPointer,
+          nextPage,
+          capBytes: listCaps,
+          timeLeftMs,
+        },
         signal,
       ).catch(fail),
     detail: (requestAs, signal) =>

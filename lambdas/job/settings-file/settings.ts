@@ -5,6 +5,7 @@ import * as z from "zod";
 import { parsePointer } from "../json/json-pointers.ts";
 import { authUrl, baseUrl, notifyUrl } from "../settings/addresses.ts";
 import { limit } from "../settings/limit.ts";
+import { nextPage } from "../settings/next-page.ts";
 import {
   databaseName,
   isListed,
@@ -205,6 +206,12 @@ export const ACCOUNT_SETTINGS = {
     where: "both",
     flag: "--list-pointer <pointer>",
     help: "JSON Pointer (RFC 6901) to the events in the response for the list, if the program does not find them",
+  },
+  nextPage: {
+    schema: nextPage,
+    where: "both",
+    flag: "--next-page <how>",
+    help: "How pages of the list are asked for, if its links do not say it: `links`, `none`, or a query such as `page={page}`. See [a list with pages](operations.md#a-list-with-pages)",
   },
   detailPointer: {
     schema: pointer,

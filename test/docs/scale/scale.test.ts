@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MAX_ENTRIES } from "../../../lambdas/job/service/events/list/listed-events.ts";
+import { LIST_CAPS } from "../../../lambdas/job/service/events/list/fetch-list.ts";
+import { MAX_ENTRIES } from "../../../lambdas/job/service/events/list/list-page.ts";
 import { allowance } from "../../../lambdas/job/settings/limit.ts";
 import { sectionOf, tableBelow } from "../markdown.ts";
 import { MEMORY_MB, type Scale, scaleRow } from "./scale-costs.ts";
@@ -26,8 +27,8 @@ test("the memory that the costs are reckoned with is that of the function", () =
 test("the pages name the limits of the source", () => {
   const limits = sectionOf("limits.md", "# Limits");
   expect(limits).toContain(`${MAX_ENTRIES.toLocaleString("en")} entries`);
-  expect(read("lambdas/job/service/http-event-service.ts")).toContain("listCapBytes = 256 * MIB");
-  expect(limits).toContain("256 MiB");
+  expect(limits).toContain(`${LIST_CAPS.page / 1_048_576} MiB a page`);
+  expect(limits).toContain(`${LIST_CAPS.list / 1_048_576} MiB in all`);
   const arithmetic = sectionOf("scale.md", "## The arithmetic");
   expect(arithmetic).toContain(`${allowance(200)} requests`);
   expect(arithmetic).toContain(`${allowance(200, 600_000).toLocaleString("en")} requests`);

@@ -1,15 +1,12 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parsePointer } from "../../../lambdas/job/json/json-pointers.ts";
 import {
   compact,
   elements,
-  JsonDocument,
   MalformedJson,
   members,
   OversizeJson,
   rootSpan,
-  type Span,
   valueAt,
 } from "../../../lambdas/job/json/json-scanner.ts";
 
@@ -60,7 +57,7 @@ describe("valueAt", () => {
     expect(second).toEqual({ start: 14, end: 15 });
   });
 
-  it.each([300, 100_000, 1_000_000])("finds what follows a value that is %i deep", (depth) => {
+  it.each([300, 998])("finds what follows a value that is %i deep", (depth) => {
     const text = `{"a":${"[".repeat(depth)}${"]".repeat(depth)},"b":${'{"x":'.repeat(depth)}1${"}".repeat(depth)},"c":7}`;
 
     expect(at(text, "/c")).toBe("7");
@@ -103,10 +100,7 @@ describe("a text that is not JSON", () => {
     ["1/*x*/", "the end of the text at character 1"],
   ])("%j: expected %s", (text, expected) => {
     const position = Number(expected.split(" ").at(-1));
-    const isCutOff = position === text.length || expected.includes("the end of the string");
-    expect(() => rootSpan(text)).toThrow(
-      new MalformedJson(expected.split(" at ")[0] ?? "", position, isCutOff),
-    );
+    expect(() => rootSpan(text)).toThrow(new MalformedJson(expected.split(" at ")[0] ?? "", position));
     expect(() => compact(text)).toThrow(MalformedJson);
     expect(() => valueAt(text, [])).toThrow(MalformedJson);
   });
@@ -176,50 +170,9 @@ describe("compact", () => {
   });
 });
 
-/** Keys, and where their values are. */
-const membersOf = (json: JsonDocument): readonly { readonly key: string; readonly value: Span }[] => {
-  const found: { key: string; value: Span }[] = [];
-  for (let at = 0; json.characterAt(at) !== "}"; ) {
-    const { key, start } = json.keyAt(json.afterWhite(at + 1));
-    const end = json.afterValue(start);
-    found.push({ key, value: { start, end } });
-    at = json.afterWhite(end);
-  }
-  return found;
-};
-
-describe("a document that is still UTF-8", () => {
-  it.each([
-    ['{"a":1,"é":{"ж" : [1, "👍" ]}}', ["a", "1"], ["é", '{"ж" : [1, "👍" ]}']],
-    ['{"d\\u0061te":"x"}', ["date", '"x"']],
-    ['{"\\u00e9é":"x","Ã©":1,"é":2}', ["éé", '"x"'], ["Ã©", "1"], ["é", "2"]],
-    ['{"a":"]} \\" , {[\\\\","b":-0}', ["a", '"]} \\" , {[\\\\"'], ["b", "-0"]],
-  ])("%s has the members that are in it", (text, ...expected) => {
-    const json = new JsonDocument(Buffer.from(text));
-
-    expect(
-      membersOf(json).map(({ key, value }) => [key, json.bytes.toString("utf8", value.start, value.end)]),
-    ).toEqual(expected);
-  });
-
-  it("has its values where a text has them", () => {
-    const objects = fc.tuple(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(2));
-    fc.assert(
-      fc.property(objects, ([object, indent]) => {
-        const bytes = Buffer.from(JSON.stringify(object, null, indent));
-        // A place is then the same in bytes and in characters.
-        const places = [...members(bytes.toString("latin1"), { start: 0 })].map(({ value }) => value);
-
-        expect(membersOf(new JsonDocument(bytes)).map(({ value }) => value)).toEqual(places);
-      }),
-      { numRuns: 2_000 },
-    );
-  });
-});
-
 describe("a document that is too large", () => {
   const nested = (depth: number): string => `${'{"x":['.repeat(depth / 2)}${"]}".repeat(depth / 2)}`;
-  const afterValue = (text: string): number => new JsonDocument(Buffer.from(text)).afterValue(0);
+  const afterValue = (text: string): number => rootSpan(text).end;
 
   it.each([1_000, 2])("is not one that is nested %i levels deep", (depth) => {
     expect(afterValue(nested(depth))).toBe(nested(depth).length);

@@ -1,34 +1,33 @@
-// Reads a gzipped list in a thread of its own, whose memory a test can limit. Says what came of it.
+// Reads the list of a service at an address in a process of its own, and says what came of it and how much memory it took.
 
-import { parentPort, workerData } from "node:worker_threads";
-import { ListReader } from "../../../lambdas/job/service/events/list/list-reader.ts";
-import { BodyDelivery } from "../../../lambdas/job/service/http/response-collector.ts";
-import type { ResponseBody } from "../../../lambdas/job/service/http/transport.ts";
-import { LatchedReader } from "../../../lambdas/job/service/requests/api-client.ts";
+import { readFileSync } from "node:fs";
+import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
+import { createEventService } from "../../../lambdas/job/service/http-event-service.ts";
+import { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 
-const MIB = 1_048_576;
-
-parentPort?.postMessage(await read());
-
-async function read(): Promise<string> {
-  if (!(workerData instanceof Uint8Array)) throw new TypeError("no body was given");
-  const reader = new ListReader(undefined);
-  const pieces = new LatchedReader({ add: (piece) => reader.add(piece), end: () => reader.end() });
-  const delivered = Promise.withResolvers<ResponseBody>();
-  const delivery = new BodyDelivery({
-    sink: pieces,
-    contentEncoding: "gzip",
-    capBytes: 256 * MIB,
-    onEnd: delivered.resolve,
-  });
-  delivery.add(workerData, { pause: () => undefined, resume: () => undefined });
-  delivery.finish();
-  const { kind } = await delivered.promise;
-  if (kind !== "delivered") return kind;
-  try {
-    const { entries } = pieces.end(new Map());
-    return `${entries.events.length} events, ${entries.rejected} rejected`;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
+const [, , baseUrl = ""] = process.argv;
+const nothing = (): void => undefined;
+const service = createEventService({
+  baseUrl,
+  credentials: { method: "basic", email: "a@example.test", password: "secret" },
+  isListed: "any",
+  concurrency: 1,
+  rateLimiter: new RateLimiter({
+    requestsPerMinute: "unlimited",
+    bytesPerMinute: "unlimited",
+    windowMs: 60_000,
+    clock: systemClock,
+  }),
+  clock: systemClock,
+  random: systemRandom,
+  logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
+});
+const outcome = await service.list().then(
+  ({ events, rejected }) => `${events.length} events, ${rejected} rejected`,
+  (error: unknown) => (error instanceof Error ? error.message : String(error)),
+);
+await service.close();
+// Not `maxRSS`, which begins with the memory of the process that started this one.
+const [, peakKiB = ""] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+process.stdout.write(JSON.stringify({ outcome, peakMiB: Number(peakKiB) / 1_024 }));

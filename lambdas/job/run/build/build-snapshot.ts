@@ -26,7 +26,7 @@ export interface BuildSession {
   readonly ports: Pick<RunPorts, "store" | "clock" | "signal" | "version">;
   readonly settings: Pick<
     RunSettings,
-    "account" | "lifted" | "baseUrl" | "isListed" | "listPointer" | "detailPointer"
+    "account" | "lifted" | "baseUrl" | "isListed" | "listPointer" | "nextPage" | "detailPointer"
   >;
   readonly timeBudget: TimeBudget;
   hasAdvanced: boolean;
@@ -113,6 +113,7 @@ export async function buildSnapshot(
       base_url: settings.baseUrl,
       is_listed: settings.isListed,
       list_pointer: settings.listPointer ?? null,
+      ...(settings.nextPage === undefined ? {} : { next_page: settings.nextPage }),
       detail_pointer: settings.detailPointer ?? null,
     },
     ...(leftOutFile ? { left_out: leftOutFile } : {}),

@@ -2,11 +2,14 @@
 // then other events came on none. Readings that have the same events agree; the texts are those of the newest.
 
 import { setImmediate } from "node:timers/promises";
-import { SyncError } from "../../errors/sync-error.ts";
+import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import type { EventList, ListedEvent, ListedEvents } from "../../service/event-service.ts";
+import { readManifest } from "../../snapshot/files/manifest.ts";
 import { CompressedLines } from "../../snapshot/staging/plan.ts";
+import type { Publication } from "../../storage/publication-log.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { countText } from "../record/count-text.ts";
-import type { CountingService, RunPorts } from "../run-ports.ts";
+import type { CountingService } from "../run-ports.ts";
 import type { RunSession } from "../run-session.ts";
 
 /** What a run works on. */
@@ -30,8 +33,12 @@ const UNPAUSED_LINES = 1_000;
  * Another reading is made only where the time left covers the slowest one so far, and does not wait long for the budget
  * where an execution could.
  */
-export async function readList(session: RunSession, service: CountingService): Promise<ReadList> {
-  const { logger, signal, clock } = session.ports;
+export async function readList(
+  session: RunSession,
+  service: CountingService,
+  head: Publication | undefined,
+): Promise<ReadList> {
+  const { logger, signal, clock, store } = session.ports;
   const { timeBudget } = session;
   let slowestMs = 0;
   const earlier = new EarlierReadings();
@@ -43,6 +50,10 @@ export async function readList(session: RunSession, service: CountingService): P
     const list = await service.list(signal);
     slowestMs = Math.max(slowestMs, clock.monotonicMs() - beganAtMs);
     const readings = earlier.length + 1;
+    if (readings === 1) {
+      const isNews = list.mayBeFirstPage === true && (await listedBefore(store, head)) !== listedOf(list);
+      for (const doubt of doubts(list, isNews)) logger.warn(doubt);
+    }
     if (readings === 1 && list.overlapping === 0) return { ...list, readings, unstable: 0 };
     const { events, lacking, agrees } = await earlier.compare(list);
     if (agrees) {
@@ -73,15 +84,38 @@ export async function readList(session: RunSession, service: CountingService): P
   }
 }
 
-/** For what publishes nothing: reads the list once, and says what a run would look at again. */
+/** For what publishes nothing: reads the list once, and says what a run would look at again, and why it may not be whole. */
 export async function readListOnce(
   service: CountingService,
-  { logger, signal }: Pick<RunPorts, "logger" | "signal">,
+  signal: AbortSignal,
+  warn: (doubt: string) => void,
 ): Promise<EventList> {
   const list = await service.list(signal);
   if (list.overlapping > 0)
-    logger.warn(`${overlap(list.overlapping)}; a run reads such a list again, and compares`);
+    warn(`${overlap(list.overlapping)}; a run reads such a list again, and compares.`);
+  for (const doubt of doubts(list, list.mayBeFirstPage === true)) warn(doubt);
   return list;
+}
+
+function doubts(list: EventList, mayBeFirstPage: boolean): readonly string[] {
+  return [
+    ...(list.warning === undefined ? [] : [list.warning]),
+    ...(mayBeFirstPage
+      ? [
+          `The list has ${countText(listedOf(list))} entries, as many as pages often have, and says nothing of how many there are: it may be a first page only. Compare with the service's own pages. If it is, set --next-page (nextPage) to how the next one is asked for; if it is not, to none.`,
+        ]
+      : []),
+  ];
+}
+
+function listedOf({ events, rejected, repeated }: EventList): number {
+  return events.length + repeated + rejected;
+}
+
+/** How many entries the list had that readers see events of; undefined where that is not known. */
+async function listedBefore(store: AccountStore, head: Publication | undefined): Promise<number | undefined> {
+  const manifest = head && (await readManifest(store, head.snapshot_id).catch(undefinedIfDamaged));
+  return manifest && manifest.counts.listed + manifest.counts.repeated;
 }
 
 function overlap(entries: number): string {

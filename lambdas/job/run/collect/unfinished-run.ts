@@ -71,7 +71,7 @@ function ofOtherVersion(runId: string): StartSkipped {
 function otherShape(runId: string): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
-    `Settings that shape rows (base URL, pointers, is-listed, lifted columns) have changed since the run ${runId} began, so its staged work cannot be used. Start a new run.`,
+    `Settings that shape rows (base URL, pointers, is-listed, next-page, lifted columns) have changed since the run ${runId} began, so its staged work cannot be used. Start a new run.`,
     { fields: { run_id: runId } },
   );
 }
@@ -138,6 +138,7 @@ const SHAPING = [
   ["another address", "--base-url", "base_url"],
   ["another filter", "--is-listed", "is_listed"],
   ["another list pointer", "--list-pointer", "list_pointer"],
+  ["another way to the next page", "--next-page", "next_page"],
   ["another detail pointer", "--detail-pointer", "detail_pointer"],
   ["other columns", "--lift", "lift"],
 ] as const;
@@ -157,11 +158,12 @@ export function shapeOfPlan(settings: RunSettings): { readonly fingerprint: stri
   return { fingerprint: fingerprint(settings), shape: shapeOf(settings) };
 }
 
-function shapeOf({ baseUrl, isListed, listPointer, detailPointer, lifted }: RunSettings): Shape {
+function shapeOf({ baseUrl, isListed, listPointer, nextPage, detailPointer, lifted }: RunSettings): Shape {
   return {
     base_url: baseUrl,
     is_listed: isListed,
     list_pointer: listPointer ?? null,
+    ...(nextPage === undefined ? {} : { next_page: nextPage }),
     detail_pointer: detailPointer ?? null,
     lift: lifted.map(liftText),
   };
@@ -183,7 +185,7 @@ const ROW_FORMAT = 1;
 
 /** SHA-256 in hex. Contains no credentials: the account's name stands for them. */
 function fingerprint(settings: RunSettings): string {
-  const { account, baseUrl, isListed, listPointer, detailPointer, lifted } = settings;
+  const { account, baseUrl, isListed, listPointer, nextPage, detailPointer, lifted } = settings;
   const shaping = [
     ROW_FORMAT,
     eventColumns(lifted),
@@ -193,6 +195,8 @@ function fingerprint(settings: RunSettings): string {
     isListed,
     listPointer ?? null,
     detailPointer ?? null,
+    // Absent in fingerprints of earlier versions.
+    ...(nextPage === undefined ? [] : [nextPage]),
   ];
   return createHash("sha256").update(JSON.stringify(shaping)).digest("hex");
 }

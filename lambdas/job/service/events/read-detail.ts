@@ -5,7 +5,7 @@ import { columnText } from "../../json/json-line.ts";
 import {
   compact,
   isDeeperThan,
-  JsonDocument,
+  MAX_LEVELS,
   MalformedJson,
   type Span,
   valueAt,
@@ -17,9 +17,6 @@ import { decodeText, describeValue, isObject, type JsonObject, notJson, parseBod
 
 /** The event is the outermost of these that is an object with a uuid. */
 const USUAL_PLACES: readonly (readonly string[])[] = [[], ["data"], ["data", "event"]];
-
-/** Parsing a deeper text takes a hundred times its memory, and readers such as DuckDB fail at it. */
-const MAX_LEVELS = 1_000;
 
 /** The event as a value and where its text is. */
 interface Place {
@@ -52,6 +49,7 @@ export function readDetail(text: string, uuid: string, pointer: readonly string[
   };
 }
 
+/** Parsing a deeper text takes a hundred times its memory, and readers such as DuckDB fail at it. */
 function isTooDeep(text: string): boolean {
   try {
     return isDeeperThan(text, MAX_LEVELS);
@@ -96,7 +94,7 @@ function isSame(own: unknown, uuid: string): boolean {
 }
 
 function unexpectedShape(text: string): SyncError {
-  const shape = describeValue(new JsonDocument(Buffer.from(text)));
+  const shape = describeValue(text);
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `No event was found in the response of the single-event endpoint, whose shape is ${shape}. Set --detail-pointer ` +
@@ -122,14 +120,7 @@ export function detailRequests(
       url: { href: origin + pathname, origin, pathname, search: "" },
       kind: "detail",
       bodyCapBytes: CAP_BYTES,
-      isLarge: false,
-      reader: () => {
-        const pieces: Uint8Array[] = [];
-        return {
-          add: (piece) => pieces.push(piece),
-          end: () => readDetail(decodeText(Buffer.concat(pieces)), requestAs, pointer),
-        };
-      },
+      read: (body) => readDetail(decodeText(body), requestAs, pointer),
       oversize: () => ({ kind: "left-out", reason: "oversize" }),
       refused: (status) => {
         // docs/service-interface.md §5: not entitled to this event.

@@ -1,23 +1,24 @@
 // Describes a JSON text for an error message: keys and types, never a value.
 
 import { redactKey } from "../../errors/shown-text.ts";
-import { type JsonDocument, MalformedJson } from "../../json/json-scanner.ts";
+import { elements, type Member, members, rootSpan, type Span } from "../../json/json-scanner.ts";
 import { UnusableBody } from "../requests/failure.ts";
 
 const MAX_DEPTH = 3;
 const MAX_KEYS = 8;
 const MAX_COUNTED = 100_000;
 
-/**
- * For example `{data: {items: [{uuid: string}, … 20 in all], total: number}}`. A text that is cut off is described as far as
- * it goes; what is between its tokens is not checked.
- */
-export function describeValue(json: JsonDocument, start = json.afterWhite(0), depth = 0): string {
-  switch (json.characterAt(start)) {
+/** For example `{data: {items: [{uuid: string}, … 20 in all], total: number}}`. What is between the tokens is JSON. */
+export function describeValue(
+  text: string,
+  { start }: Pick<Span, "start"> = rootSpan(text),
+  depth = 0,
+): string {
+  switch (text[start]) {
     case "{":
-      return `{${describeChildren(json, start, depth)}}`;
+      return `{${describeChildren(members(text, { start }), text, depth)}}`;
     case "[":
-      return `[${describeChildren(json, start, depth)}]`;
+      return `[${describeChildren(elements(text, { start }), text, depth)}]`;
     case '"':
       return "string";
     case "t":
@@ -30,31 +31,19 @@ export function describeValue(json: JsonDocument, start = json.afterWhite(0), de
   }
 }
 
-function describeChildren(json: JsonDocument, parent: number, depth: number): string {
-  const isArray = json.characterAt(parent) === "[";
+function describeChildren(children: Iterable<Span | Member>, text: string, depth: number): string {
   const shown: string[] = [];
   let count = 0;
-  let isWhole = true;
-  let at = json.afterWhite(parent + 1);
   if (depth >= MAX_DEPTH) return "…";
-  try {
-    while (json.characterAt(at) !== (isArray ? "]" : "}") && count <= MAX_COUNTED) {
-      if (count > 0) at = json.afterWhite(at + 1); // the comma
-      const { key, start } = isArray ? { key: "", start: at } : json.keyAt(at);
-      if (start === json.bytes.length) break;
-      count += 1;
-      if (count === 1 || (!isArray && count <= MAX_KEYS)) {
-        const value = describeValue(json, start, depth + 1);
-        shown.push(isArray ? value : `${redactKey(key)}: ${value}`);
-      }
-      at = json.afterWhite(json.afterValue(start));
-    }
-  } catch (error) {
-    if (!(error instanceof MalformedJson && error.isCutOff)) throw error;
-    isWhole = false;
+  for (const child of children) {
+    if (++count > MAX_COUNTED) break;
+    if ("key" in child) {
+      if (count <= MAX_KEYS)
+        shown.push(`${redactKey(child.key)}: ${describeValue(text, child.value, depth + 1)}`);
+    } else if (count === 1) shown.push(describeValue(text, child, depth + 1));
   }
   if (count > MAX_COUNTED) shown.push(`… more than ${MAX_COUNTED} in all`);
-  else if (count > shown.length) shown.push(`… ${isWhole ? "" : "at least "}${count} in all`);
+  else if (count > shown.length) shown.push(`… ${count} in all`);
   return shown.join(", ");
 }
 

@@ -1,7 +1,6 @@
 // Decodes the content encoding of a body (RFC 9110 §8.4), never beyond the cap.
 
-import type { Transform } from "node:stream";
-import { brotliDecompressSync, constants, createBrotliDecompress, createGunzip, gunzipSync } from "node:zlib";
+import { brotliDecompressSync, constants, gunzipSync } from "node:zlib";
 import type { HttpResponse, ResponseBody, TransportRequest } from "./transport.ts";
 
 export const ACCEPT_ENCODING = "gzip, br";
@@ -11,35 +10,26 @@ const PIECE_BYTES = 262_144;
 /** Of a body that is not read no more is decoded to count it. */
 const MAX_COUNTED_BYTES = 4 * 1_048_576;
 
-interface Decoder {
-  /** Throws a `RangeError` beyond `maxOutputLength`. Of a text that is cut off `isPart` gives what there is. */
-  atOnce(bytes: Uint8Array, maxOutputLength: number, isPart: boolean): Uint8Array;
-  inPieces(options: { readonly chunkSize: number }): Transform;
-}
+/** Throws a `RangeError` beyond `maxOutputLength`. Of a text that is cut off `isPart` gives what there is. */
+type Decoder = (bytes: Uint8Array, maxOutputLength: number, isPart: boolean) => Uint8Array;
 
-const GZIP: Decoder = {
-  atOnce: (bytes, maxOutputLength, isPart) => {
-    const finishFlush = isPart ? constants.Z_SYNC_FLUSH : constants.Z_FINISH;
-    return gunzipSync(bytes, { maxOutputLength, finishFlush, chunkSize: expectedLength(bytes) });
-  },
-  inPieces: createGunzip,
+const gzip: Decoder = (bytes, maxOutputLength, isPart) => {
+  const finishFlush = isPart ? constants.Z_SYNC_FLUSH : constants.Z_FINISH;
+  return gunzipSync(bytes, { maxOutputLength, finishFlush, chunkSize: expectedLength(bytes) });
 };
 
-const BROTLI: Decoder = {
-  atOnce: (bytes, maxOutputLength, isPart) => {
-    const finishFlush = isPart ? constants.BROTLI_OPERATION_FLUSH : constants.BROTLI_OPERATION_FINISH;
-    return brotliDecompressSync(bytes, { maxOutputLength, finishFlush });
-  },
-  inPieces: createBrotliDecompress,
+const brotli: Decoder = (bytes, maxOutputLength, isPart) => {
+  const finishFlush = isPart ? constants.BROTLI_OPERATION_FLUSH : constants.BROTLI_OPERATION_FINISH;
+  return brotliDecompressSync(bytes, { maxOutputLength, finishFlush });
 };
 
 /** RFC 9110 §8.4.1.3: "x-gzip" is equivalent to "gzip". */
 const DECODERS: ReadonlyMap<string, Decoder | "identity"> = new Map<string, Decoder | "identity">([
   ["", "identity"],
   ["identity", "identity"],
-  ["gzip", GZIP],
-  ["x-gzip", GZIP],
-  ["br", BROTLI],
+  ["gzip", gzip],
+  ["x-gzip", gzip],
+  ["br", brotli],
 ]);
 
 function decoderFor(contentEncoding: string): Decoder | "identity" | undefined {
@@ -52,7 +42,7 @@ export function decodeBody(bytes: Uint8Array, contentEncoding: string, capBytes:
   if (decoder === undefined) return { kind: "foreign" };
   try {
     // zlib stops as soon as the output would pass the cap, so a small bomb stays small.
-    return { kind: "whole", bytes: decoder.atOnce(bytes, capBytes, false) };
+    return { kind: "whole", bytes: decoder(bytes, capBytes, false) };
   } catch (error) {
     return error instanceof RangeError ? { kind: "oversize" } : { kind: "broken", cause: "UNDECODABLE" };
   }
@@ -69,19 +59,13 @@ function expectedLength(bytes: Uint8Array): number {
 /** How many bytes a body has that is not used, as far as it can be decoded, and never less than what came. */
 function decodedLength(bytes: Uint8Array, contentEncoding: string, capBytes: number): number {
   const decoder = decoderFor(contentEncoding);
-  if (typeof decoder !== "object" || bytes.length === 0) return bytes.length;
+  if (typeof decoder !== "function" || bytes.length === 0) return bytes.length;
   const mostBytes = Math.min(capBytes, MAX_COUNTED_BYTES);
   try {
-    return Math.max(bytes.length, decoder.atOnce(bytes, mostBytes, true).length);
+    return Math.max(bytes.length, decoder(bytes, mostBytes, true).length);
   } catch (error) {
     return error instanceof RangeError ? Math.max(bytes.length, mostBytes + 1) : bytes.length;
   }
-}
-
-/** A stream that decodes; `identity` where nothing is to be decoded, undefined for an encoding that is not accepted. */
-export function decodingStream(contentEncoding: string): Transform | "identity" | undefined {
-  const decoder = decoderFor(contentEncoding);
-  return typeof decoder === "object" ? decoder.inPieces({ chunkSize: PIECE_BYTES }) : decoder;
 }
 
 /** What came of a response. */

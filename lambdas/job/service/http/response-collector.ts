@@ -1,17 +1,10 @@
 // Collects one response from undici: status and headers, then the body up to a cap, which is decoded at its end.
 
-import type { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
 import errors from "undici/lib/core/errors.js";
 import { codeOf } from "../../errors/sync-error.ts";
-import { decodeReceived, decodingStream } from "./content-encoding.ts";
-import {
-  type BodySink,
-  type HttpResponse,
-  NoResponse,
-  type ResponseBody,
-  type TransportRequest,
-} from "./transport.ts";
+import { decodeReceived } from "./content-encoding.ts";
+import { type HttpResponse, NoResponse, type ResponseBody, type TransportRequest } from "./transport.ts";
 
 // Error bodies are read only to reuse the connection.
 const UNREAD_CAP_BYTES = 65_536;
@@ -25,7 +18,7 @@ const PROGRAMMING_ERRORS: ReadonlySet<string> = new Set([
   "UND_ERR_CLOSED",
 ]);
 
-type CollectedRequest = Pick<TransportRequest, "bodyCapBytes" | "readsRefusal" | "sink">;
+type CollectedRequest = Pick<TransportRequest, "bodyCapBytes" | "readsRefusal">;
 
 type Controller = Dispatcher.DispatchController;
 
@@ -40,10 +33,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #body = new ByteBuffer();
-  #delivery: BodyDelivery | undefined;
   #controller: Controller | undefined;
   #head: Pick<HttpResponse, "status" | "headers"> | undefined;
-  #isReceived = false;
   #isOver = false;
 
   /** Only a 2xx body is read. */
@@ -74,29 +65,19 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Controller, status: number, headers: Readonly<Record<string, Header>>): void {
-    const head = { status, headers: responseHeaders(headers) };
-    this.#head = head;
-    const { sink, bodyCapBytes: capBytes } = this.#request;
-    if (sink === undefined || !this.#isRead) return;
-    const contentEncoding = head.headers.get("content-encoding")?.join(",") ?? "";
-    const onEnd = (body: ResponseBody, decodedBytes: number): void => {
-      this.#isOver = true;
-      this.#resolve({ ...head, body, decodedBytes });
-      if (!this.#isReceived) this.#disconnect(); // stops the download
-    };
-    this.#delivery = new BodyDelivery({ sink, contentEncoding, capBytes, onEnd });
+    this.#head = { status, headers: responseHeaders(headers) };
   }
 
-  onResponseData(controller: Controller, chunk: Uint8Array): void {
+  onResponseData(_: Controller, chunk: Uint8Array): void {
     if (this.#isOver) return;
-    if (this.#delivery) this.#delivery.add(chunk, controller);
-    else this.#collect(chunk);
+    this.#body.add(chunk);
+    if (this.#body.length <= (this.#isRead ? this.#request.bodyCapBytes : UNREAD_CAP_BYTES)) return;
+    this.#finish({ kind: "oversize" });
+    this.#disconnect(); // stops the download
   }
 
   onResponseEnd(): void {
-    this.#isReceived = true;
-    if (this.#delivery) this.#delivery.finish();
-    else this.#finish();
+    this.#finish();
   }
 
   onResponseError(_: unknown, error: Error): void {
@@ -114,7 +95,6 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 
   #breakOff(cause: string, proxy?: string): void {
     if (this.#head === undefined) this.#reject(new NoResponse(cause, proxy));
-    else if (this.#delivery) this.#delivery.breakOff(cause);
     else this.#finish({ kind: "broken", cause });
     this.#isOver = true;
   }
@@ -126,15 +106,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#resolve(decodeReceived({ status, headers, bytes: this.#body.bytes, incomplete }, this.#request));
   }
 
-  #collect(chunk: Uint8Array): void {
-    this.#body.add(chunk);
-    if (this.#body.length <= (this.#isRead ? this.#request.bodyCapBytes : UNREAD_CAP_BYTES)) return;
-    this.#finish({ kind: "oversize" });
-    this.#disconnect(); // stops the download
-  }
-
   #disconnect(): void {
-    this.#delivery?.stop();
     this.#controller?.abort(new Error("no longer needed"));
   }
 }
@@ -157,77 +129,6 @@ function networkCode(error: unknown): string {
   const code = codeOf(error);
   if (code === undefined || PROGRAMMING_ERRORS.has(code) || code.startsWith("ERR_INVALID_")) throw error;
   return error instanceof errors.SocketError ? "CONNECTION_LOST" : code;
-}
-
-/** Hands a body to a sink as it arrives: decoded, up to the cap, and no faster than it is read. */
-interface BodyDeliveryOptions {
-  readonly sink: BodySink;
-  readonly contentEncoding: string;
-  readonly capBytes: number;
-  /** Called once, unless the delivery is stopped before; with the number of decoded bytes, or received ones if those are more. */
-  readonly onEnd: (body: ResponseBody, decodedBytes: number) => void;
-}
-
-export class BodyDelivery {
-  readonly #options: BodyDeliveryOptions;
-  readonly #decoder: Transform | undefined;
-  #receivedBytes = 0;
-  #decodedBytes = 0;
-  #isOver = false;
-
-  constructor(options: BodyDeliveryOptions) {
-    this.#options = options;
-    const decoder = decodingStream(options.contentEncoding);
-    if (decoder === undefined) this.#end({ kind: "foreign" });
-    if (typeof decoder !== "object") return;
-    this.#decoder = decoder;
-    decoder.on("data", (piece: Buffer) => this.#deliver(piece));
-    decoder.once("end", () => this.#end({ kind: "delivered" }));
-    decoder.once("error", () => this.#end({ kind: "broken", cause: "UNDECODABLE" }));
-  }
-
-  add(chunk: Uint8Array, controller: Pick<Dispatcher.DispatchController, "pause" | "resume">): void {
-    if (this.#isOver) return;
-    this.#receivedBytes += chunk.length;
-    if (this.#receivedBytes > this.#options.capBytes) this.#end({ kind: "oversize" });
-    else if (this.#decoder === undefined) this.#deliver(chunk);
-    else if (!this.#decoder.write(chunk)) {
-      controller.pause();
-      this.#decoder.once("drain", () => controller.resume());
-    }
-  }
-
-  /** All of the body has arrived. */
-  finish(): void {
-    if (this.#decoder === undefined) this.#end({ kind: "delivered" });
-    else this.#decoder.end();
-  }
-
-  /** The rest of the body will not arrive. */
-  breakOff(cause: string): void {
-    this.#end({ kind: "broken", cause });
-  }
-
-  /** Nothing is delivered any more. */
-  stop(): void {
-    this.#isOver = true;
-    this.#decoder?.destroy();
-  }
-
-  #deliver(piece: Uint8Array): void {
-    if (this.#isOver) return;
-    this.#decodedBytes += piece.length;
-    if (this.#decodedBytes > this.#options.capBytes) this.#end({ kind: "oversize" });
-    else if (!this.#options.sink.add(piece)) this.#end({ kind: "delivered" });
-  }
-
-  #end(body: ResponseBody): void {
-    if (this.#isOver) return;
-    this.stop();
-    const isWhole = body.kind === "delivered";
-    const bytes = isWhole ? this.#decodedBytes : Math.max(this.#receivedBytes, this.#decodedBytes);
-    this.#options.onEnd(body, bytes);
-  }
 }
 
 /** Collects the pieces of a body in one buffer, so that a piece of one byte takes one byte. */

@@ -1,7 +1,10 @@
 // The port to the network: one request, and its response or the reason why there is none.
 
 /** What a request needs of its URL. */
-export type Address = Pick<URL, "href" | "origin" | "pathname" | "search">;
+export interface Address extends Pick<URL, "href" | "origin" | "pathname" | "search"> {
+  /** In place of a path that the service has named: it may hold a secret. */
+  readonly shownPath?: string;
+}
 
 export interface TransportRequest {
   readonly method: "GET" | "POST";
@@ -12,20 +15,12 @@ export interface TransportRequest {
   readonly bodyCapBytes: number;
   /** Reads the content of a 4xx as well, which names the kind of the refusal. At most 64 KiB of it. */
   readonly readsRefusal?: true;
-  /** Gets the decoded body of a 2xx piece by piece; for bodies that are too large to be held. */
-  readonly sink?: BodySink | undefined;
-}
-
-/** Takes one body. A piece is valid only during the call. */
-export interface BodySink {
-  /** Returns false where no more of the body is needed: it is not received any further. Never throws. */
-  add(piece: Uint8Array): boolean;
+  /** For connect, headers and body together; without it the transport's own. */
+  readonly timeoutMs?: number | undefined;
 }
 
 export type ResponseBody =
   | { readonly kind: "whole"; readonly bytes: Uint8Array }
-  /** The sink has all of it, or as much as it needed. */
-  | { readonly kind: "delivered" }
   /** Longer than the request's cap; the rest was not read. */
   | { readonly kind: "oversize" }
   /** Cut off, timed out or not decodable. `cause` is a short code. */
@@ -46,6 +41,9 @@ export interface HttpResponse {
    */
   readonly decodedBytes: number;
 }
+
+/** The code of what did not come in time. */
+export const TIMED_OUT = "TIMED_OUT";
 
 /** No status line came: connection refused or reset, time-out. `reason` is a short code such as `ECONNREFUSED`. */
 export class NoResponse extends Error {

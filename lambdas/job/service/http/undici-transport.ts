@@ -9,15 +9,20 @@ import Agent from "undici/lib/dispatcher/agent.js";
 import { codeOf } from "../../errors/sync-error.ts";
 import { onAbort } from "../../runtime/on-abort.ts";
 import { ResponseCollector } from "./response-collector.ts";
-import { type HttpResponse, NoResponse, type Transport, type TransportRequest } from "./transport.ts";
+import {
+  type HttpResponse,
+  NoResponse,
+  TIMED_OUT,
+  type Transport,
+  type TransportRequest,
+} from "./transport.ts";
 
 /** Bounds the headers of a response. It is Node.js's default, which a command-line flag could change. */
 const MAX_HEADER_BYTES = 16_384;
-const TIMED_OUT = "TIMED_OUT";
 
 interface UndiciTransportOptions {
   readonly connections: number;
-  /** For connect, headers and body together. Real time: a network does not follow a simulated clock. */
+  /** For connect, headers and body together, where a request has no other. Real time: a network does not follow a simulated clock. */
   readonly timeoutMs: number;
   /** Every connection goes through it. */
   readonly proxy?: URL | undefined;
@@ -50,7 +55,8 @@ export class UndiciTransport implements Transport {
   async send(request: TransportRequest, signal?: AbortSignal): Promise<HttpResponse> {
     signal?.throwIfAborted();
     const collector = new ResponseCollector(request);
-    const timer = setTimeout(() => collector.giveUp(TIMED_OUT), this.#timeoutMs);
+    const { timeoutMs = this.#timeoutMs } = request;
+    const timer = setTimeout(() => collector.giveUp(TIMED_OUT), timeoutMs);
     const leave = signal && onAbort(signal, (reason) => collector.stop(reason));
     try {
       this.#dispatch(request, collector);

@@ -1,7 +1,7 @@
 // Why an attempt failed, and the errors for what no retry can fix.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { type Address, type HttpResponse, NoResponse } from "../http/transport.ts";
+import { type Address, type HttpResponse, NoResponse, TIMED_OUT } from "../http/transport.ts";
 
 /** A retry may succeed. */
 export type Failure = NoResponse | UnusableBody | BadStatus;
@@ -11,10 +11,17 @@ export class UnusableBody extends Error {
   override readonly name = "UnusableBody";
   readonly kind = "body";
   readonly remedy: string;
+  /** Why it is not whole: a short code. */
+  readonly cutBy: string | undefined;
 
-  constructor(why: string, remedy = "Check that --base-url is the service itself and not a web page.") {
+  constructor(
+    why: string,
+    remedy = "Check that --base-url is the service itself and not a web page.",
+    cutBy?: string,
+  ) {
     super(why);
     this.remedy = remedy;
+    this.cutBy = cutBy;
   }
 }
 
@@ -39,9 +46,14 @@ export function isThrottled(failure: Failure): boolean {
   return failure.kind === "status" && failure.status === 429;
 }
 
+export function isTimeOut(failure: Failure): boolean {
+  if (failure.kind === "no-response") return failure.reason === TIMED_OUT;
+  return failure.kind === "body" && failure.cutBy === TIMED_OUT;
+}
+
 /** The name of a request in messages and logs: without the query, which may hold more than the path. */
-export function requestName(method: string, url: Pick<Address, "pathname">): string {
-  return `${method} ${url.pathname}`;
+export function requestName(method: string, url: Pick<Address, "pathname" | "shownPath">): string {
+  return `${method} ${url.shownPath ?? url.pathname}`;
 }
 
 /** A status without a meaning for the request (docs/service-interface.md §6). */

@@ -61,6 +61,8 @@ const MANIFEST = z
       base_url: z.string(),
       is_listed: isListed,
       list_pointer: z.string().nullable(),
+      /** Absent where nothing was set, and in snapshots of earlier versions. */
+      next_page: z.string().optional(),
       detail_pointer: z.string().nullable(),
     }),
     /** Absent in snapshots of earlier versions and in those without such a file. */

@@ -39,6 +39,7 @@ const HEADER = z.object({
       base_url: z.string(),
       is_listed: z.string(),
       list_pointer: z.string().nullable(),
+      next_page: z.string().optional(),
       detail_pointer: z.string().nullable(),
       /** As the option has them. */
       lift: z.array(z.string()).readonly(),

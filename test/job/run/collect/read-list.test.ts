@@ -75,11 +75,11 @@ class PagedWorld {
     this.small.clock.advance((this.#readingSeconds[this.reads] ?? 0) * SECOND_MS);
     this.reads += 1;
     const list = new EventListBuilder();
-    for (const [index, page] of pages.entries()) {
+    for (const page of pages) {
       const events = new EventTexts();
       for (const n of page) if (n !== undefined) events.add(uuid(n), listing(n, this.reads));
       const rejected = page.length - events.length;
-      list.add({ events, rejected, path: [] }, [], index < pages.length - 1);
+      list.add(events, rejected);
     }
     return list.finish();
   }

@@ -1,207 +1,332 @@
-// Fetches the whole list, page by page. A page says by its Link headers (RFC 8288) that another one follows.
+// Fetches the whole list, page by page. What is received is never taken for the whole where a page says that there is
+// more.
 
+import { shellWord } from "../../../errors/shown-text.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
-import { OversizeJson } from "../../../json/json-scanner.ts";
+import { columnText } from "../../../json/json-line.ts";
+import { OversizeJson, valueAt } from "../../../json/json-scanner.ts";
+import type { NextPage, PageQuery } from "../../../settings/next-page.ts";
 import type { IsListed } from "../../../settings/values.ts";
 import type { EventList } from "../../event-service.ts";
-import type { HttpResponse } from "../../http/transport.ts";
+import type { Address, HttpResponse } from "../../http/transport.ts";
 import { type ApiClient, type ApiRequest, endpoint } from "../../requests/api-client.ts";
-import { requestName, shownTarget, unexpectedStatus } from "../../requests/failure.ts";
-import { ListReader } from "./list-reader.ts";
-import { EventListBuilder, type ListEntries, MAX_ENTRIES } from "./listed-events.ts";
+import { requestName, unexpectedStatus } from "../../requests/failure.ts";
+import { type ListPage, MAX_ENTRIES, readListPage } from "./list-page.ts";
+import { EventListBuilder } from "./listed-events.ts";
+import { nextLink } from "./next-link.ts";
+import { type PageHints, pageHints } from "./page-hints.ts";
 
-interface ListOptions {
+export interface ListOptions {
   readonly baseUrl: URL;
   readonly isListed: IsListed;
   readonly pointer: readonly string[] | undefined;
+  /** Undefined: links are followed, and a hint that cannot be followed ends the run. */
+  readonly nextPage: NextPage | undefined;
+  readonly capBytes: ListCaps;
+  /** How long this process may still work. */
+  readonly timeLeftMs: () => number;
+}
+
+interface ListCaps {
+  readonly page: number;
   /** Over all pages. */
-  readonly capBytes: number;
+  readonly list: number;
 }
 
+const MIB = 1_048_576;
+export const LIST_CAPS: ListCaps = { page: 64 * MIB, list: 128 * MIB };
 const MAX_PAGES = 10_000;
+/** In a row. */
+const MAX_WITHOUT_NEW = 20;
 
-interface FetchedPage {
-  readonly entries: ListEntries;
-  /** The page with its list emptied. */
-  readonly envelope: unknown;
-  readonly bytes: number;
-  readonly next: URL | undefined;
-}
+/** A service may take minutes to make one page of a long list. */
+const PAGE_MS = 300_000;
+const MOST_TIME_OUTS = 2;
 
+/** How many entries pages usually have. */
+const PAGE_SIZES: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, 200, 250, 500, 1_000]);
+
+/** Throws `LIST_INCOMPLETE`, `UNEXPECTED_RESPONSE`, `NOT_ENTITLED`, and what the client throws. */
 export async function fetchList(
   client: Pick<ApiClient, "get">,
   options: ListOptions,
   signal?: AbortSignal,
 ): Promise<EventList> {
-  const list = new EventListBuilder();
-  const seen = new Set<string>();
-  let leftBytes = options.capBytes;
-  for (let url: URL | undefined = firstPage(options); url !== undefined; ) {
-    if (seen.has(url.href)) throw endless("form a circle", options);
-    if (seen.size === MAX_PAGES) throw endless(`continue after ${MAX_PAGES} pages`, options);
-    seen.add(url.href);
-    const request = pageRequest(url, leftBytes, MAX_ENTRIES - list.received, options);
-    const { entries, envelope, bytes, next }: FetchedPage = await client.get(request, signal).catch(tooLarge);
-    leftBytes -= bytes;
-    list.add(entries, envelope, next !== undefined);
+  const pages = new Pages(options);
+  for (let url = firstPage(options); ; ) {
+    const page = await client.get(pages.request(url), signal);
+    const next = page && pages.take(url, page);
+    if (next === undefined) return pages.finish();
     url = next;
   }
-  return list.finish();
-
-  function tooLarge(error: unknown): never {
-    if (!(error instanceof OversizeJson)) throw error;
-    throw unexpected(
-      "The list of events",
-      `${error.message}, and is not read further. Nothing was published. Check that --base-url is the service itself ` +
-        "and --list-pointer leads to the events; if so, ask the service's operator.",
-      options,
-    );
-  }
 }
 
-function firstPage({ baseUrl, isListed }: ListOptions): URL {
+function firstPage({ baseUrl, isListed, nextPage }: ListOptions): URL {
   const url = endpoint(baseUrl, "/v1/events");
-  if (isListed !== "any") url.searchParams.set("is_listed", isListed);
-  return url;
+  const filter: readonly (readonly [string, string])[] = isListed === "any" ? [] : [["is_listed", isListed]];
+  return withQuery(url, [...filter, ...(nextPage?.kind === "query" ? nextPage.fixed : [])]);
 }
 
-/** @param leftBytes for all remaining pages, as are the entries */
-function pageRequest(
-  url: URL,
-  leftBytes: number,
-  leftEntries: number,
-  options: ListOptions,
-): ApiRequest<FetchedPage> {
-  return {
-    url,
-    kind: "other",
-    bodyCapBytes: leftBytes,
-    isLarge: true,
-    reader: () => {
-      const page = new ListReader(options.pointer, leftEntries);
-      let bytes = 0;
-      return {
-        add: (piece) => {
-          bytes += piece.length;
-          page.add(piece);
-        },
-        end: (headers) => {
-          const { entries, envelope } = page.end();
-          return { entries, envelope, bytes, next: nextPage(headers, url) };
-        },
-      };
-    },
-    oversize: () => {
-      throw endless(`are longer than ${options.capBytes} bytes`, options);
-    },
-    refused: (status) => {
-      const request = requestName("GET", url);
-      if (status !== 403) throw unexpectedStatus(request, status);
-      throw new SyncError(
+/** Percent-encoded, a space too. */
+function withQuery(url: URL, query: readonly (readonly [string, string])[]): URL {
+  const result = new URL(url);
+  result.search = query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
+  return result;
+}
+
+interface FetchedPage extends ListPage {
+  readonly hints: PageHints;
+  readonly headers: HttpResponse["headers"];
+  readonly bytes: number;
+}
+
+/** What has been received, and what follows it. */
+class Pages {
+  readonly #options: ListOptions;
+  readonly #list = new EventListBuilder();
+  /** The addresses that were requested. */
+  readonly #requested = new Set<string>();
+  #leftBytes: number;
+  /** Of the list: the first page counts once, also where it comes twice. */
+  #count = 0;
+  #withoutNew = 0;
+  #total: PageHints["total"];
+  #pages: PageHints["pages"];
+  #isStated = false;
+  /** A page before has said that another one follows. */
+  #hasSaidMore = false;
+  /** The place that the query names has had a value. */
+  #hasHadValue = false;
+  #warning: string | undefined;
+
+  constructor(options: ListOptions) {
+    this.#options = options;
+    this.#leftBytes = options.capBytes.list;
+  }
+
+  /** Undefined is the answer for a page behind the last one. */
+  request(url: URL): ApiRequest<FetchedPage | undefined> {
+    const { pointer, capBytes, timeLeftMs } = this.#options;
+    if (this.#requested.has(url.href)) throw this.#endless("form a circle");
+    if (this.#requested.size === MAX_PAGES) throw this.#endless(`continue after ${MAX_PAGES} pages`);
+    this.#requested.add(url.href);
+    const bodyCapBytes = Math.min(capBytes.page, this.#leftBytes);
+    const leftEntries = MAX_ENTRIES - this.#list.received;
+    return {
+      url: this.#shown(url),
+      kind: "other",
+      bodyCapBytes,
+      timeLimit: { ms: () => Math.max(1, Math.min(PAGE_MS, timeLeftMs())), attempts: MOST_TIME_OUTS },
+      read: (body, response) => {
+        const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+        try {
+          const page = readListPage(bytes, pointer, leftEntries);
+          const hints = pageHints(page, response);
+          return { ...page, hints, headers: response.headers, bytes: bytes.length };
+        } catch (error) {
+          throw error instanceof OversizeJson ? this.#tooLarge(error.message) : error;
+        }
+      },
+      oversize: () => {
+        throw this.#tooLarge(
+          bodyCapBytes === capBytes.page
+            ? `has a page of more than ${sizeText(capBytes.page)}`
+            : `has more than ${sizeText(capBytes.list)} in all its pages`,
+        );
+      },
+      refused: (status) => {
+        if (this.#isBehindLast(status)) return undefined;
+        throw this.#refused(url, status);
+      },
+    };
+  }
+
+  /** The address of the page that follows; undefined behind the last one. */
+  take(url: URL, page: FetchedPage): URL | undefined {
+    const { nextPage } = this.#options;
+    const { events, rejected, hints } = page;
+    this.#leftBytes -= page.bytes;
+    const isFirst = this.#count === 0;
+    const isNew = isFirst || this.#list.hasNew(events);
+    if (nextPage?.kind === "query" && !isNew) {
+      // Some services count pages from 0, others from 1.
+      const isNamedFirst = nextPage.placeholder.kind === "page" && this.#requested.size === 2;
+      if (isNamedFirst && events.length > 0) return this.#nextByQuery(nextPage, page);
+      if (this.#list.repeatsPage(events)) throw this.#unknownParameter(nextPage);
+    }
+    this.#list.add(events, rejected);
+    this.#count += 1;
+    this.#withoutNew = isNew ? 0 : this.#withoutNew + 1;
+    this.#total = larger(this.#total, hints.total);
+    this.#pages = larger(this.#pages, hints.pages);
+    this.#isStated ||= hints.isStated;
+    const next = nextPage?.kind === "query" ? this.#nextByQuery(nextPage, page) : this.#nextByLink(url, page);
+    this.#hasSaidMore ||= hints.more !== undefined;
+    if (next !== undefined && this.#withoutNew === MAX_WITHOUT_NEW)
+      throw this.#endless(`have brought no new event ${MAX_WITHOUT_NEW} times in a row`);
+    return next;
+  }
+
+  /** Throws `LIST_INCOMPLETE` if a page stated more than was received. */
+  finish(): EventList {
+    const { nextPage } = this.#options;
+    const { received } = this.#list;
+    const isTrusted = nextPage === undefined || nextPage.kind === "query";
+    if (isTrusted && this.#total !== undefined && this.#total.value > received)
+      throw this.#incomplete(`states a total of ${this.#total.value} at ${this.#total.place}`, "links");
+    if (isTrusted && this.#pages !== undefined && this.#pages.value > this.#count)
+      throw this.#incomplete(`states ${this.#pages.value} pages at ${this.#pages.place}`, "page={page}");
+    if (nextPage?.kind === "query" && isOfPage(nextPage) && !this.#hasHadValue)
+      this.#warning = `No page of the list has a value where --next-page (nextPage) looks for one, so only the first page was read: ${placeOf(nextPage)}.`;
+    const mayBeFirstPage =
+      nextPage === undefined && this.#count === 1 && !this.#isStated && PAGE_SIZES.has(received);
+    return { ...this.#list.finish(), warning: this.#warning, mayBeFirstPage };
+  }
+
+  #nextByLink(url: URL, { events, rejected, hints, headers }: FetchedPage): URL | undefined {
+    const { nextPage } = this.#options;
+    const next = nextLink(hints.links, headers, url);
+    if (nextPage?.kind === "none") {
+      if (next)
+        this.#warning =
+          "The list of events names a next page, but --next-page (nextPage) is none: events that are on other pages only are not read.";
+      return undefined;
+    }
+    // A last page that names itself.
+    if (next?.href === url.href && events.length + rejected === 0) return undefined;
+    if (next === undefined && nextPage === undefined && hints.more)
+      throw this.#incomplete(`says at ${hints.more.place} that more follow`, hints.more.value);
+    return next;
+  }
+
+  #nextByQuery(query: PageQuery, page: FetchedPage): URL | undefined {
+    const { events, rejected, hints } = page;
+    const isEmpty = events.length + rejected === 0;
+    const saysMore = hints.more !== undefined || hints.links.length > 0;
+    const value = this.#valueFor(query, page);
+    if (isOfPage(query)) {
+      this.#hasHadValue ||= value !== undefined;
+      if (value === undefined && saysMore)
+        throw this.#incomplete(
+          `has nothing at ${placeOf(query)}, which --next-page (nextPage) names, but says at ${hints.more?.place ?? "a link"} that more follow`,
+          hints.more?.value ?? "links",
+        );
+    } else if (isEmpty) return undefined;
+    const isLast = !saysMore && (hints.isLast || (this.#hasSaidMore && hints.isStated));
+    if (value === undefined || isLast) return undefined;
+    const url = firstPage(this.#options);
+    url.search += `${url.search === "" ? "" : "&"}${[query.parameter, value].map(encodeURIComponent).join("=")}`;
+    return isEmpty && this.#requested.has(url.href) ? undefined : url;
+  }
+
+  /** Undefined where the page has none. */
+  #valueFor({ placeholder }: PageQuery, { beside, headers }: FetchedPage): string | undefined {
+    switch (placeholder.kind) {
+      case "page":
+        return String(this.#requested.size);
+      case "received":
+        return String(this.#list.received);
+      case "last":
+        return this.#list.last;
+      case "pointer":
+        return columnText(beside, valueAt(beside, placeholder.tokens)) || undefined;
+      case "header":
+        return headers.get(placeholder.name)?.[0]?.trim() || undefined;
+    }
+  }
+
+  /** A total never ends a list, but it tells what a refusal means. */
+  #isBehindLast(status: number): boolean {
+    if (this.#options.nextPage?.kind !== "query" || this.#count === 0) return false;
+    if (status !== 400 && status !== 404 && status !== 416) return false;
+    return this.#total?.value === this.#list.received || this.#pages?.value === this.#count;
+  }
+
+  #refused(url: URL, status: number): SyncError {
+    const request = requestName("GET", this.#shown(url));
+    if (status === 403)
+      return new SyncError(
         "NOT_ENTITLED",
         `The account may not list events (${request} was answered with status 403). Ask the service's operator to ` +
           "license events for it.",
         { fields: { request, status } },
       );
-    },
-  };
-}
-
-function endless(problem: string, options: ListOptions): SyncError {
-  return unexpected(
-    "The pages of the list of events",
-    `${problem}. Nothing was published; ask the service's operator.`,
-    options,
-  );
-}
-
-function unexpected(what: string, problem: string, { baseUrl }: ListOptions): SyncError {
-  const request = requestName("GET", endpoint(baseUrl, "/v1/events"));
-  return new SyncError("UNEXPECTED_RESPONSE", `${what} (${request}) ${problem}`, { fields: { request } });
-}
-
-/**
- * The URL of the next page, undefined on the last one. Throws `UNEXPECTED_RESPONSE` if it leads to another origin,
- * if there are two, or if the header is unreadable.
- */
-export function nextPage(headers: HttpResponse["headers"], page: URL): URL | undefined {
-  const targets = new Set(
-    (headers.get("link") ?? []).flatMap(nextTargets).map((target) => resolve(target, page)),
-  );
-  if (targets.size > 1) throw unexpectedLink("name two different next pages");
-  const [href] = targets;
-  return href === undefined ? undefined : new URL(href);
-}
-
-function resolve(target: string, page: URL): string {
-  const url = URL.parse(target, page.href);
-  if (url === null) throw unexpectedLink("name a next page that is not a URL");
-  if (url.origin !== page.origin) {
-    throw unexpectedLink(
-      `name a next page at ${shownTarget(url, page)}, but credentials go to ${page.origin} only`,
+    if (this.#count === 0) return unexpectedStatus(request, status);
+    const { baseUrl, nextPage } = this.#options;
+    const isOutside = !url.pathname.startsWith(endpoint(baseUrl, "/v1/events").pathname);
+    const which =
+      nextPage?.kind === "query"
+        ? "a page that --next-page (nextPage) asks for, and no page states a total that was reached"
+        : `the next page that the service named${isOutside ? ", which is outside of --base-url" : ""}`;
+    return this.#unexpected(
+      `${request} was answered with status ${status}. It is ${which}. ${this.#list.received} entries were received before. ` +
+        "Nothing was published; ask the service's operator how the list is paged.",
     );
   }
-  return page.origin + url.pathname + url.search;
-}
 
-function nextTargets(header: string): string[] {
-  const { links, unread } = readLinkHeader(header);
-  // Other malformed links are ignored, but one that might be the next page must not be overlooked.
-  if (unread.toLowerCase().includes("next")) throw unexpectedLink("cannot be read");
-  return links.filter(isNext).map(({ target }) => target);
-}
+  /** A path that the service has named is not shown. */
+  #shown(url: URL): Address {
+    const { href, origin, pathname, search } = url;
+    const { pathname: own } = endpoint(this.#options.baseUrl, "/v1/events");
+    return pathname === own
+      ? { href, origin, pathname, search }
+      : { href, origin, pathname, search, shownPath: `${own} (its next page)` };
+  }
 
-function isNext({ parameters }: Link): boolean {
-  // RFC 8288 §3.2: a link with another context is not about this page.
-  if (parameters.has("anchor")) return false;
-  return (parameters.get("rel") ?? "").toLowerCase().split(/\s/).includes("next");
-}
+  #unknownParameter({ parameter }: PageQuery): SyncError {
+    return this.#unexpected(
+      `Two pages of the list of events in a row are the same: the service does not know the parameter ${parameter} of ` +
+        "--next-page (nextPage). Nothing was published; ask the service's operator how the list is paged.",
+    );
+  }
 
-function unexpectedLink(problem: string): SyncError {
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `The Link headers of the list ${problem}. The list cannot be read completely; ask the service's operator how it ` +
-      "is paged.",
-  );
-}
+  #endless(problem: string): SyncError {
+    return this.#unexpected(
+      `The pages of the list of events ${problem}. Nothing was published; ask the service's operator how the list is paged.`,
+    );
+  }
 
-interface Link {
-  /** The text between the angle brackets. */
-  readonly target: string;
-  /** By name in lower case; of several with one name the first (RFC 8288 §3.3 for `rel`). */
-  readonly parameters: ReadonlyMap<string, string>;
-}
+  #tooLarge(problem: string): SyncError {
+    return this.#unexpected(
+      `The list of events ${problem}, and is not read further. Nothing was published. Check that --base-url is the service ` +
+        "itself and --list-pointer leads to the events; if so, ask the service's operator.",
+    );
+  }
 
-// RFC 8288 §3: `#( "<" URI-Reference ">" *( OWS ";" OWS [ link-param ] ) )`. One expression for all of it would take
-// exponential time on a header of 200 characters: with optional white space around optional parts it tries every split.
-const TARGET = /[ \t,]*<([^>]*)>/y;
-/** `token BWS [ "=" BWS ( token / quoted-string ) ]`; servers put more into tokens than RFC 9110 §5.6.2 allows. */
-const PARAMETER = /[ \t]*;[ \t]*(?:([^ \t=;,<>"]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^ \t;,"]*)))?)?/sy;
-const END = /[ \t]*(?:,|$)/y;
+  #unexpected(message: string): SyncError {
+    const request = requestName("GET", endpoint(this.#options.baseUrl, "/v1/events"));
+    return new SyncError("UNEXPECTED_RESPONSE", message, { fields: { request } });
+  }
 
-/** The links of one Link header, and the text after the last readable one. */
-function readLinkHeader(header: string): { readonly links: readonly Link[]; readonly unread: string } {
-  const links: Link[] = [];
-  for (let at = 0; ; at = END.lastIndex) {
-    const [target] = matchAt(TARGET, header, at) ?? [];
-    if (target === undefined) return { links, unread: header.slice(at) };
-    const parameters = new Map<string, string>();
-    let end = TARGET.lastIndex;
-    for (let found = matchAt(PARAMETER, header, end); found; found = matchAt(PARAMETER, header, end)) {
-      const [name, quoted, token = ""] = found;
-      const key = name?.toLowerCase();
-      // RFC 9110 §5.6.4: a backslash quotes the next character.
-      if (key !== undefined && !parameters.has(key))
-        parameters.set(key, quoted?.replaceAll(/\\(.)/gs, "$1") ?? token);
-      end = PARAMETER.lastIndex;
-    }
-    if (matchAt(END, header, end) === undefined) return { links, unread: header.slice(at) };
-    links.push({ target, parameters });
+  /** @param nextPage what probably fits */
+  #incomplete(what: string, nextPage: string): SyncError {
+    const { received } = this.#list;
+    const reason = nextPage === "links" ? "If it counts other events too" : "If that is how it is paged";
+    return new SyncError(
+      "LIST_INCOMPLETE",
+      `The list of events ${what}, and ${received} entries were received. A partial snapshot is never published. ` +
+        `${reason}, start again with --next-page ${shellWord(nextPage)} (nextPage in a settings file or cdk.json); else ` +
+        "ask the service's operator how the list is paged.",
+      { fields: { received } },
+    );
   }
 }
 
-/** The groups of a match that begins there. */
-function matchAt(pattern: RegExp, text: string, at: number): (string | undefined)[] | undefined {
-  pattern.lastIndex = at;
-  return pattern.exec(text)?.slice(1);
+function larger(one: PageHints["total"], other: PageHints["total"]): PageHints["total"] {
+  return one !== undefined && (other === undefined || one.value >= other.value) ? one : other;
+}
+
+/** Whether the value comes from the page before. */
+function isOfPage({ placeholder: { kind } }: PageQuery): boolean {
+  return kind === "pointer" || kind === "header";
+}
+
+function placeOf({ placeholder }: PageQuery): string {
+  return placeholder.kind === "pointer"
+    ? placeholder.pointer
+    : `header ${"name" in placeholder ? placeholder.name : ""}`;
+}
+
+function sizeText(bytes: number): string {
+  return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
 }

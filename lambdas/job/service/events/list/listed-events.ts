@@ -1,14 +1,7 @@
-// Listed events as bytes outside the heap: a list may have a million of them, and each waits until all have come. The entries
-// of a page, and the pages of a list: distinct events in order.
+// Listed events as bytes outside the heap: a list may have a million of them, and each waits until all have come. And the
+// pages of a list as one: distinct events in order.
 
-import { SyncError } from "../../../errors/sync-error.ts";
-import { formatPointer } from "../../../json/json-pointers.ts";
-import { compact, OversizeJson } from "../../../json/json-scanner.ts";
 import type { EventList, ListedEvent, ListedEvents } from "../../event-service.ts";
-import { isObject, isUuid, type JsonObject, parseBody } from "../shape.ts";
-
-/** Over all pages of a list. */
-export const MAX_ENTRIES = 1_000_000;
 
 const FIRST_CHUNK_BYTES = 16 * 1024;
 const CHUNK_BYTES = 1_048_576;
@@ -35,13 +28,19 @@ export class EventTexts implements ListedEvents {
     const chunk = this.#chunkFor(bytes);
     chunk.write(requestAs, this.#used, "latin1");
     chunk.write(listing, this.#used + UUID_BYTES, "utf8");
-    const place = this.#length * WORDS;
-    // Frees the old memory at once.
-    if (place === this.#places.length)
-      this.#places = new Uint32Array(this.#places.buffer.transfer(this.#places.byteLength * 2));
-    this.#places.set([this.#chunks.length - 1, this.#used, bytes], place);
+    this.#addPlace(this.#chunks.length - 1, this.#used, bytes);
     this.#used += bytes;
-    this.#length += 1;
+  }
+
+  /** The events of another list, which is not used from then on: their texts are not copied. */
+  addAll(other: EventTexts): void {
+    const chunks = this.#chunks.length;
+    this.#chunks.push(...other.#chunks);
+    this.#used = other.#used;
+    for (let at = 0; at < other.#length * WORDS; at += WORDS) {
+      const [chunk = 0, offset = 0, bytes = 0] = other.#places.subarray(at, at + WORDS);
+      this.#addPlace(chunks + chunk, offset, bytes);
+    }
   }
 
   at(index: number): ListedEvent | undefined {
@@ -90,6 +89,15 @@ export class EventTexts implements ListedEvents {
     this.#length = indices.length;
   }
 
+  #addPlace(chunk: number, offset: number, bytes: number): void {
+    const place = this.#length * WORDS;
+    // Frees the old memory at once.
+    if (place === this.#places.length)
+      this.#places = new Uint32Array(this.#places.buffer.transfer(this.#places.byteLength * 2));
+    this.#places.set([chunk, offset, bytes], place);
+    this.#length += 1;
+  }
+
   #record(index: number): Buffer {
     const [chunk = 0, offset = 0, bytes = 0] = this.#places.subarray(index * WORDS);
     const texts = this.#chunks[chunk];
@@ -109,100 +117,52 @@ export class EventTexts implements ListedEvents {
   }
 }
 
-/** The entries of one list on a page: events, and a count of those without a valid uuid. */
-export class ListEntries {
-  /** Where in the page the list is. */
-  readonly path: readonly string[];
-  /** In the page's order. */
-  readonly events = new EventTexts();
-  /** How many entries have no valid uuid. */
-  rejected = 0;
-  /** Why these entries cannot be used. It counts only if they turn out to be the list: a later one may replace them. */
-  problem: SyncError | undefined;
-  readonly #maxEntries: number;
-
-  constructor(path: readonly string[], maxEntries: number) {
-    this.path = path;
-    this.#maxEntries = maxEntries;
-  }
-
-  get length(): number {
-    return this.events.length + this.rejected;
-  }
-
-  /** Throws `UnusableBody` for text that is not JSON, `OversizeJson` for one entry too many. */
-  take(text: string, key: string | undefined): void {
-    if (this.length === this.#maxEntries) {
-      throw new OversizeJson(`has more than ${MAX_ENTRIES.toLocaleString("en")} entries`);
-    }
-    const entry = parseBody(text);
-    const own = isObject(entry) ? (entry["uuid"] ?? undefined) : undefined;
-    if (key !== undefined && own !== undefined && !isSame(own, key)) this.problem ??= contradiction();
-    const requestAs = isObject(entry) ? (own ?? key) : undefined;
-    if (isUuid(requestAs)) this.events.add(requestAs, compact(text, { start: 0, end: text.length }));
-    else this.rejected += 1;
-  }
-}
-
-function isSame(own: unknown, key: string): boolean {
-  return typeof own === "string" && own.toLowerCase() === key.toLowerCase();
-}
-
-function contradiction(): SyncError {
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
-      "the service's operator, or set --list-pointer to the place of the list.",
-  );
-}
-
-/** What a page says about the others. */
-interface PagingHints {
-  /** The largest total that it states, and where. */
-  readonly total: { readonly pointer: string; readonly count: number } | undefined;
-  /** The place at which it says that another one follows. */
-  readonly next: string | undefined;
-}
-
 /** Merges the pages of a list. */
 export class EventListBuilder {
-  #events = new EventTexts();
+  readonly #events = new EventTexts();
   /** How many events there were before each page. */
   readonly #pages: number[] = [];
-  /** Entries so far, repeated and rejected ones included. */
-  received = 0;
   #rejected = 0;
-  #total: PagingHints["total"];
+  /** Numbers made of the uuids of the first so many events. They are made only where there is a second page. */
+  readonly #known = new Set<number>();
+  #knownEvents = 0;
 
-  /**
-   * Throws `LIST_INCOMPLETE` if the page says that another one follows but no Link header leads there.
-   * @param envelope the page with its list emptied
-   */
-  add(
-    { events, rejected, path }: Pick<ListEntries, "events" | "rejected" | "path">,
-    envelope: unknown,
-    isFollowed: boolean,
-  ): void {
-    const { total, next } = paginationHints(envelope, path);
-    this.#pages.push(this.#events.length);
-    // Most lists have one page, which is not copied.
-    if (this.#events.length === 0) this.#events = events;
-    else for (const { requestAs, listing } of events) this.#events.add(requestAs, listing);
-    this.received += events.length + rejected;
-    this.#rejected += rejected;
-    if (total !== undefined && total.count > (this.#total?.count ?? 0)) this.#total = total;
-    if (next !== undefined && !isFollowed)
-      throw incomplete(
-        `says at ${next} that more entries follow, but no Link header leads there`,
-        this.received,
-      );
+  /** Entries so far, repeated and rejected ones included. */
+  get received(): number {
+    return this.#events.length + this.#rejected;
   }
 
-  /** Throws `LIST_INCOMPLETE` if a page stated more events than were received. */
+  /** The uuid of the last event, as it was listed. */
+  get last(): string | undefined {
+    return this.#events.at(this.#events.length - 1)?.requestAs;
+  }
+
+  /** Whether one of these events has not come before. */
+  hasNew(events: EventTexts): boolean {
+    for (; this.#knownEvents < this.#events.length; this.#knownEvents += 1)
+      this.#known.add(numberOf(this.#events.uuidAt(this.#knownEvents)));
+    for (let index = 0; index < events.length; index += 1)
+      if (!this.#known.has(numberOf(events.uuidAt(index)))) return true;
+    return false;
+  }
+
+  /** Whether these are the events of the page before, in its order. */
+  repeatsPage(events: EventTexts): boolean {
+    const first = this.#pages.at(-1) ?? 0;
+    if (events.length === 0 || events.length !== this.#events.length - first) return false;
+    for (let index = 0; index < events.length; index += 1)
+      if (events.uuidAt(index) !== this.#events.uuidAt(first + index)) return false;
+    return true;
+  }
+
+  add(events: EventTexts, rejected: number): void {
+    this.#pages.push(this.#events.length);
+    this.#events.addAll(events);
+    this.#rejected += rejected;
+  }
+
+  /** Distinct events, sorted by uuid. Nothing can be added after that. */
   finish(): EventList {
-    if (this.#total !== undefined && this.#total.count > this.received) {
-      throw incomplete(`states a total of ${this.#total.count} at ${this.#total.pointer}`, this.received);
-    }
     const events = this.#events;
     const listed = events.length;
     const overlapping = this.#sort();
@@ -241,66 +201,13 @@ function isSmaller(a: ListedEvent | undefined, b: ListedEvent | undefined): bool
   return a.listing < b.listing || (a.listing === b.listing && a.requestAs < b.requestAs);
 }
 
-function incomplete(what: string, received: number): SyncError {
-  return new SyncError(
-    "LIST_INCOMPLETE",
-    `The list of events ${what}; ${received} entries were received. A partial snapshot is never published: ask the service's ` +
-      "operator how the list is paged.",
-    { fields: { received } },
-  );
-}
-
-// Paging is not documented (docs/service-interface.md §3.2), so all the usual names count.
-const CONTAINERS = ["meta", "pagination", "paging", "page", "links", "_links", "data"];
-const TOTALS = ["total", "total_count", "totalCount", "total_results", "totalResults"];
-const NEXT = [
-  "next",
-  "next_page",
-  "nextPage",
-  "next_url",
-  "nextUrl",
-  "next_cursor",
-  "nextCursor",
-  "next_page_token",
-  "nextPageToken",
-];
-const MORE = ["has_more", "hasMore", "has_next", "hasNext", "has_next_page", "hasNextPage"];
-
-/** @param envelope the page with its list emptied. @param place where in it the list is */
-export function paginationHints(envelope: unknown, place: readonly string[] = []): PagingHints {
-  const parent = place.slice(0, -1);
-  const around = parent.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), envelope);
-  let total: PagingHints["total"];
-  let next: string | undefined;
-  for (const [path, object] of [...containers([], envelope), ...containers(parent, around)]) {
-    for (const key of TOTALS) {
-      const count = asCount(object[key]);
-      if (count > (total?.count ?? 0)) total = { pointer: formatPointer([...path, key]), count };
-    }
-    const key = NEXT.find((name) => leadsOn(object[name])) ?? MORE.find((name) => object[name] === true);
-    if (key !== undefined) next ??= formatPointer([...path, key]);
+/** 53 bits of a uuid, which depend on all of it: two of a million have the same once in 18,000 lists. */
+function numberOf(uuid: string): number {
+  let [high, low] = [0x9e3779b9, 0x85ebca6b];
+  for (let at = 0; at < uuid.length; at += 1) {
+    const code = uuid.charCodeAt(at);
+    high = Math.imul(high ^ code, 0x01000193);
+    low = Math.imul(low ^ code, 0x5bd1e995) ^ (low >>> 15);
   }
-  return { total, next };
-}
-
-/** A value if it is an object, the usual containers in it, and those in them. */
-function* containers(
-  path: readonly string[],
-  value: unknown,
-  levels = 2,
-): Generator<readonly [readonly string[], JsonObject]> {
-  if (!isObject(value)) return;
-  yield [path, value];
-  if (levels === 0) return;
-  for (const key of CONTAINERS) yield* containers([...path, key], value[key], levels - 1);
-}
-
-function asCount(value: unknown): number {
-  if (typeof value === "number") return value;
-  return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : 0;
-}
-
-function leadsOn(value: unknown): boolean {
-  if (isObject(value)) return Object.values(value).some((inner) => inner !== null && inner !== "");
-  return typeof value === "number" || value === true || (typeof value === "string" && value !== "");
+  return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextPage } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
-import type { ListOptions } from "../../../../simulator/list-endpoint.ts";
+import { cursorOf, type ListOptions, type SentPage } from "../../../../simulator/list-endpoint.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { connect, errorOf } from "../../connection.ts";
 import { httpServer } from "../../http/local-server.ts";
@@ -9,6 +8,10 @@ const EVENTS = makeEvents(10);
 const SORTED = EVENTS.map(({ uuid }) => uuid).sort();
 const uuids = (list: { readonly events: Iterable<{ readonly uuid: string }> }): readonly string[] =>
   [...list.events].map(({ uuid }) => uuid);
+
+/** The members of a page that names the next one so. */
+const nextCursor = (page: SentPage): string => `"next_cursor":${JSON.stringify(cursorOf(page) ?? null)}`;
+const hasMore = ({ isLast }: SentPage): string => `"has_more":${!isLast}`;
 
 describe("the list", () => {
   it.each(["array", "data-array", "data-map", "data-events"] as const)(
@@ -95,20 +98,50 @@ describe("the list", () => {
     },
   );
 
-  const incomplete: readonly (readonly [ListOptions, string])[] = [
-    [{ pageSize: 4, next: "body" }, "/links/next"],
-    [{ members: { top: '"total":11' } }, "/total"],
-    [{ members: { top: '"meta":{"total_count":11}' } }, "/meta/total_count"],
-    [{ members: { top: '"pagination":{"has_more":true}' } }, "/pagination/has_more"],
-    [{ shape: "data-events", members: { data: '"total":11' } }, "/data/total"],
-    [{ pageSize: 4, members: { top: '"total":11' } }, "/total"],
-  ];
-  it.each(incomplete)("that is not all there is ends the run: %j (%s)", async (list, pointer) => {
+  it.each<readonly [ListOptions, string, string]>([
+    [
+      { pageSize: 4, next: "none", members: { top: nextCursor } },
+      "says at /next_cursor",
+      "'cursor={/next_cursor}'",
+    ],
+    [{ members: { top: '"total":11' } }, "states a total of 11 at /total", "links"],
+    [
+      { shape: "data-events", members: { data: '"total":11' } },
+      "states a total of 11 at /data/total",
+      "links",
+    ],
+    [{ pageSize: 4, members: { top: '"total":11' } }, "states a total of 11 at /total", "links"],
+    [{ pageSize: 4, members: { top: '"totalPages":4' } }, "states 4 pages at /totalPages", "'page={page}'"],
+    [{ pageSize: 4, next: "none", members: { top: hasMore } }, "says at /has_more", "'page={page}'"],
+    [
+      { pageSize: 4, next: "none", headers: { "x-total-count": "10" } },
+      "a total of 10 at X-Total-Count",
+      "links",
+    ],
+    [{ pageSize: 4, next: "none", status: 206 }, "says at status 206", "'offset={received}'"],
+  ])(
+    "that is not all there is ends the run: %j, with the place (%s) and a setting (%s)",
+    async (list, place, setting) => {
+      await using connection = await connect({ events: EVENTS, list });
+
+      const error = await errorOf(connection.service.list());
+
+      expect(error).toMatchObject({ code: "LIST_INCOMPLETE", message: expect.stringContaining(place) });
+      expect(error).toHaveProperty("message", expect.stringContaining(`--next-page ${setting} (nextPage in`));
+    },
+  );
+
+  it.each<readonly [ListOptions, number]>([
+    [{ pageSize: 4, next: "body" }, 3],
+    [{ pageSize: 4, next: "body", nextUrl: (relative) => relative.replace("is_listed=true&", "") }, 3],
+    [{ pageSize: 4, members: { top: '"total":10,"totalPages":3' } }, 3],
+    [{ members: { top: '"total":10,"last":true,"next":null,"per_page":100' } }, 1],
+    [{ headers: { "x-total": "10", "x-next-poll": "60" } }, 1],
+  ])("is all there is where its pages say so: %j takes %i requests", async (list, requests) => {
     await using connection = await connect({ events: EVENTS, list });
 
-    const error = await errorOf(connection.service.list());
-
-    expect(error).toMatchObject({ code: "LIST_INCOMPLETE", message: expect.stringContaining(pointer) });
+    expect(uuids(await connection.service.list())).toEqual(SORTED);
+    expect(connection.simulator.counts.list).toBe(requests);
   });
 
   it("whose pages form a circle ends the run", async () => {
@@ -149,15 +182,15 @@ describe("the list", () => {
 
     expect(error).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining("10000 pages"),
+      message: expect.stringContaining("no new event 20 times in a row"),
     });
-    expect(page).toBe(10_000);
+    expect(page).toBe(21);
   });
 
   it.each([undefined, 4])("over the cap ends the run (page size %s)", async (pageSize) => {
     await using connection = await connect(
       { events: EVENTS, list: pageSize === undefined ? {} : { pageSize } },
-      { listCapBytes: 600 },
+      { listCaps: { page: 1_000, list: 600 } },
     );
 
     const error = await errorOf(connection.service.list());
@@ -186,84 +219,223 @@ describe("the list", () => {
 
     expect(seen).toEqual(["/brands/v1/auth/login", "/brands/v1/events?is_listed=true"]);
   });
-});
 
-const PAGE = new URL("https://api.example.com/v1/events?is_listed=true");
-const next = (...headers: readonly string[]): string | undefined =>
-  nextPage(new Map([["link", headers]]), PAGE)?.href;
+  it("whose last page has no entries and names itself ends there", async () => {
+    const seen: (string | undefined)[] = [];
+    await using server = await httpServer((request, response) => {
+      seen.push(request.url);
+      const page = Number(new URL(request.url ?? "", "http://x").searchParams.get("page") ?? 1);
+      const uuid = `0000000${page}-0000-4000-8000-000000000000`;
+      response
+        .setHeader("set-cookie", "s=1")
+        .end(JSON.stringify({ data: page < 3 ? [{ uuid }] : [], next: `?page=${Math.min(3, page + 1)}` }));
+    });
+    await using connection = await connect({}, { baseUrl: server.url });
 
-describe("the next page", () => {
-  it.each([
-    ['<https://api.example.com/v1/events?page=2>; rel="next"', "https://api.example.com/v1/events?page=2"],
-    ['</v1/events?page=2>; rel="next"', "https://api.example.com/v1/events?page=2"],
-    ['<?page=2>; rel="next"', "https://api.example.com/v1/events?page=2"],
-    ['<//api.example.com/x>; rel="next"', "https://api.example.com/x"],
-    ["</x>;rel=next", "https://api.example.com/x"],
-    ['</x> ; REL = "NEXT"', "https://api.example.com/x"],
-    ['</x>; rel="last next"', "https://api.example.com/x"],
-    ['</x?a,b;c>; title="a, <b>; \\"c"; rel="next"', "https://api.example.com/x?a,b;c"],
-    ['</p>; rel="prev", , </x>; rel="next", </l>; rel=last', "https://api.example.com/x"],
-    ['</x>; rel="next", </x>; rel="next"', "https://api.example.com/x"],
-    ['</x#part>; rel="next"', "https://api.example.com/x"],
-    ['<https://user:secret@api.example.com/x>; rel="next"', "https://api.example.com/x"],
-    ['</x>; rel="prev"', undefined],
-    ['</x>; rel="nextish"', undefined],
-    ['</x>; rel="prev"; rel="next"', undefined],
-    ['</x>; rel="next"; anchor="#foo"', undefined],
-    ['</x>; rel="next";', "https://api.example.com/x"],
-    ["</x>;; ;rel=next", "https://api.example.com/x"],
-    ['</x>; rel=\tnext; title="\\\\"', "https://api.example.com/x"],
-    ['</x>; title="; rel=next"', undefined],
-    ["</x>", undefined],
-    ["", undefined],
-    ["garbage", undefined],
-  ])("of %s is %s", (header, expected) => {
-    expect(next(header)).toBe(expected);
-  });
-
-  it("is found in any of several headers", () => {
-    expect(next('</p>; rel="prev"', '</x>; rel="next"')).toBe("https://api.example.com/x");
-  });
-
-  it("is missing where there is no Link header", () => {
-    expect(nextPage(new Map(), PAGE)).toBeUndefined();
+    expect((await connection.service.list()).events).toHaveLength(2);
+    expect(seen).toHaveLength(4);
   });
 
   it.each([
     [
-      '<https://evil.test/x?secret>; rel="next"',
-      "at https://evil.test, but credentials go to https://api.example.com",
+      "/brands",
+      "/v1/events/b?token=secret",
+      "the next page that the service named, which is outside of --base-url",
     ],
-    ['<http://api.example.com/x>; rel="next"', "at http://api.example.com, but"],
-    ['<//evil.test/x>; rel="next"', "at https://evil.test, but"],
-    ['<https://api.example.com:444/x>; rel="next"', "at https://api.example.com:444, but"],
-    ['<javascript:alert(1)>; rel="next"', "at something that is not a web address, but"],
-    ['<https://[>; rel="next"', "not a URL"],
-    ['</x>; rel="next", </y>; rel="next"', "two different next pages"],
-    ['/x; rel="next"', "cannot be read"],
-    ['</x; rel="next"', "cannot be read"],
-    ['</x>; rel="next', "cannot be read"],
-    ['</x>; rel="next" </y>; rel="prev"', "cannot be read"],
-    ['</x>; rel="prev"; title="\\", </y>; rel="next"', "cannot be read"],
-  ])("of %s ends the run: %s", (header, problem) => {
-    expect(() => next(header)).toThrow(
-      expect.objectContaining({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(problem) }),
-    );
-    expect(() => next(header)).not.toThrow("secret");
+    ["", "/v1/events/b/secret", "the next page that the service named. 1 entries"],
+  ])("below %s whose next page %s is answered with 404 says so", async (path, next, expected) => {
+    await using server = await httpServer((request, response) => {
+      response.setHeader("set-cookie", "s=1");
+      if (request.url?.startsWith(next)) response.writeHead(404).end();
+      else response.end(JSON.stringify({ data: [{ uuid: SORTED[0] }], next }));
+    });
+    await using connection = await connect({}, { baseUrl: `${server.url}${path}` });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(expected) });
+    expect(error).toHaveProperty("message", expect.not.stringContaining("secret"));
   });
 
-  it("elsewhere, at an address of 14,000 characters, is not repeated", () => {
-    expect(() => next(`<https://${"x.".repeat(7_000)}test/>; rel="next"`)).toThrow(
-      "at an address that is too long to show, but",
-    );
+  it("with a page over the cap ends the run with its size", async () => {
+    await using connection = await connect({ events: EVENTS }, { listCaps: { page: 600, list: 100_000 } });
+
+    expect(await errorOf(connection.service.list())).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      message: expect.stringContaining("has a page of more than 600 bytes"),
+    });
   });
 
-  it("is looked for in linear time", () => {
-    const hostile = `</x>${'; a="'.repeat(3_000)}`;
+  it.each([
+    [50, {}, true],
+    [50, { members: { top: '"total":50' } }, false],
+    [50, { members: { top: '"has_more":false' } }, false],
+    [51, {}, false],
+    [100, { pageSize: 50 }, false],
+  ])("of %i entries (%j) may be a first page: %s", async (events, list, expected) => {
+    await using connection = await connect({ events: makeEvents(events), list });
 
-    const startedMs = performance.now();
-    next(hostile);
+    expect(await connection.service.list()).toMatchObject({ mayBeFirstPage: expected });
+  });
+});
 
-    expect(performance.now() - startedMs).toBeLessThan(200);
+describe("the list with --next-page", () => {
+  const found = async (list: ListOptions, nextPage: string) => {
+    await using connection = await connect({ events: EVENTS, list: { next: "none", ...list } }, { nextPage });
+    const listed = await connection.service.list().catch((error: unknown) => ({ error }));
+    const { list: requests } = connection.simulator.counts;
+    return "error" in listed ? listed : { ...listed, uuids: uuids(listed), requests };
+  };
+
+  it.each<readonly [what: string, nextPage: string, list: ListOptions, requests: number]>([
+    ["links ignores totals", "links", { pageSize: 4, next: "link", members: { top: '"total":11' } }, 3],
+    ["links ignores other signs", "links", { members: { top: '"has_more":true' }, status: 206 }, 1],
+    ["none takes one page", "none", { members: { top: '"has_more":true,"total":11' } }, 1],
+    ["page, counted from 1", "page={page}", { pageSize: 4 }, 5],
+    ["page, counted from 0", "page={page}", { pageSize: 4, asked: "page0" }, 4],
+    ["page, all on one", "page={page}", {}, 3],
+    ["page, the last one says so", "page={page}", { pageSize: 4, members: { top: hasMore } }, 4],
+    [
+      "page, that no longer names a next one",
+      "page={page}",
+      { pageSize: 4, members: { top: nextCursor } },
+      4,
+    ],
+    ["page, beside a fixed parameter", "size=4&page={page}", { pageSize: 4 }, 5],
+    [
+      "page, 404 behind the last with a total",
+      "page={page}",
+      { pageSize: 4, behindLast: 404, members: { top: '"total":10' } },
+      5,
+    ],
+    [
+      "page, 400 behind the last with its number",
+      "page={page}",
+      { pageSize: 4, behindLast: 400, members: { top: '"totalPages":3' } },
+      5,
+    ],
+    ["received", "offset={received}", { pageSize: 4, asked: "offset" }, 4],
+    ["received, a page that ends with it", "offset={received}", { pageSize: 5, asked: "offset" }, 3],
+    ["last", "after={last}", { pageSize: 4, asked: "after" }, 4],
+    ["a pointer", "cursor={/next_cursor}", { pageSize: 4, asked: "cursor", members: { top: nextCursor } }, 3],
+    [
+      "a header",
+      "cursor={header:X-Cursor}",
+      { pageSize: 4, asked: "cursor", headers: (page) => ({ "x-cursor": cursorOf(page) ?? "" }) },
+      3,
+    ],
+  ])("%s: %s", async (_, nextPage, list, requests) => {
+    expect(await found(list, nextPage)).toMatchObject({ uuids: SORTED, requests, overlapping: 0 });
+  });
+
+  it.each<readonly [what: string, nextPage: string, list: ListOptions, code: string, problem: string]>([
+    [
+      "a parameter that is not known",
+      "seite={page}",
+      { pageSize: 4 },
+      "UNEXPECTED_RESPONSE",
+      "does not know the parameter seite of --next-page",
+    ],
+    [
+      "an offset that is not known",
+      "from={received}",
+      { pageSize: 4, asked: "offset" },
+      "UNEXPECTED_RESPONSE",
+      "does not know the parameter from",
+    ],
+    [
+      "a total above all pages",
+      "page={page}",
+      { pageSize: 4, members: { top: '"total":11' } },
+      "LIST_INCOMPLETE",
+      "a total of 11",
+    ],
+    [
+      "404 behind a page without a total",
+      "page={page}",
+      { pageSize: 4, behindLast: 404 },
+      "UNEXPECTED_RESPONSE",
+      "status 404. It is a page that --next-page (nextPage) asks for, and no page states",
+    ],
+    [
+      "404 before the total",
+      "page={page}",
+      { pageSize: 4, behindLast: 404, members: { top: '"total":11' } },
+      "UNEXPECTED_RESPONSE",
+      "status 404",
+    ],
+    [
+      "a pointer that is empty, and another sign",
+      "cursor={/cursor}",
+      { pageSize: 4, members: { top: hasMore } },
+      "LIST_INCOMPLETE",
+      "has nothing at /cursor, which --next-page (nextPage) names, but says at /has_more",
+    ],
+    [
+      "a pointer that is empty, and a link",
+      "cursor={/cursor}",
+      { pageSize: 4, next: "body" },
+      "LIST_INCOMPLETE",
+      "says at a link",
+    ],
+  ])("%s ends the run: %s", async (_, nextPage, list, code, problem) => {
+    expect(await found(list, nextPage)).toMatchObject({
+      error: { code, message: expect.stringContaining(problem) },
+    });
+  });
+
+  it.each<readonly [nextPage: string, list: ListOptions, warning: string | undefined]>([
+    ["none", { pageSize: 4, next: "link" }, "names a next page, but --next-page (nextPage) is none"],
+    ["none", { pageSize: 4, next: "none" }, undefined],
+    [
+      "cursor={/cursor}",
+      {},
+      "No page of the list has a value where --next-page (nextPage) looks for one, so only the first page was read: /cursor",
+    ],
+    ["cursor={header:X-Cursor}", {}, "looks for one, so only the first page was read: header x-cursor"],
+    ["cursor={/next_cursor}", { pageSize: 4, asked: "cursor", members: { top: nextCursor } }, undefined],
+  ])("%s with %j warns: %s", async (nextPage, list, warning) => {
+    const expected = warning === undefined ? undefined : expect.stringContaining(warning);
+
+    expect(await found(list, nextPage)).toMatchObject({ warning: expected });
+  });
+
+  it("sends what it is told, percent-encoded, from the first request on", async () => {
+    const seen: (string | undefined)[] = [];
+    await using server = await httpServer((request, response) => {
+      seen.push(request.url);
+      const cursor = seen.length < 4 ? `a b+/${seen.length}&=é` : "";
+      const uuid = `0000000${seen.length}-0000-4000-8000-000000000000`;
+      response.setHeader("set-cookie", "s=1").end(JSON.stringify({ data: [{ uuid }], n: { "x/y": cursor } }));
+    });
+    await using connection = await connect(
+      {},
+      { baseUrl: server.url, nextPage: "fields=a b&cursor={/n/x~1y}&x=1%262" },
+    );
+
+    await connection.service.list();
+
+    const fixed = "/v1/events?is_listed=true&fields=a%20b&x=1%262";
+    expect(seen.slice(1)).toEqual([
+      fixed,
+      `${fixed}&cursor=a%20b%2B%2F2%26%3D%C3%A9`,
+      `${fixed}&cursor=a%20b%2B%2F3%26%3D%C3%A9`,
+    ]);
+  });
+
+  it("sends a number of the page as it is written there", async () => {
+    const seen: (string | undefined)[] = [];
+    await using server = await httpServer((request, response) => {
+      seen.push(request.url);
+      const next = seen.length === 2 ? "9007199254740993" : "null";
+      response
+        .setHeader("set-cookie", "s=1")
+        .end(`{"data":[{"uuid":"${SORTED[seen.length]}"}],"next":${next}}`);
+    });
+    await using connection = await connect({}, { baseUrl: server.url, nextPage: "cursor={/next}" });
+
+    await connection.service.list();
+
+    expect(seen.at(-1)).toBe("/v1/events?is_listed=true&cursor=9007199254740993");
   });
 });

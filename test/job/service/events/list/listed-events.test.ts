@@ -4,7 +4,6 @@ import type { ListedEvent } from "../../../../../lambdas/job/service/event-servi
 import {
   EventListBuilder,
   EventTexts,
-  paginationHints,
 } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
 import { uuidOf } from "../../../../simulator/simulated-event.ts";
 
@@ -83,38 +82,35 @@ const event = (letter: string, listing = `"${letter}"`, requestAs = idOf(letter)
   listing,
 });
 
-interface Page {
-  readonly entries: Parameters<EventListBuilder["add"]>[0];
-  readonly envelope: object;
-}
-
 /** Undefined stands for an entry without a valid uuid. */
-const page = (entries: readonly (ListedEvent | undefined)[], envelope: object = []): Page => ({
-  entries: {
-    events: textsOf(entries.filter((entry) => entry !== undefined)),
-    rejected: entries.filter((entry) => entry === undefined).length,
-    path: [],
-  },
-  envelope,
-});
-const listOf = (...pages: readonly Page[]) => {
+type Page = readonly (ListedEvent | undefined)[];
+
+const eventsOf = (page: Page): EventTexts => textsOf(page.filter((entry) => entry !== undefined));
+const builderOf = (...pages: readonly Page[]): EventListBuilder => {
   const list = new EventListBuilder();
-  for (const [index, { entries, envelope }] of pages.entries())
-    list.add(entries, envelope, index < pages.length - 1);
-  const { events, ...counts } = list.finish();
+  for (const page of pages) {
+    const events = eventsOf(page);
+    list.add(events, page.length - events.length);
+  }
+  return list;
+};
+const listOf = (...pages: readonly Page[]) => {
+  const { events, ...counts } = builderOf(...pages).finish();
   return { ...counts, events: [...events] };
 };
+/** Each letter stands for an event. */
+const pageOf = (letters: string): Page => [...letters].map((letter) => event(letter));
 
 describe("the merged pages", () => {
   it("is sorted by uuid, over all pages", () => {
-    const list = listOf(page([event("b"), event("d")]), page([event("a"), event("c")]));
+    const list = listOf(pageOf("bd"), pageOf("ac"));
 
     expect(list.events.map(({ uuid }) => uuid)).toEqual(["a", "b", "c", "d"].map(idOf));
     expect(list).toMatchObject({ rejected: 0, repeated: 0 });
   });
 
   it("counts entries without a uuid as rejected", () => {
-    expect(listOf(page([undefined, event("a"), undefined]))).toEqual({
+    expect(listOf([undefined, event("a"), undefined])).toEqual({
       events: [event("a")],
       rejected: 2,
       repeated: 0,
@@ -126,7 +122,7 @@ describe("the merged pages", () => {
     const [lower, mixed, upper] = [idOf("a"), idOf("a").replace("a", "A"), idOf("A")];
     const entries = [event("a", "2", upper), event("a", "10", mixed), event("a", "10", lower)];
 
-    expect(listOf(page(entries))).toEqual({
+    expect(listOf(entries)).toEqual({
       events: [event("a", "10", mixed)],
       rejected: 0,
       repeated: 2,
@@ -144,9 +140,7 @@ describe("the merged pages", () => {
   ])(
     "of the pages $pages has $repeated repeated entries, of which $overlapping came on another page",
     ({ pages, ...counts }) => {
-      expect(listOf(...pages.map((uuids) => page([...uuids].map((uuid) => event(uuid)))))).toMatchObject(
-        counts,
-      );
+      expect(listOf(...pages.map(pageOf))).toMatchObject(counts);
     },
   );
 
@@ -163,83 +157,55 @@ describe("the merged pages", () => {
           .map(({ each }) => ({ uuid: each.requestAs.toLowerCase(), ...each }));
 
         const given = entries.map((each) => ({ uuid: each.requestAs.toLowerCase(), ...each }));
-        expect(listOf(page(reordered))).toEqual(listOf(page(given)));
+        expect(listOf(reordered)).toEqual(listOf(given));
       }),
     );
   });
 
   it.each([
-    ["a total above what came", [page([event("a"), undefined], { total: 3 })]],
-    [
-      "the largest total of any page above what came",
-      [page([event("a")], { total: 3 }), page([event("b")], { total: 2 })],
-    ],
-    ["a next page that no Link leads to", [page([event("a")], { links: { next: "/v1/events?page=2" } })]],
-  ])("is incomplete with %s", (_, pages) => {
-    expect(() => listOf(...pages)).toThrow(expect.objectContaining({ code: "LIST_INCOMPLETE" }));
+    { before: ["ab"], page: "ab", isNew: false, repeats: true },
+    { before: ["ab"], page: "ba", isNew: false, repeats: false },
+    { before: ["ab"], page: "abb", isNew: false, repeats: false },
+    { before: ["ab", "c"], page: "ab", isNew: false, repeats: false },
+    { before: ["ab", "c"], page: "c", isNew: false, repeats: true },
+    { before: ["ab", "c"], page: "cd", isNew: true, repeats: false },
+    { before: ["ab", ""], page: "", isNew: false, repeats: false },
+    { before: [], page: "a", isNew: true, repeats: false },
+  ])(
+    "$before are known when $page comes: new $isNew, repeats the page before $repeats",
+    ({ before, page, ...expected }) => {
+      const list = builderOf(...before.map(pageOf));
+      const upper = eventsOf(
+        pageOf(page).map((one) => one && { ...one, requestAs: one.requestAs.toUpperCase() }),
+      );
+
+      expect({ isNew: list.hasNew(upper), repeats: list.repeatsPage(upper) }).toEqual(expected);
+    },
+  );
+
+  it("know what they have received, and the uuid of the last event as it was listed", () => {
+    const list = builderOf([event("a"), undefined], [event("a"), event("b", "1", idOf("B")), undefined]);
+
+    expect(list).toMatchObject({ received: 5, last: idOf("B") });
   });
 
-  it.each([
-    [
-      "a total of what came, repeated and rejected ones included",
-      [page([event("a"), event("a"), undefined], { total: 3 })],
-    ],
-    ["a total below what came", [page([event("a"), event("b")], { total: 1 })]],
-    [
-      "a total that all pages reach together",
-      [page([event("a")], { total: 2 }), page([event("b")], { total: 2 })],
-    ],
-    [
-      "a next page that a Link led to",
-      [page([event("a")], { links: { next: "/v1/events?page=2" } }), page([event("b")])],
-    ],
-  ])("is complete with %s", (_, pages) => {
-    expect(() => listOf(...pages)).not.toThrow();
-  });
-});
+  it("tell 100,000 events apart that were numbered", () => {
+    const list = builderOf([]);
+    const numbered = (from: number): EventTexts => {
+      const texts = new EventTexts();
+      for (let n = from; n < from + 100_000; n += 1)
+        texts.add(`00000000-0000-4000-8000-${`${n}`.padStart(12, "0")}`, "1");
+      return texts;
+    };
+    list.add(numbered(0), 0);
 
-describe("signs that there is more", () => {
-  it.each([
-    [{ total: 5 }, { pointer: "/total", count: 5 }],
-    [{ meta: { total_count: 5 } }, { pointer: "/meta/total_count", count: 5 }],
-    [{ meta: { pagination: { totalCount: "5" } } }, { pointer: "/meta/pagination/totalCount", count: 5 }],
-    [{ data: { totalResults: 5, events: [] } }, { pointer: "/data/totalResults", count: 5 }],
-    [
-      { total: 3, paging: { total_results: 5 } },
-      { pointer: "/paging/total_results", count: 5 },
-    ],
-    [{ total: 0 }, undefined],
-    [{ total: -1 }, undefined],
-    [{ total: "many" }, undefined],
-    [{ other: { total: 5 } }, undefined],
-    [[], undefined],
-    [null, undefined],
-  ])("%j states the total %j", (envelope, total) => {
-    expect(paginationHints(envelope).total).toEqual(total);
-  });
-
-  it.each([
-    [{ next: "/v1/events?page=2" }, "/next"],
-    [{ links: { next: "/v1/events?page=2" } }, "/links/next"],
-    [{ _links: { next: { href: "/v1/events?page=2" } } }, "/_links/next"],
-    [{ meta: { next_page: 2 } }, "/meta/next_page"],
-    [{ page: { nextCursor: "abc" } }, "/page/nextCursor"],
-    [{ data: { nextPageToken: "abc", events: [] } }, "/data/nextPageToken"],
-    [{ pagination: { has_more: true } }, "/pagination/has_more"],
-    [{ hasNextPage: true }, "/hasNextPage"],
-    [
-      { next: null, next_url: "", links: { next: {} }, _links: { next: { href: null } }, has_more: false },
-      undefined,
-    ],
-    [{ nextOne: "x", other: { next: "x" } }, undefined],
-  ])("%j leads on at %j", (envelope, next) => {
-    expect(paginationHints(envelope).next).toBe(next);
-  });
-
-  it("are found where the list itself was pointed at", () => {
-    expect(paginationHints({ result: { items: [], total: 7 } }, ["result", "items"]).total).toEqual({
-      pointer: "/result/total",
-      count: 7,
+    const unknown = Array.from({ length: 100 }, (_, n) => {
+      const texts = new EventTexts();
+      texts.add(`00000000-0000-4000-8000-${`${100_000 + n}`.padStart(12, "0")}`, "1");
+      return list.hasNew(texts);
     });
+
+    expect(unknown).toEqual(unknown.map(() => true));
+    expect(list.hasNew(numbered(0))).toBe(false);
   });
 });

@@ -1,19 +1,20 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { parsePointer } from "../../../../../lambdas/job/json/json-pointers.ts";
-import { JsonWindow, ListReader } from "../../../../../lambdas/job/service/events/list/list-reader.ts";
+import { OversizeJson } from "../../../../../lambdas/job/json/json-scanner.ts";
+import { readListPage } from "../../../../../lambdas/job/service/events/list/list-page.ts";
 import { UnusableBody } from "../../../../../lambdas/job/service/requests/failure.ts";
-import { uuidOf } from "../../../../simulator/simulated-event.ts";
-import { readPage } from "./read-page.ts";
 
 const A = "aaaaaaaa-0000-4000-8000-00000000000a";
 const B = "bbbbbbbb-0000-4000-8000-00000000000b";
 const a = `{"uuid":"${A}","n":1.10}`;
 const b = `{"uuid":"${B}"}`;
 
-const read = (text: string, pointer?: string) =>
-  readPage(Buffer.from(text), pointer === undefined ? undefined : parsePointer(pointer));
+const readPage = (bytes: Buffer, pointer?: string) => {
+  const { events, ...page } = readListPage(bytes, pointer === undefined ? undefined : parsePointer(pointer));
+  return { ...page, events: [...events] };
+};
+const read = (text: string, pointer?: string) => readPage(Buffer.from(text), pointer);
 const uuids = (text: string, pointer?: string): readonly string[] =>
   read(text, pointer).events.map(({ uuid }) => uuid);
 const errorOf = (text: string, pointer?: string): unknown => {
@@ -24,15 +25,6 @@ const errorOf = (text: string, pointer?: string): unknown => {
   }
   return undefined;
 };
-/** What was read, or why it was not. */
-const outcome = (act: () => unknown): unknown => {
-  try {
-    return act();
-  } catch (error) {
-    return String(error);
-  }
-};
-
 describe("a page of the list", () => {
   it.each([
     ["a top-level array", `[${a},${b}]`, undefined],
@@ -177,7 +169,7 @@ describe("a page of the list", () => {
     for (const [before, after] of pages) {
       const bytes = Buffer.concat([Buffer.from(before), Buffer.from([...malformed]), Buffer.from(after)]);
 
-      expect(() => readPage(bytes, undefined, 1)).toThrow(new UnusableBody("a body that is not UTF-8"));
+      expect(() => readPage(bytes)).toThrow(new UnusableBody("a body that is not UTF-8"));
     }
   });
 
@@ -186,47 +178,23 @@ describe("a page of the list", () => {
 
     expect(read(`\ufeff{"ж":"é","данные":[${entry}],"total":1}`, "/данные")).toMatchObject({
       events: [{ uuid: A, listing: entry }],
-      hints: { total: { count: 1 } },
+      beside: '{"ж":"é","данные":[],"total":1}',
+      path: ["данные"],
     });
   });
 
-  it("says what the rest of the page hints", () => {
-    expect(read(`{"data":{"events":[${a}],"next":"x"},"meta":{"total":7}}`).hints).toEqual({
-      total: { pointer: "/meta/total", count: 7 },
-      next: "/data/next",
-    });
-    expect(read(`{"result":{"items":[],"total":7}}`, "/result/items").hints.total?.pointer).toBe(
-      "/result/total",
-    );
-  });
-
-  it("is the same in pieces of any size", () => {
-    const entry = fc.oneof(
-      fc.record({ uuid: fc.uuid(), text: fc.string({ unit: "binary" }), n: fc.double() }),
-      fc.jsonValue(),
-    );
-    const pages = fc
-      .record({
-        entries: fc.array(entry),
-        shape: fc.nat(3),
-        indent: fc.nat(2),
-        pieceBytes: fc.integer({ min: 1, max: 40 }),
-      })
-      .map(({ entries, shape, indent, pieceBytes }) => {
-        const keyed = {
-          data: Object.fromEntries(entries.map((each) => [uuidOf(JSON.stringify(each)), each])),
-        };
-        const shapes = [entries, { total: 0, data: entries }, keyed, { data: { events: entries, x: [1] } }];
-        return { text: `\ufeff${JSON.stringify(shapes[shape], null, indent)}`, pieceBytes };
-      });
-    fc.assert(
-      fc.property(pages, ({ text, pieceBytes }) => {
-        expect(outcome(() => readPage(Buffer.from(text), undefined, pieceBytes))).toEqual(
-          outcome(() => read(text)),
-        );
-      }),
-      { numRuns: 200 },
-    );
+  it.each([
+    [`[${a},${b}]`, undefined, "[]", []],
+    [
+      `\ufeff {"data":{"events":[ ${a} ],"next":"x"}, "n":1.10}\n`,
+      undefined,
+      ' {"data":{"events":[],"next":"x"}, "n":1.10}\n',
+      ["data", "events"],
+    ],
+    [`{"data":{"${A}":{}},"x":"ж"}`, undefined, '{"data":{},"x":"ж"}', ["data"]],
+    [`[{"x/y":[${a}]},2]`, "/0/x~1y", '[{"x/y":[]},2]', ["0", "x/y"]],
+  ])("keeps what is beside the list of %s (pointer %s)", (text, pointer, beside, path) => {
+    expect(read(text, pointer)).toMatchObject({ beside, path });
   });
 
   it.each([A, `{"uuid":"${A}","t":"${"\u0436".repeat(100_000)}"}`])(
@@ -239,57 +207,41 @@ describe("a page of the list", () => {
     },
   );
 
-  it("is not held: of its text there are never more than a few MiB in memory", () => {
-    const reader = new ListReader(undefined);
-    const entry = Buffer.from(`{"text":"${"x".repeat(1_000_000)}"},`);
-    reader.add(Buffer.from('{"data":['));
-    const before = process.memoryUsage().arrayBuffers;
-
-    for (let n = 0; n < 64; n += 1) reader.add(entry);
-
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1_048_576);
-    reader.add(Buffer.from(`${b}]}`));
-    expect(reader.end()).toMatchObject({ entries: { events: { length: 1 }, rejected: 64 } });
+  it.each([
+    [
+      "an entry of more than 4 MiB",
+      `[{"uuid":"${A}","t":"${"x".repeat(4 * 1_048_576)}"}]`,
+      "has an entry of more than 4 MiB",
+    ],
+    [
+      "more than 4 MiB beside its entries",
+      `{"data":[],"x":"${"x".repeat(4 * 1_048_576)}"}`,
+      "has more than 4 MiB beside its entries",
+    ],
+    [
+      "more than 1,000 levels",
+      `[${"[".repeat(1_001)}${"]".repeat(1_001)}]`,
+      "is nested more than 1,000 levels deep",
+    ],
+  ])("with %s is refused", (_, text, problem) => {
+    expect(() => read(text)).toThrow(new OversizeJson(problem));
   });
 
-  it("with much before its list is refused as soon as that is known, with the shape so far", () => {
-    const reader = new ListReader(undefined);
-    const act = () => {
-      for (let n = 0; n < 100; n += 1) reader.add(Buffer.from(`${"0,".repeat(64_000)}`));
-    };
-    reader.add(Buffer.from('{"meta":{"a":1},"items":['));
+  it.each([
+    ["an entry of 4 MiB", `[{"uuid":"${A}","t":"${"x".repeat(4 * 1_048_576 - 54)}"}]`],
+    ["1,000 levels", `[{"uuid":"${A}","t":${"[".repeat(998)}${"]".repeat(998)}}]`],
+  ])("may have %s", (_, text) => {
+    expect(uuids(text)).toEqual([A]);
+  });
 
-    expect(act).toThrow(
-      "has more than 4 MiB before any list of events (its shape so far is {meta: {a: number}, items: [number, … more than 100000 in all]})",
+  it("with more entries than are left is refused", () => {
+    expect(() => readListPage(Buffer.from(`[${a},1,${b}]`), undefined, 2)).toThrow(
+      new OversizeJson("has more than 1,000,000 entries"),
     );
+    expect(readListPage(Buffer.from(`[${a},1]`), undefined, 2)).toMatchObject({ rejected: 1 });
   });
 
   it("counts an entry's contradiction only if no later list replaces it", () => {
     expect(uuids(`{"data":{"${A}":{"uuid":"${B}"}},"data":[${a}]}`)).toEqual([A]);
-  });
-});
-
-const windowOf = (...pieces: readonly string[]): JsonWindow => {
-  const window = new JsonWindow();
-  for (const piece of pieces) window.add(Buffer.from(piece));
-  return window;
-};
-const textOf = (window: JsonWindow): string => window.view().bytes.toString();
-
-describe("the window on a text that arrives", () => {
-  it("shows what has arrived and is not released", () => {
-    const window = windowOf("[1,", "2,3");
-    window.release(3);
-
-    expect(textOf(window)).toBe("2,3");
-    expect(window.length).toBe(3);
-  });
-
-  it("keeps its bytes when it grows and when it moves them", () => {
-    const window = windowOf("a".repeat(16_000));
-    window.release(15_999);
-    for (let n = 0; n < 40_000; n += 1) window.add(Buffer.from("b"));
-
-    expect(textOf(window)).toBe(`a${"b".repeat(40_000)}`);
   });
 });

@@ -1,0 +1,200 @@
+// Reads one page of the list: finds the list in it, and takes its entries one by one. The page is scanned as Latin-1,
+// one character for each byte, and never parsed as a whole: that would take many times its memory.
+
+import { SyncError } from "../../../errors/sync-error.ts";
+import {
+  compact,
+  elements,
+  MalformedJson,
+  type Member,
+  members,
+  OversizeJson,
+  rootSpan,
+  type Span,
+} from "../../../json/json-scanner.ts";
+import { decodeText, describeValue, isObject, isUuid, notJson, parseBody } from "../shape.ts";
+import { EventTexts } from "./listed-events.ts";
+
+/** What one page has. */
+export interface ListPage {
+  /** In the page's order. */
+  readonly events: EventTexts;
+  /** How many entries have no valid uuid. */
+  readonly rejected: number;
+  /** The page with its list emptied: JSON. */
+  readonly beside: string;
+  /** Where in it the list is. */
+  readonly path: readonly string[];
+}
+
+/** Over all pages of a list. */
+export const MAX_ENTRIES = 1_000_000;
+
+/** For one entry, and for all that is not the list: parsing may take many times the memory of the text. */
+const MAX_PARSED_BYTES = 4 * 1_048_576;
+
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
+
+/**
+ * Throws `UnusableBody` for what is not JSON in UTF-8, `OversizeJson` for more than `maxEntries` entries and for other
+ * sizes over a limit, `UNEXPECTED_RESPONSE` for JSON in which there is no list.
+ * @param pointer where the list is; undefined for the usual places: a top-level array, `data` as an array, `data` keyed by
+ * uuid, or `data.events` as an array
+ */
+export function readListPage(
+  bytes: Buffer,
+  pointer: readonly string[] | undefined,
+  maxEntries = MAX_ENTRIES,
+): ListPage {
+  try {
+    return new PageReader(bytes).read(pointer, maxEntries);
+  } catch (error) {
+    throw error instanceof MalformedJson ? notJson() : error;
+  }
+}
+
+/** A value, and the keys and indices that lead to it. */
+interface Place {
+  readonly path: readonly string[];
+  readonly span: Span;
+}
+
+class PageReader {
+  readonly #bytes: Buffer;
+  readonly #text: string;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#text = bytes.toString("latin1");
+  }
+
+  read(pointer: readonly string[] | undefined, maxEntries: number): ListPage {
+    const { length } = BYTE_ORDER_MARK;
+    const begin = this.#bytes.subarray(0, length).equals(BYTE_ORDER_MARK) ? length : 0;
+    const root: Place = { path: [], span: rootSpan(this.#text, begin) };
+    const list = pointer === undefined ? this.#usualList(root) : this.#listAt(root, pointer);
+    if (list === undefined) throw this.#noList(root);
+    const { path, span } = list;
+    const isArray = this.#opening(span) === "[";
+    const [before, after] = [this.#bytes.subarray(begin, span.start), this.#bytes.subarray(span.end)];
+    if (before.length + after.length > MAX_PARSED_BYTES)
+      throw new OversizeJson("has more than 4 MiB beside its entries");
+    const beside = decodeText(before) + (isArray ? "[]" : "{}") + decodeText(after);
+    parseBody(beside);
+    const entries = new Entries(maxEntries);
+    if (isArray) for (const entry of elements(this.#text, span)) entries.take(this.#entryText(entry));
+    else
+      for (const member of members(this.#text, span))
+        entries.take(this.#entryText(member.value), this.#keyOf(member));
+    return { events: entries.events, rejected: entries.rejected, beside, path };
+  }
+
+  #usualList(root: Place): Place | undefined {
+    if (this.#opening(root.span) === "[") return root;
+    const data = this.#child(root, "data");
+    if (data === undefined || this.#opening(data.span) === "[") return data;
+    if (this.#opening(data.span) !== "{") return undefined;
+    const { isList, hasUuid } = this.#keysOf(data);
+    if (isList) return data;
+    const events = this.#child(data, "events");
+    const isEvents = events !== undefined && this.#opening(events.span) === "[";
+    // Both at once: it is ambiguous which of the two is the list.
+    return isEvents && !hasUuid ? events : undefined;
+  }
+
+  #listAt(root: Place, pointer: readonly string[]): Place | undefined {
+    let place: Place | undefined = root;
+    for (const token of pointer) place = place && this.#child(place, token);
+    if (place === undefined || this.#opening(place.span) === "[") return place;
+    return this.#opening(place.span) === "{" && this.#keysOf(place).isList ? place : undefined;
+  }
+
+  /** A list that is keyed by uuid has no other keys. */
+  #keysOf({ span }: Place): { readonly isList: boolean; readonly hasUuid: boolean } {
+    let isList = true;
+    let hasUuid = false;
+    for (const { key } of members(this.#text, span)) {
+      if (isUuid(key)) hasUuid = true;
+      else isList = false;
+    }
+    return { isList, hasUuid };
+  }
+
+  /** Of duplicate keys the last one counts, as for `JSON.parse`. */
+  #child({ path, span }: Place, token: string): Place | undefined {
+    let found: Span | undefined;
+    switch (this.#opening(span)) {
+      case "{":
+        for (const member of members(this.#text, span))
+          if (this.#keyOf(member) === token) found = member.value;
+        break;
+      case "[":
+        // RFC 6901 §4: digits without leading zeros.
+        if (/^(?:0|[1-9][0-9]*)$/.test(token))
+          found = elements(this.#text, span).drop(Number(token)).next().value;
+    }
+    return found && { path: [...path, token], span: found };
+  }
+
+  /** What a value's text begins with tells its type. */
+  #opening({ start }: Span): string {
+    return this.#text.charAt(start);
+  }
+
+  #keyOf({ keySpan: { start, end } }: Member): string {
+    return String(parseBody(decodeText(this.#bytes.subarray(start, end))));
+  }
+
+  #entryText({ start, end }: Span): string {
+    if (end - start > MAX_PARSED_BYTES) throw new OversizeJson("has an entry of more than 4 MiB");
+    return decodeText(this.#bytes.subarray(start, end));
+  }
+
+  /** Text that is no JSON is unusable, whatever its shape. */
+  #noList({ span }: Place): SyncError {
+    if (span.end - span.start <= MAX_PARSED_BYTES)
+      parseBody(decodeText(this.#bytes.subarray(span.start, span.end)));
+    const shape = describeValue(this.#text, span);
+    return new SyncError(
+      "UNEXPECTED_RESPONSE",
+      `The list of events was not found in the response, whose shape is ${shape}. Set --list-pointer to its place, ` +
+        "for example --list-pointer /data/items; it must be an array, or an object whose keys are uuids.",
+      { fields: { shape } },
+    );
+  }
+}
+
+/** The entries of a list: events, and a count of those without a valid uuid. */
+class Entries {
+  readonly events = new EventTexts();
+  rejected = 0;
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** @param key of a list that is keyed by uuid */
+  take(text: string, key?: string): void {
+    if (this.events.length + this.rejected === this.#most)
+      throw new OversizeJson(`has more than ${MAX_ENTRIES.toLocaleString("en")} entries`);
+    const entry = parseBody(text);
+    const own = isObject(entry) ? (entry["uuid"] ?? undefined) : undefined;
+    if (key !== undefined && own !== undefined && !isSame(own, key)) throw contradiction();
+    const requestAs = isObject(entry) ? (own ?? key) : undefined;
+    if (isUuid(requestAs)) this.events.add(requestAs, compact(text, { start: 0, end: text.length }));
+    else this.rejected += 1;
+  }
+}
+
+function isSame(own: unknown, key: string): boolean {
+  return typeof own === "string" && own.toLowerCase() === key.toLowerCase();
+}
+
+function contradiction(): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
+      "the service's operator, or set --list-pointer to the place of the list.",
+  );
+}

@@ -1,0 +1,108 @@
+// The address of the next page as links name it: those of Link headers (RFC 8288), and those in the page.
+
+import { SyncError } from "../../../errors/sync-error.ts";
+import type { HttpResponse } from "../../http/transport.ts";
+import { shownTarget } from "../../requests/failure.ts";
+
+/**
+ * Undefined where no link names one. Throws `UNEXPECTED_RESPONSE` if it leads to another origin, if there are two, or if a
+ * header is unreadable.
+ * @param links those in the page, as they came
+ * @param page the address of the page
+ */
+export function nextLink(
+  links: readonly string[],
+  headers: HttpResponse["headers"],
+  page: URL,
+): URL | undefined {
+  const targets = [...(headers.get("link") ?? []).flatMap(nextTargets), ...links];
+  const hrefs = new Set(targets.map((target) => resolve(target, page)));
+  if (hrefs.size > 1) throw unexpected("name two different next pages");
+  const [href] = hrefs;
+  return href === undefined ? undefined : new URL(href);
+}
+
+function resolve(target: string, page: URL): string {
+  const url = URL.parse(target, page.href);
+  if (url === null) throw unexpected("name a next page that is not a URL");
+  if (url.origin !== page.origin && !isWithoutTls(url, page))
+    throw unexpected(
+      `name a next page at ${shownTarget(url, page)}, but credentials go to ${page.origin} only`,
+    );
+  // Without a user name, a password and a fragment.
+  const own = new URL(page.origin + url.pathname + url.search);
+  const filter = page.searchParams.get("is_listed");
+  // Without its filter the list has other events from this page on.
+  if (own.pathname === page.pathname && filter !== null && !own.searchParams.has("is_listed"))
+    own.searchParams.set("is_listed", filter);
+  return own.href;
+}
+
+/** A service behind a load balancer that ends TLS may not know that it is asked with https. */
+function isWithoutTls({ protocol, hostname, port }: URL, page: URL): boolean {
+  return (
+    protocol === "http:" && page.protocol === "https:" && hostname === page.hostname && port === page.port
+  );
+}
+
+function unexpected(problem: string): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `The links of the list ${problem}. The list cannot be read completely; ask the service's operator how it is paged.`,
+  );
+}
+
+/** A link with an anchor is about another page (RFC 8288 §3.2). */
+function nextTargets(header: string): readonly string[] {
+  const { links, unread } = readLinkHeader(header);
+  // Other malformed links are ignored, but one that might be the next page must not be overlooked.
+  if (unread.toLowerCase().includes("next")) throw unexpected("cannot be read");
+  const isNext = ({ parameters }: Link): boolean =>
+    !parameters.has("anchor") && (parameters.get("rel") ?? "").toLowerCase().split(/\s/).includes("next");
+  return links.filter(isNext).map(({ target }) => target);
+}
+
+interface Link {
+  /** The text between the angle brackets. */
+  readonly target: string;
+  /** By name in lower case; of several with one name the first (RFC 8288 §3.3 for `rel`). */
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+// RFC 8288 §3: `#( "<" URI-Reference ">" *( OWS ";" OWS [ link-param ] ) )`. One expression for all of it would take
+// exponential time on a header of 200 characters: with optional white space around optional parts it tries every split.
+const TARGET = /[ \t,]*<([^>]*)>/y;
+/**
+ * `token BWS [ "=" BWS ( token / quoted-string ) ]`; servers put more into tokens than RFC 9110 §5.6.2 allows, and some
+ * write single quotes.
+ */
+const PARAMETER =
+  /[ \t]*;[ \t]*(?:([^ \t=;,<>"]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^ \t;,"]*)))?)?/sy;
+const END = /[ \t]*(?:,|$)/y;
+
+/** The links of one Link header, and the text after the last readable one. */
+function readLinkHeader(header: string): { readonly links: readonly Link[]; readonly unread: string } {
+  const links: Link[] = [];
+  for (let at = 0; ; at = END.lastIndex) {
+    const [target] = matchAt(TARGET, header, at) ?? [];
+    if (target === undefined) return { links, unread: header.slice(at) };
+    const parameters = new Map<string, string>();
+    let end = TARGET.lastIndex;
+    for (let found = matchAt(PARAMETER, header, end); found; found = matchAt(PARAMETER, header, end)) {
+      const [name, quoted, single, token = ""] = found;
+      const key = name?.toLowerCase();
+      // RFC 9110 §5.6.4: a backslash quotes the next character.
+      if (key !== undefined && !parameters.has(key))
+        parameters.set(key, quoted?.replaceAll(/\\(.)/gs, "$1") ?? single ?? token);
+      end = PARAMETER.lastIndex;
+    }
+    if (matchAt(END, header, end) === undefined) return { links, unread: header.slice(at) };
+    links.push({ target, parameters });
+  }
+}
+
+/** The groups of a match that begins there. */
+function matchAt(pattern: RegExp, text: string, at: number): (string | undefined)[] | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.slice(1);
+}

@@ -1,0 +1,203 @@
+// What a page says of the others. The interface does not show how lists are paged (docs/service-interface.md §4.5), so all
+// the usual names count: the table in docs/limits.md has them, and a test compares the two.
+
+import { redactKey } from "../../../errors/shown-text.ts";
+import { formatPointer } from "../../../json/json-pointers.ts";
+import type { HttpResponse } from "../../http/transport.ts";
+import { isObject, type JsonObject } from "../shape.ts";
+import type { ListPage } from "./list-page.ts";
+
+/** A statement, and the place of it: a JSON Pointer into the page, or the name of a header. */
+interface Stated<Value> {
+  readonly place: string;
+  readonly value: Value;
+}
+
+export interface PageHints {
+  /** The addresses of the next page, as they came. */
+  readonly links: readonly string[];
+  /** It says that another page follows, and gives no address. `value`: the setting `nextPage` that probably asks for it. */
+  readonly more: Stated<string> | undefined;
+  /** The largest number of events that it states. */
+  readonly total: Stated<number> | undefined;
+  /** The largest number of pages. */
+  readonly pages: Stated<number> | undefined;
+  /** It says that it is the last one. */
+  readonly isLast: boolean;
+  /** It says anything of all this: how many there are, or that none follows. */
+  readonly isStated: boolean;
+}
+
+// Names without case, `_`, `-`, `@` and `.`.
+const NEXT =
+  /^(?:odata)?next(?:(?:page|records?)?(?:url|uri|link|href|token|cursor|offset|start|marker)|page(?:number)?|key)?$|^(?:next)?continuation(?:token)?$|^resumptiontoken$/;
+const MORE =
+  /^(?:is|has)?(?:more|truncated|incomplete)(?:results|items|records|events|entries|data|pages|available)?$|^hasnext(?:page)?$/;
+const LAST = /^(?:is)?(?:last(?:page)?|done)$/;
+const PAGES = /^(?:total|num|number|max)(?:of)?pages?(?:count)?$|^pages$|^pages?(?:count|total)$|^lastpage$/;
+const TOTAL =
+  /^(?:total|full|overall)(?:count|results?|items?|records?|elements?|events?|entries|hits|rows|size|number|found)?$|^num(?:ber)?(?:of)?(?:results?|items?|records?|elements?|events?|entries|hits|rows|found)$|^(?:results?|items?|records?|elements?|events?|entries|hits|rows)?(?:count|total)$/;
+/** Only these cannot be the number on this page. */
+const OF_ALL = /total|full|overall|found/;
+/** Objects that count something else than events. */
+const OTHER_COUNTS = /ratelimit|^(?:limits?|quotas?|usage)$/;
+const LINKS = /^links?$/;
+/** The members of a link. */
+const ADDRESS = /^(?:href|url|uri|link)$/;
+const RELATION = /^rel(?:ation)?$/;
+/** Where a request that gets this object begins. */
+const OFFSET = /^(?:offset|skip|start|startindex|from)$/;
+
+/** Reads the members beside the list, and those of objects beside and around it, two levels deep; and headers. */
+export function pageHints(
+  { beside, path }: Pick<ListPage, "beside" | "path">,
+  { status, headers }: Pick<HttpResponse, "status" | "headers">,
+): PageHints {
+  const found = new Found();
+  let around: unknown = JSON.parse(beside);
+  for (const [depth, key] of path.entries()) {
+    found.readObject(path.slice(0, depth), around, key);
+    around = childOf(around, key);
+  }
+  found.readHeaders(status, headers);
+  return found.hints();
+}
+
+class Found {
+  readonly #links: string[] = [];
+  #more: PageHints["more"];
+  #total: PageHints["total"];
+  #pages: PageHints["pages"];
+  #isLast = false;
+  #isStated = false;
+
+  hints(): PageHints {
+    const [links, more, total, pages] = [this.#links, this.#more, this.#total, this.#pages];
+    return { links, more, total, pages, isLast: this.#isLast, isStated: this.#isStated };
+  }
+
+  /** @param skipped the member in which the list is */
+  readObject(path: readonly string[], object: unknown, skipped?: string, levels = 2): void {
+    if (!isObject(object)) return;
+    for (const [key, value] of Object.entries(object)) {
+      if (key === skipped) continue;
+      const place = [...path, key];
+      this.#readMember(place, value, object);
+      if (levels > 0 && !OTHER_COUNTS.test(normalized(key)))
+        this.readObject(place, value, undefined, levels - 1);
+    }
+  }
+
+  readHeaders(status: number, headers: HttpResponse["headers"]): void {
+    const header = (name: string): string | undefined => headers.get(name.toLowerCase())?.[0]?.trim();
+    for (const name of ["X-Total", "X-Total-Count"]) this.#count("total", name, header(name));
+    for (const name of ["X-Next-Page", "X-Next-Cursor"]) {
+      const value = header(name);
+      const parameter = name === "X-Next-Page" ? "page" : "cursor";
+      if (value !== undefined) this.#say(value !== "", name, `${parameter}={header:${name}}`);
+    }
+    // RFC 9110 §14.4, also with a unit that is not "bytes": `items 0-24/319`.
+    const [, last, length] = /(?:-(\d+)|\*)\/(\d+)$/.exec(header("Content-Range") ?? "") ?? [];
+    this.#count("total", "Content-Range", length);
+    // RFC 9110 §15.3.7: a part. One that ends where all of it ends is the last.
+    if (status === 206 && (last === undefined || Number(last) + 1 < Number(length)))
+      this.#say(true, "status 206", "offset={received}");
+  }
+
+  #readMember(path: readonly string[], value: unknown, object: JsonObject): void {
+    const name = normalized(path.at(-1));
+    const place = shown(path);
+    if (NEXT.test(name)) this.#readNext(path, value);
+    else if (LINKS.test(name) && Array.isArray(value)) this.#readLinks(value);
+    else if (typeof value === "boolean") {
+      if (MORE.test(name)) this.#say(value, place, counting(object));
+      else if (LAST.test(name)) this.#say(!value, place, counting(object));
+    } else if (PAGES.test(name) || (TOTAL.test(name) && normalized(path.at(-2)) === "pages"))
+      this.#count("pages", place, value);
+    else if (TOTAL.test(name)) this.#count("total", place, value, OF_ALL.test(name));
+    // Some services name the next page so, and no number.
+    else if (name === "offset" && typeof value === "string" && value !== "" && countOf(value) === undefined)
+      this.#say(true, place, `offset={${place}}`);
+  }
+
+  #readNext(path: readonly string[], value: unknown): void {
+    this.#isStated = true;
+    if (isObject(value)) {
+      const members = Object.entries(value);
+      const addresses = members.filter(([key]) => ADDRESS.test(normalized(key)));
+      // Beside an address are words about it.
+      for (const [key, inner] of addresses.length > 0 ? addresses : members)
+        this.#readNext([...path, key], inner);
+    } else if (typeof value === "string" && /^(?:https?:\/\/|[/?])/i.test(value)) this.#links.push(value);
+    else if (isPresent(value)) this.#say(true, shown(path), `${parameterFor(path)}={${shown(path)}}`);
+  }
+
+  #readLinks(links: readonly unknown[]): void {
+    for (const link of links) {
+      const members = isObject(link) ? Object.entries(link) : [];
+      const member = (names: RegExp): unknown => members.find(([key]) => names.test(normalized(key)))?.[1];
+      const [relation, address] = [member(RELATION), member(ADDRESS)];
+      if (typeof relation !== "string" || typeof address !== "string") continue;
+      if (relation.toLowerCase().split(/\s/).includes("next")) this.#links.push(address);
+    }
+  }
+
+  #count(what: "total" | "pages", place: string, value: unknown, isOfAll = true): void {
+    const count = countOf(value);
+    if (count === undefined) return;
+    this.#isStated ||= isOfAll;
+    const before = what === "total" ? this.#total : this.#pages;
+    if (before !== undefined && before.value >= count) return;
+    if (what === "total") this.#total = { place, value: count };
+    else this.#pages = { place, value: count };
+  }
+
+  #say(isMore: boolean, place: string, nextPage: string): void {
+    this.#isStated = true;
+    if (isMore) this.#more ??= { place, value: nextPage };
+    else this.#isLast = true;
+  }
+}
+
+function childOf(value: unknown, key: string): unknown {
+  if (Array.isArray(value)) return value[Number(key)];
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function normalized(name = ""): string {
+  return name.toLowerCase().replaceAll(/[_\-@.]/g, "");
+}
+
+/** Without the keys that may be data; an index is none. */
+function shown(path: readonly string[]): string {
+  return formatPointer(path.map((key) => (/^\d{1,7}$/.test(key) ? key : redactKey(key))));
+}
+
+/** Also as `{"value": 120}`, and as a text. */
+function countOf(value: unknown): number | undefined {
+  if (isObject(value)) return isObject(value["value"]) ? undefined : countOf(value["value"]);
+  if (typeof value === "string") return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
+  return typeof value === "number" ? value : undefined;
+}
+
+/** Numbers below 1 name no page that could follow. */
+function isPresent(value: unknown): boolean {
+  if (typeof value === "number") return value > 0;
+  return value === true || (typeof value === "string" && value !== "");
+}
+
+/** What the parameter is probably called that takes the value of this member: `next_page_token` is `page_token`. */
+function parameterFor(path: readonly string[]): string {
+  const name = [...path].reverse().find((key) => NEXT.test(normalized(key))) ?? "";
+  const rest = name.replace(/^@?(?:odata\.)?next[_\-.]?(?=.)/i, "");
+  if (/^next$/i.test(rest)) return "cursor";
+  return /^token$/i.test(rest) ? name : rest.charAt(0).toLowerCase() + rest.slice(1);
+}
+
+/** How the pages beside such an object are probably asked for. */
+function counting(object: JsonObject): string {
+  const offset = Object.entries(object).find(
+    ([key, value]) => OFFSET.test(normalized(key)) && typeof value === "number",
+  );
+  return offset === undefined ? "page={page}" : `${offset[0]}={received}`;
+}

@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import { type PageHints, pageHints } from "../../../../../lambdas/job/service/events/list/page-hints.ts";
+import { tableBelow } from "../../../../docs/markdown.ts";
+
+const NO_HEADERS = new Map<string, readonly string[]>();
+
+/** Of a page whose list is `data`. */
+const hintsIn = (members: object): PageHints =>
+  pageHints(
+    { beside: JSON.stringify({ data: [], ...members }), path: ["data"] },
+    { status: 200, headers: NO_HEADERS },
+  );
+
+/** Of an example of the table: JSON beside the list, a header, or the status. */
+const hintsOf = (example: string): PageHints => {
+  if (example.startsWith("{")) return hintsIn(JSON.parse(example));
+  const [, name = "", value = ""] = /^([\w-]+): ?(.*)$/.exec(example) ?? [];
+  const [status, headers] =
+    name === "Status" ? [Number(value), NO_HEADERS] : [200, new Map([[name.toLowerCase(), [value]]])];
+  return pageHints({ beside: '{"data":[]}', path: ["data"] }, { status, headers });
+};
+
+/** Whether a page of 50 entries is not all there is. */
+const isMore = ({ links, more, total, pages }: PageHints): boolean =>
+  links.length > 0 || more !== undefined || (total?.value ?? 0) > 50 || (pages?.value ?? 0) > 1;
+
+const EXAMPLES = tableBelow("limits.md", "## When a list is not whole").rows.flatMap(
+  ([sign = "", ...cells]) =>
+    cells.flatMap((cell, index) =>
+      [...cell.matchAll(/`([^`]+)`/g)].map(([, example = ""]) => ({ sign, example, expected: index === 0 })),
+    ),
+);
+
+describe("the table of signs that a list is not whole", () => {
+  it("has examples of both kinds for each sign", () => {
+    expect(EXAMPLES.length).toBeGreaterThan(40);
+  });
+
+  it.each(EXAMPLES)("$sign: $example says that there is more: $expected", ({ example, expected }) => {
+    expect(isMore(hintsOf(example))).toBe(expected);
+  });
+});
+
+describe("what a page says of the others", () => {
+  it.each([
+    [{ next: "/v1/events?page=2" }, ["/v1/events?page=2"]],
+    [{ next_page_url: "?page=2" }, ["?page=2"]],
+    [{ "@odata.nextLink": "HTTPS://api.example.com/x" }, ["HTTPS://api.example.com/x"]],
+    [{ nextRecordsUrl: "http://api.example.com/x" }, ["http://api.example.com/x"]],
+    [{ links: { next: "/x", prev: "/w" } }, ["/x"]],
+    [{ links: { next: { href: "/x", meta: { pages: "3" } } } }, ["/x"]],
+    [{ _links: { next: { href: "/x" }, self: { href: "/w" } } }, ["/x"]],
+    [
+      {
+        links: [
+          { rel: "self", href: "/w" },
+          { rel: "next", href: "/x" },
+        ],
+      },
+      ["/x"],
+    ],
+    [{ link: [{ relation: "next", url: "/x" }] }, ["/x"]],
+    [{ links: [{ rel: "next", href: "" }, { label: "Next", url: "/y" }, null, 7] }, [""]],
+    [{ meta: { pagination: { next: "/x" } } }, ["/x"]],
+    [{ meta: { a: { b: { next: "/x" } } } }, []],
+    [{ next: "x" }, []],
+    [{ previous: "/x", nextOne: "/x" }, []],
+  ])("%j has the links %j", (members, links) => {
+    expect(hintsIn(members).links).toEqual(links);
+  });
+
+  it.each<[object, string, string]>([
+    [{ meta: { next_cursor: "b" } }, "/meta/next_cursor", "cursor={/meta/next_cursor}"],
+    [{ nextPageToken: "b" }, "/nextPageToken", "pageToken={/nextPageToken}"],
+    [{ next_page_token: "b" }, "/next_page_token", "page_token={/next_page_token}"],
+    [{ nextToken: "b" }, "/nextToken", "nextToken={/nextToken}"],
+    [{ next_page: 2 }, "/next_page", "page={/next_page}"],
+    [{ next: "b" }, "/next", "cursor={/next}"],
+    [{ paging: { next: { after: "b" } } }, "/paging/next/after", "cursor={/paging/next/after}"],
+    [{ continuationToken: "b" }, "/continuationToken", "continuationToken={/continuationToken}"],
+    [{ offset: "itr/b" }, "/offset", "offset={/offset}"],
+    [{ has_more: true }, "/has_more", "page={page}"],
+    [{ meta: { hasMore: true, skip: 0, limit: 50 } }, "/meta/hasMore", "skip={received}"],
+    [{ last: false }, "/last", "page={page}"],
+    [{ "a b": { has_more: true } }, "/<key>/has_more", "page={page}"],
+  ])("%j says at %s that there is more, which %s probably asks for", (members, place, value) => {
+    expect(hintsIn(members).more).toEqual({ place, value });
+  });
+
+  it.each([
+    ["x-next-cursor", "b", { place: "X-Next-Cursor", value: "cursor={header:X-Next-Cursor}" }],
+    ["x-next-page", "2", { place: "X-Next-Page", value: "page={header:X-Next-Page}" }],
+    ["x-next-page", "", undefined],
+    ["x-next-link", "b", undefined],
+  ])("the header %s: %s says %j", (name, value, more) => {
+    const headers = new Map([[name, [value]]]);
+
+    expect(pageHints({ beside: "[]", path: [] }, { status: 200, headers }).more).toEqual(more);
+  });
+
+  it.each([
+    [undefined, true],
+    ["items 0-49/51", true],
+    ["items 1-50/51", false],
+    ["items 50-99/100", false],
+    ["items */51", true],
+    ["items 0-49/*", true],
+  ])("status 206 with the range %s says that there is more: %s", (range, expected) => {
+    const headers = new Map(range === undefined ? [] : [["content-range", [range]]]);
+
+    const { more } = pageHints({ beside: "[]", path: [] }, { status: 206, headers });
+
+    expect(more).toEqual(expected ? { place: "status 206", value: "offset={received}" } : undefined);
+  });
+
+  it("the largest total counts, with its place", () => {
+    expect(hintsIn({ total: 3, paging: { total_results: "5" }, meta: { count: 4 } }).total).toEqual({
+      place: "/paging/total_results",
+      value: 5,
+    });
+  });
+
+  it.each([
+    [{ has_more: false }, true],
+    [{ last: true }, true],
+    [{ truncated: false }, true],
+    [{ next: null }, false],
+    [{ has_more: true }, false],
+    [{ total: 50 }, false],
+  ])("%j says by itself that it is the last: %s", (members, isLast) => {
+    expect(hintsIn(members)).toMatchObject({ isLast, isStated: true });
+  });
+
+  it.each([
+    {},
+    { count: 50 },
+    { per_page: 50 },
+    { complete: true },
+    { meta: { version: "v1" } },
+    { total: null },
+  ])("%j says nothing of how many there are", (members) => {
+    expect(hintsIn(members).isStated).toBe(false);
+  });
+
+  it("is looked for around the list, wherever that is, and not in it", () => {
+    const beside = '[{"total":7,"data":{"x":{"next":"b"},"items":{},"count":9}},{"total":99}]';
+
+    expect(
+      pageHints({ beside, path: ["0", "data", "items"] }, { status: 200, headers: NO_HEADERS }),
+    ).toMatchObject({
+      total: { place: "/0/data/count", value: 9 },
+      more: { place: "/0/data/x/next" },
+    });
+  });
+});
