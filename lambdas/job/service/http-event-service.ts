@@ -49,7 +49,7 @@ export interface EventServiceOptions {
   readonly logger: Logger;
   /** Called when the reason for waiting changes; with undefined when requests are under way again. */
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
-  /** For one attempt: connect, headers and body. */
+  /** For one attempt: connect, headers and body. A page of the list has ten times as long. */
   readonly timeoutMs?: number | undefined;
   readonly listCaps?: ListOptions["capBytes"];
   /** How long this process may still work, in milliseconds; absent where nothing limits it. */
@@ -63,6 +63,9 @@ export type HttpEventService = EventService & {
   /** The version of the current credentials, and of the tokens; undefined if they have no versions. */
   readonly credentialsVersion: string | undefined;
 };
+
+/** A service may take minutes to make one page of a long list: so many times as long as for any other response. */
+const LIST_TIMES = 10;
 
 /** Sends nothing before its first use. Throws `CONFIG_INVALID` for an invalid pointer or `nextPage`. */
 export function createEventService(options: EventServiceOptions): HttpEventService {
@@ -107,6 +110,8 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const detailRequest = detailRequests(baseUrl, detailPointer);
   const client = new ApiClient(authenticator, sender, clock);
 
+  const listTimeoutMs = (): number => Math.max(1, Math.min(timeoutMs * LIST_TIMES, timeLeftMs()));
+
   const fail = (error: unknown): never => {
     throw secrets.maskedError(error);
   };
@@ -125,7 +130,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
           pointer: listPointer,
           nextPage,
           capBytes: listCaps,
-          timeLeftMs,
+          timeoutMs: listTimeoutMs,
         },
         signal,
       ).catch(fail),

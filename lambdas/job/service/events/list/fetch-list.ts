@@ -23,8 +23,8 @@ export interface ListOptions {
   /** Undefined: links are followed, and a hint that cannot be followed ends the run. */
   readonly nextPage: NextPage | undefined;
   readonly capBytes: ListCaps;
-  /** How long this process may still work. */
-  readonly timeLeftMs: () => number;
+  /** How long a page may take. */
+  readonly timeoutMs: () => number;
 }
 
 interface ListCaps {
@@ -39,8 +39,6 @@ const MAX_PAGES = 10_000;
 /** In a row. */
 const MAX_WITHOUT_NEW = 20;
 
-/** A service may take minutes to make one page of a long list. */
-const PAGE_MS = 300_000;
 const MOST_TIME_OUTS = 2;
 
 /** How many entries pages usually have. */
@@ -106,7 +104,7 @@ class Pages {
 
   /** Undefined is the answer for a page behind the last one. */
   request(url: URL): ApiRequest<FetchedPage | undefined> {
-    const { pointer, capBytes, timeLeftMs } = this.#options;
+    const { pointer, capBytes, timeoutMs } = this.#options;
     if (this.#requested.has(url.href)) throw this.#endless("form a circle");
     if (this.#requested.size === MAX_PAGES) throw this.#endless(`continue after ${MAX_PAGES} pages`);
     this.#requested.add(url.href);
@@ -116,7 +114,7 @@ class Pages {
       url: this.#shown(url),
       kind: "other",
       bodyCapBytes,
-      timeLimit: { ms: () => Math.max(1, Math.min(PAGE_MS, timeLeftMs())), attempts: MOST_TIME_OUTS },
+      timeLimit: { ms: timeoutMs, attempts: MOST_TIME_OUTS },
       read: (body, response) => {
         const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
         try {
