@@ -5,7 +5,7 @@ import type { OAuthTokens } from "../../lambdas/job/credentials/tokens/token-sto
 import type { RunSettings } from "../../lambdas/job/run/run-settings.ts";
 import { Model } from "./model/model.ts";
 import { TokenPlace } from "./oauth/token-place.ts";
-import type { Plan } from "./plan/plan.ts";
+import { NEXT_PAGE, type Plan } from "./plan/plan.ts";
 import type { SimProcess } from "./process/sim-process.ts";
 import { EMAIL, VirtualService } from "./service/virtual-service.ts";
 import type { World } from "./world.ts";
@@ -51,6 +51,11 @@ export class Account {
       "operator",
       `lifts ${lifted.map(({ name, pointer }) => `${name}=${pointer}`).join()}`,
     );
+  }
+
+  /** The operator sets how pages of the list are asked for. */
+  namePages(): void {
+    this.settings = { ...this.settings, nextPage: NEXT_PAGE[this.#world.plan.setting.paging] };
   }
 
   /** A person authorizes again in the browser. */
@@ -113,6 +118,7 @@ function settingsOf({ setting }: Plan, account: string): RunSettings {
     authUrl: "https://auth.example/",
     isListed: "true",
     listPointer: undefined,
+    nextPage: setting.isPagingKnown ? NEXT_PAGE[setting.paging] : undefined,
     detailPointer: undefined,
     lifted: [],
     requestsPerMinute,

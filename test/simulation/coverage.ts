@@ -11,7 +11,6 @@ const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "
 const UNSEEN: Readonly<Record<string, string>> = {
   QUERY_FAILED: "no query is simulated",
   CREDENTIALS_INVALID: "the operator of a world always stores credentials of the right form",
-  LIST_INCOMPLETE: "the list of a world does not say how many events it has",
   SNAPSHOT_INCOMPLETE: "only a defect of the program leads to it",
 };
 

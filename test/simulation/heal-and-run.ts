@@ -34,6 +34,7 @@ function heal(world: World, account: Account): void {
   const { service, tokens } = account;
   const { nowMs } = world.timeline;
   service.isDisabled = false;
+  account.namePages();
   account.lift(columnsNamed(account.model.reader.columns()));
   service.keepPromisedLimits();
   if (account.password !== service.password) account.store(service.password);

@@ -35,6 +35,8 @@ const SIMPLER_SETTINGS: readonly Partial<Setting>[] = [
   { bytesPerMinute: "unlimited" },
   { requestsPerMinute: "unlimited" },
   { pageSize: undefined },
+  { paging: "link" },
+  { isPagingKnown: true },
   { isShuffled: false },
   { concurrency: 1 },
   { latencyMs: 1 },

@@ -27,6 +27,8 @@ function planOf(setting: Partial<Setting>, items: readonly Item[]): Plan {
     requestsPerMinute: "unlimited",
     bytesPerMinute: "unlimited",
     stricterRequestsPerMinute: undefined,
+    paging: "link",
+    isPagingKnown: true,
     isShuffled: false,
     require: [],
     latencyMs: 5,

@@ -14,8 +14,13 @@ export interface ListOfRun {
 export function notePage(model: Model, { by, kind, url, status, text }: ServedCall): void {
   const facts = model.processes.get(by);
   if (facts === undefined || kind !== "list" || status !== 200) return;
-  if (!url.searchParams.has("page")) facts.readings.push([]);
-  facts.readings.at(-1)?.push(Array.from(text.matchAll(/"uuid":"([^"]+)"/g), ([, uuid = ""]) => uuid));
+  const { searchParams: query } = url;
+  if (!["page", "offset", "cursor"].some((name) => query.has(name))) facts.readings.push([]);
+  const reading = facts.readings.at(-1);
+  const uuids = Array.from(text.matchAll(/"uuid":"([^"]+)"/g), ([, uuid = ""]) => uuid);
+  // Page 1 is asked for after a first request without a number, and is the same if pages are counted from 1.
+  const known = new Set(reading?.flat());
+  if (query.get("page") !== "1" || !uuids.every((uuid) => known.has(uuid))) reading?.push(uuids);
 }
 
 /** The plan of a run was written. */

@@ -60,6 +60,8 @@ function drawSetting(seed: number): Setting {
   const number = new Chance(seed, "number of accounts");
   const size = new Chance(seed, "size of parts");
   const versions = new Chance(seed, "versions");
+  const pages = new Chance(seed, "pages");
+  const hasTwoVersions = versions.is(0.15);
   const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
   const warehouse = chance.pick(["directory", "bucket"]);
   const latencyMs = chance.pick([5, 50, 500, 5_000]);
@@ -67,7 +69,7 @@ function drawSetting(seed: number): Setting {
     accounts: number.is(0.3) ? ["uk", "uk-2"] : ["uk"],
     warehouse,
     method: chance.pick(["session", "session", "basic", "oauth"]),
-    hasTwoVersions: versions.is(0.15),
+    hasTwoVersions,
     events: chance.pick([1, 4, 7, 7, 10, 14]),
     requestsPerMinute,
     bytesPerMinute: chance.pick(["unlimited", "unlimited", "unlimited", 4_000]),
@@ -81,6 +83,9 @@ function drawSetting(seed: number): Setting {
     // A third of the events have a note.
     require: guard.pick([[], [], [], [], ["/note"], ["/date", "/spend"], ["/scope"]]),
     pageSize: chance.pick([undefined, undefined, 5]),
+    // The frozen version knows links only.
+    paging: hasTwoVersions ? "link" : pages.pick(["link", "body-link", "cursor", "page", "offset"]),
+    isPagingKnown: pages.is(0.7),
     isShuffled: list.is(0.5),
     session: {
       maxAgeMs: chance.pick([undefined, undefined, 90 * SECOND_MS]),

@@ -31,6 +31,9 @@ export interface Setting {
   /** JSON Pointers into the detail. */
   readonly require: readonly string[];
   readonly pageSize: number | undefined;
+  readonly paging: keyof typeof NEXT_PAGE;
+  /** The operator has set `nextPage` from the beginning, not only at the end. */
+  readonly isPagingKnown: boolean;
   /** Each request for a page finds the list in another order, so its pages overlap, and miss events. */
   readonly isShuffled: boolean;
   readonly session: {
@@ -58,6 +61,15 @@ export interface Setting {
   /** After so many another execution follows. */
   readonly maxTurns: number;
 }
+
+/** How a page says that another one follows, and the `nextPage` for it: links need none. */
+export const NEXT_PAGE = {
+  link: undefined,
+  "body-link": undefined,
+  cursor: "cursor={/meta/next_cursor}",
+  page: "page={page}",
+  offset: "offset={received}",
+} as const;
 
 export type Item = Start | ProcessFault | ClockFault | Change | Damage | Columns;
 

@@ -29,6 +29,18 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     to: "if (this.#window.used.requests >= requests) return false;",
   },
   {
+    name: "a page that says that more follow is taken for the whole list",
+    file: "service/events/list/fetch-list.ts",
+    from: "if (next === undefined && nextPage === undefined && hints.more)",
+    to: "if (next === null && hints.more)",
+  },
+  {
+    name: "a list that ends before its total is taken for the whole",
+    file: "service/events/list/fetch-list.ts",
+    from: "this.#total.value > received)",
+    to: "this.#total.value < received)",
+  },
+  {
     name: "a refused login is sent again",
     file: "service/auth/by-password.ts",
     from: "if (!isRefusedLogin(error) || !(await credentials.haveChanged())) throw error;",

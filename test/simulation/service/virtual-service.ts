@@ -103,14 +103,27 @@ export class VirtualService {
 
   #list(url: URL): ServiceAnswer {
     const all = this.#setting.isShuffled ? this.#shuffled() : this.content.listed();
-    const { pageSize = all.length } = this.#setting;
-    const page = Number(url.searchParams.get("page") ?? 1);
-    const entries = all
-      .slice((page - 1) * pageSize, page * pageSize)
-      .map((uuid) => this.content.state(uuid).listing);
-    const link = `</v1/events?is_listed=true&page=${page + 1}>; rel="next"`;
-    const headers: [string, string[]][] = page * pageSize < all.length ? [["link", [link]]] : [];
-    return answerOf(200, `{"data":[${entries.join(",")}]}`, headers);
+    const { pageSize = all.length, paging } = this.#setting;
+    const { searchParams: query } = url;
+    const page = query.get("page");
+    const start =
+      page === null ? Number(query.get("offset") ?? query.get("cursor") ?? 0) : (Number(page) - 1) * pageSize;
+    const end = start + pageSize;
+    const isMore = end < all.length;
+    const next = `/v1/events?is_listed=true&page=${end / pageSize + 1}`;
+    const beside = {
+      link: "",
+      "body-link": isMore ? `,"next":"${next}"` : ',"next":null',
+      cursor: `,"meta":{"next_cursor":${isMore ? end : null}}`,
+      page: `,"has_more":${isMore}`,
+      offset: `,"total":${all.length}`,
+    }[paging];
+    const entries = all.slice(start, end).map((uuid) => this.content.state(uuid).listing);
+    return answerOf(
+      200,
+      `{"data":[${entries.join(",")}]${beside}}`,
+      isMore && paging === "link" ? [["link", [`<${next}>; rel="next"`]]] : [],
+    );
   }
 
   #shuffled(): readonly string[] {
