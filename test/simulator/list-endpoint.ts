@@ -93,9 +93,10 @@ const startOf = (
   query: URLSearchParams,
   all: readonly ListEntry[],
   pageSize: number,
-  { asked = "page", parameter = asked === "page0" ? "page" : asked }: ListOptions,
+  { asked: how, parameter }: ListOptions,
 ): number | undefined => {
-  const text = query.get(parameter);
+  const asked = how ?? "page";
+  const text = query.get(parameter ?? (asked === "page0" ? "page" : asked));
   if (text === null) return 0;
   const found = /^\d{1,9}$/.test(text) ? Number(text) : undefined;
   switch (asked) {

@@ -49,7 +49,7 @@ export interface EventServiceOptions {
   readonly logger: Logger;
   /** Called when the reason for waiting changes; with undefined when requests are under way again. */
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
-  /** For one attempt: connect, headers and body. A page of the list has ten times as long. */
+  /** For one attempt: connect, headers and body. A page of the list has ten times as long, within the time left. */
   readonly timeoutMs?: number | undefined;
   readonly listCaps?: ListOptions["capBytes"];
   /** How long this process may still work, in milliseconds; absent where nothing limits it. */
@@ -110,7 +110,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const detailRequest = detailRequests(baseUrl, detailPointer);
   const client = new ApiClient(authenticator, sender, clock);
 
-  const listTimeoutMs = (): number => Math.max(1, Math.min(timeoutMs * LIST_TIMES, timeLeftMs()));
+  const listTimeoutMs = (): number => Math.max(timeoutMs, Math.min(timeoutMs * LIST_TIMES, timeLeftMs()));
 
   const fail = (error: unknown): never => {
     throw secrets.maskedError(error);

@@ -33,8 +33,6 @@ export interface Setting {
   readonly help: string;
 }
 
-const MIB = 1_048_576;
-
 /** The numbers of days that CloudWatch Logs offers. */
 const LOG_RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827, 2_192, 2_557, 2_922, 3_288,
@@ -55,7 +53,6 @@ const requiredPointer = text(
   (value) => (tokensOf(value) ?? []).length > 0,
 );
 const ENDS = 'expected some of "published", "held" and "failed"';
-
 /** Those that all accounts have in common. */
 export const SHARED_SETTINGS = {
   lifted: {
@@ -172,7 +169,7 @@ export const ACCOUNT_SETTINGS = {
   },
   bytesPerMinute: {
     schema: limit,
-    default: 10 * MIB,
+    default: 10 * 1_048_576,
     where: "both",
     flag: "--bytes-per-minute <n>",
     as: "number",

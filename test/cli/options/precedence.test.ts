@@ -32,6 +32,7 @@ const VALUES: Partial<Record<OptionName, readonly Value[]>> = {
   concurrency: [1, 2, 3, 4],
   isListed: ["any", "false", "any", "false"],
   listPointer: ["/a", "/b", "/c", "/d"],
+  nextPage: ["links", "none", "page={page}", "after={last}"],
   detailPointer: ["/a", "/b", "/c", "/d"],
   maxDropPercent: [1, 2, 3, 4.5],
   maxGrowthPercent: [0, 2, 300, 4.5],

@@ -48,14 +48,20 @@ describe("the time that a response may take", () => {
     },
   );
 
-  it("is no more than this process may still work", async () => {
-    const transport = new LateTransport("headers");
-    await using connection = await connect({}, { transport, timeLeftMs: () => 1_234 });
+  it.each([
+    [123_456, 123_456],
+    [29_000, 30_000],
+  ])(
+    "is for a page, with %i ms left to this process, %i ms: never less than for others",
+    async (leftMs, limitMs) => {
+      const transport = new LateTransport("headers");
+      await using connection = await connect({}, { transport, timeLeftMs: () => leftMs });
 
-    await errorOf(connection.service.list());
+      await errorOf(connection.service.list());
 
-    expect(transport.limitsMs).toEqual([1_234, 1_234]);
-  });
+      expect(transport.limitsMs).toEqual([limitMs, limitMs]);
+    },
+  );
 
   it("is that of the request where it has one", async () => {
     await using server = await rawServer(() => undefined);

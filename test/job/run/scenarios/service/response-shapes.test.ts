@@ -33,7 +33,11 @@ describe("a shape the service may have", () => {
 
   test.each<{ what: string; list: ListOptions; code: ErrorCode }>([
     { what: "a total above what came", list: { members: { top: '"total":21' } }, code: "LIST_INCOMPLETE" },
-    { what: "a next link in the body", list: { pageSize: 7, next: "body" }, code: "LIST_INCOMPLETE" },
+    {
+      what: "a cursor in the body",
+      list: { pageSize: 7, next: "none", members: { top: '"next_cursor":"b"' } },
+      code: "LIST_INCOMPLETE",
+    },
     {
       what: "pages to another origin",
       list: { pageSize: 7, nextUrl: (to) => `http://127.0.0.2:1${to}` },
