@@ -58,7 +58,7 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ],
   [
     "a Link header",
-    (text) => nextLink([], headers("link", text), PAGE),
+    (text) => nextLink([], headers("link", text), PAGE, PAGE),
     [
       `</x>${"; a= ".repeat(35)}"`, // 180 characters
       `</x>${times("; a= ")}"`,

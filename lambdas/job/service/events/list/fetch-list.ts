@@ -13,7 +13,7 @@ import { type ApiClient, type ApiRequest, endpoint } from "../../requests/api-cl
 import { requestName, unexpectedStatus } from "../../requests/failure.ts";
 import { type ListPage, MAX_ENTRIES, readListPage } from "./list-page.ts";
 import { EventListBuilder } from "./listed-events.ts";
-import { nextLink } from "./next-link.ts";
+import { namesNextPage, nextLink } from "./next-link.ts";
 import { type PageHints, pageHints } from "./page-hints.ts";
 
 export interface ListOptions {
@@ -183,13 +183,13 @@ class Pages {
 
   #nextByLink(url: URL, { events, rejected, hints, headers }: FetchedPage): URL | undefined {
     const { nextPage } = this.#options;
-    const next = nextLink(hints.links, headers, url);
     if (nextPage?.kind === "none") {
-      if (next)
+      if (namesNextPage(hints.links, headers))
         this.#warning =
           "The list of events names a next page, but --next-page (nextPage) is none: events that are on other pages only are not read.";
       return undefined;
     }
+    const next = nextLink(hints.links, headers, url, firstPage(this.#options));
     // A last page that names itself.
     if (next?.href === url.href && events.length + rejected === 0) return undefined;
     if (next === undefined && nextPage === undefined && hints.more)
@@ -198,9 +198,9 @@ class Pages {
   }
 
   #nextByQuery(query: PageQuery, page: FetchedPage): URL | undefined {
-    const { events, rejected, hints } = page;
+    const { events, rejected, hints, headers } = page;
     const isEmpty = events.length + rejected === 0;
-    const saysMore = hints.more !== undefined || hints.links.length > 0;
+    const saysMore = hints.more !== undefined || namesNextPage(hints.links, headers);
     const value = this.#valueFor(query, page);
     if (isOfPage(query)) {
       this.#hasHadValue ||= value !== undefined;

@@ -9,20 +9,30 @@ import { shownTarget } from "../../requests/failure.ts";
  * header is unreadable.
  * @param links those in the page, as they came
  * @param page the address of the page
+ * @param first that of the first one
  */
 export function nextLink(
   links: readonly string[],
   headers: HttpResponse["headers"],
   page: URL,
+  first: URL,
 ): URL | undefined {
-  const targets = [...(headers.get("link") ?? []).flatMap(nextTargets), ...links];
-  const hrefs = new Set(targets.map((target) => resolve(target, page)));
+  const { targets, isReadable } = nextTargets(headers);
+  // Other malformed links are ignored, but one that might be the next page must not be overlooked.
+  if (!isReadable) throw unexpected("cannot be read");
+  const hrefs = new Set([...targets, ...links].map((target) => resolve(target, page, first)));
   if (hrefs.size > 1) throw unexpected("name two different next pages");
   const [href] = hrefs;
   return href === undefined ? undefined : new URL(href);
 }
 
-function resolve(target: string, page: URL): string {
+/** Whether a link names a next page, wherever that is. */
+export function namesNextPage(links: readonly string[], headers: HttpResponse["headers"]): boolean {
+  const { targets, isReadable } = nextTargets(headers);
+  return links.length > 0 || targets.length > 0 || !isReadable;
+}
+
+function resolve(target: string, page: URL, first: URL): string {
   const url = URL.parse(target, page.href);
   if (url === null) throw unexpected("name a next page that is not a URL");
   if (url.origin !== page.origin && !isWithoutTls(url, page))
@@ -31,9 +41,10 @@ function resolve(target: string, page: URL): string {
     );
   // Without a user name, a password and a fragment.
   const own = new URL(page.origin + url.pathname + url.search);
-  const filter = page.searchParams.get("is_listed");
+  const filter = first.searchParams.get("is_listed");
+  const isOfList = own.pathname.replace(/\/$/, "") === first.pathname;
   // Without its filter the list has other events from this page on.
-  if (own.pathname === page.pathname && filter !== null && !own.searchParams.has("is_listed"))
+  if (isOfList && filter !== null && !own.searchParams.has("is_listed"))
     own.searchParams.set("is_listed", filter);
   return own.href;
 }
@@ -52,14 +63,22 @@ function unexpected(problem: string): SyncError {
   );
 }
 
-/** A link with an anchor is about another page (RFC 8288 §3.2). */
-function nextTargets(header: string): readonly string[] {
-  const { links, unread } = readLinkHeader(header);
-  // Other malformed links are ignored, but one that might be the next page must not be overlooked.
-  if (unread.toLowerCase().includes("next")) throw unexpected("cannot be read");
-  const isNext = ({ parameters }: Link): boolean =>
-    !parameters.has("anchor") && (parameters.get("rel") ?? "").toLowerCase().split(/\s/).includes("next");
-  return links.filter(isNext).map(({ target }) => target);
+/** `isReadable`: no part that is malformed might name a next page. */
+function nextTargets(headers: HttpResponse["headers"]): {
+  readonly targets: readonly string[];
+  readonly isReadable: boolean;
+} {
+  const read = (headers.get("link") ?? []).map(readLinkHeader);
+  return {
+    targets: read.flatMap(({ links }) => links.filter(isNext).map(({ target }) => target)),
+    isReadable: !read.some(({ unread }) => unread.toLowerCase().includes("next")),
+  };
+}
+
+function isNext({ parameters }: Link): boolean {
+  // RFC 8288 §3.2: a link with another context is not about this page.
+  if (parameters.has("anchor")) return false;
+  return (parameters.get("rel") ?? "").toLowerCase().split(/\s/).includes("next");
 }
 
 interface Link {

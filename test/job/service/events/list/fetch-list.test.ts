@@ -386,6 +386,7 @@ describe("the list with --next-page", () => {
 
   it.each<readonly [nextPage: string, list: ListOptions, warning: string | undefined]>([
     ["none", { pageSize: 4, next: "link" }, "names a next page, but --next-page (nextPage) is none"],
+    ["none", { pageSize: 4, nextUrl: () => "https://evil.test/", next: "link" }, "names a next page, but"],
     ["none", { pageSize: 4, next: "none" }, undefined],
     [
       "cursor={/cursor}",

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { nextLink } from "../../../../../lambdas/job/service/events/list/next-link.ts";
+import { namesNextPage, nextLink } from "../../../../../lambdas/job/service/events/list/next-link.ts";
 
 const PAGE = new URL("https://api.example.com/v1/events?is_listed=true");
 const next = (...headers: readonly string[]): string | undefined =>
-  nextLink([], new Map([["link", headers]]), PAGE)?.href;
+  nextLink([], new Map([["link", headers]]), PAGE, PAGE)?.href;
 
 describe("the next page", () => {
   it.each([
@@ -14,6 +14,7 @@ describe("the next page", () => {
     ['<?is_listed=false&page=2>; rel="next"', "https://api.example.com/v1/events?is_listed=false&page=2"],
     ['<?page=2>; rel="next"', "https://api.example.com/v1/events?page=2&is_listed=true"],
     ['<http://api.example.com/x?a=1>; rel="next"', "https://api.example.com/x?a=1"],
+    ["</v1/events/?page=2>; rel=next", "https://api.example.com/v1/events/?page=2&is_listed=true"],
     ["</x>; rel='next'", "https://api.example.com/x"],
     ["</x>; rel='prev next'; title='a, b'", "https://api.example.com/x"],
     ['</x>; rel="https://api.example.com/rels/more next"', "https://api.example.com/x"],
@@ -58,17 +59,17 @@ describe("the next page", () => {
   ])("of the links %j in the page and the header %s is %s", (links, header, expected) => {
     const headers = new Map(header === undefined ? [] : [["link", [header]]]);
 
-    expect(nextLink(links, headers, PAGE)?.href).toBe(expected);
+    expect(nextLink(links, headers, PAGE, PAGE)?.href).toBe(expected);
   });
 
   it("of links in the page and in headers that differ ends the run", () => {
-    expect(() => nextLink(["/y"], new Map([["link", ["</x>; rel=next"]]]), PAGE)).toThrow(
+    expect(() => nextLink(["/y"], new Map([["link", ["</x>; rel=next"]]]), PAGE, PAGE)).toThrow(
       "name two different next pages",
     );
   });
 
   it("is missing where there is no Link header", () => {
-    expect(nextLink([], new Map(), PAGE)).toBeUndefined();
+    expect(nextLink([], new Map(), PAGE, PAGE)).toBeUndefined();
   });
 
   it.each([
@@ -107,5 +108,24 @@ describe("the next page", () => {
     next(hostile);
 
     expect(performance.now() - startedMs).toBeLessThan(200);
+  });
+
+  it("of a page elsewhere that leads back to the list gets its filter back", () => {
+    const page = new URL("https://api.example.com/x?page=2");
+
+    expect(nextLink(["/v1/events?page=3"], new Map(), page, PAGE)?.href).toBe(
+      "https://api.example.com/v1/events?page=3&is_listed=true",
+    );
+  });
+
+  it.each([
+    [[], undefined, false],
+    [[], '</x>; rel="prev"', false],
+    [[], "</x>; rel='next'", true],
+    [[], '<https://evil.test/x>; rel="next"', true],
+    [[], '</x; rel="next"', true],
+    [["https://evil.test/x"], undefined, true],
+  ])("is named by the links %j and the header %s: %s", (links, header, expected) => {
+    expect(namesNextPage(links, new Map(header === undefined ? [] : [["link", [header]]]))).toBe(expected);
   });
 });
