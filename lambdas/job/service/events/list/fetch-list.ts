@@ -190,8 +190,8 @@ class Pages {
       return undefined;
     }
     const next = nextLink(hints.links, headers, url, firstPage(this.#options));
-    // A last page that names itself.
-    if (next?.href === url.href && events.length + rejected === 0) return undefined;
+    // A last page that names itself, or another one although it says that it is the last.
+    if (events.length + rejected === 0 && (next?.href === url.href || hints.isLast)) return undefined;
     if (next === undefined && nextPage === undefined && hints.more)
       throw this.#incomplete(`says at ${hints.more.place} that more follow`, hints.more.value);
     return next;

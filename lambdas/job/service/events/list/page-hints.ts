@@ -32,15 +32,15 @@ export interface PageHints {
 const NEXT =
   /^(?:odata)?next(?:(?:page|records?)?(?:url|uri|link|href|token|cursor|offset|start|marker)|page(?:number)?|key)?$|^(?:next)?continuation(?:token)?$|^resumptiontoken$/;
 const MORE =
-  /^(?:is|has)?(?:more|truncated|incomplete)(?:results|items|records|events|entries|data|pages|available)?$|^hasnext(?:page)?$/;
+  /^(?:is|has)?(?:more|truncated|incomplete)(?:results|items|records|events|entries|data|pages)?(?:available)?$|^hasnext(?:page)?$/;
 const LAST = /^(?:is)?(?:last(?:page)?|done)$/;
-const PAGES = /^(?:total|num|number|max)(?:of)?pages?(?:count)?$|^pages$|^pages?(?:count|total)$|^lastpage$/;
+const PAGES = /^(?:total|num|number)(?:of)?pages?(?:count)?$|^pages$|^pages?(?:count|total)$|^lastpage$/;
 const TOTAL =
-  /^(?:total|full|overall)(?:count|results?|items?|records?|elements?|events?|entries|hits|rows|size|number|found)?$|^num(?:ber)?(?:of)?(?:results?|items?|records?|elements?|events?|entries|hits|rows|found)$|^(?:results?|items?|records?|elements?|events?|entries|hits|rows)?(?:count|total)$/;
+  /^(?:total|full|overall)(?:count|results?|items?|records?|elements?|events?|entries|hits|rows|size|number|found)?$|^num(?:ber)?(?:of)?(?:results?|items?|records?|elements?|events?|entries|hits|rows|found)$|^(?:odata|results?|items?|records?|elements?|events?|entries|hits|rows)?(?:count|total)$|^(?:hits|found)$/;
 /** Only these cannot be the number on this page. */
-const OF_ALL = /total|full|overall|found/;
+const OF_ALL = /total|full|overall|found|odata/;
 /** Objects that count something else than events. */
-const OTHER_COUNTS = /ratelimit|^(?:limits?|quotas?|usage)$/;
+const OTHER_COUNTS = /ratelimit|^(?:limits?|quotas?|usage|shards|facets|aggregations)$/;
 const LINKS = /^links?$/;
 /** The members of a link. */
 const ADDRESS = /^(?:href|url|uri|link)$/;
@@ -65,6 +65,8 @@ export function pageHints(
 
 class Found {
   readonly #links: string[] = [];
+  /** Of a place that has what asks for the next page, and of any other. */
+  #next: PageHints["more"];
   #more: PageHints["more"];
   #total: PageHints["total"];
   #pages: PageHints["pages"];
@@ -72,7 +74,8 @@ class Found {
   #isStated = false;
 
   hints(): PageHints {
-    const [links, more, total, pages] = [this.#links, this.#more, this.#total, this.#pages];
+    const [links, total, pages] = [this.#links, this.#total, this.#pages];
+    const more = this.#next ?? this.#more;
     return { links, more, total, pages, isLast: this.#isLast, isStated: this.#isStated };
   }
 
@@ -83,8 +86,9 @@ class Found {
       if (key === skipped) continue;
       const place = [...path, key];
       this.#readMember(place, value, object);
-      if (levels > 0 && !OTHER_COUNTS.test(normalized(key)))
-        this.readObject(place, value, undefined, levels - 1);
+      // Links often stand one level below what they belong to.
+      const isRead = levels > 0 || LINKS.test(normalized(key));
+      if (isRead && !OTHER_COUNTS.test(normalized(key))) this.readObject(place, value, undefined, levels - 1);
     }
   }
 
@@ -94,7 +98,9 @@ class Found {
     for (const name of ["X-Next-Page", "X-Next-Cursor"]) {
       const value = header(name);
       const parameter = name === "X-Next-Page" ? "page" : "cursor";
-      if (value !== undefined) this.#say(value !== "", name, `${parameter}={header:${name}}`);
+      if (value === undefined) continue;
+      this.#isStated = true;
+      if (value !== "") this.#next ??= { place: name, value: `${parameter}={header:${name}}` };
     }
     // RFC 9110 §14.4, also with a unit that is not "bytes": `items 0-24/319`.
     const [, last, length] = /(?:-(\d+)|\*)\/(\d+)$/.exec(header("Content-Range") ?? "") ?? [];
@@ -117,7 +123,7 @@ class Found {
     else if (TOTAL.test(name)) this.#count("total", place, value, OF_ALL.test(name));
     // Some services name the next page so, and no number.
     else if (name === "offset" && typeof value === "string" && value !== "" && countOf(value) === undefined)
-      this.#say(true, place, `offset={${place}}`);
+      this.#next ??= { place, value: `offset={${place}}` };
   }
 
   #readNext(path: readonly string[], value: unknown): void {
@@ -129,7 +135,8 @@ class Found {
       for (const [key, inner] of addresses.length > 0 ? addresses : members)
         this.#readNext([...path, key], inner);
     } else if (typeof value === "string" && /^(?:https?:\/\/|[/?])/i.test(value)) this.#links.push(value);
-    else if (isPresent(value)) this.#say(true, shown(path), `${parameterFor(path)}={${shown(path)}}`);
+    else if (isPresent(value))
+      this.#next ??= { place: shown(path), value: `${parameterFor(path)}={${shown(path)}}` };
   }
 
   #readLinks(links: readonly unknown[]): void {
@@ -188,7 +195,7 @@ function isPresent(value: unknown): boolean {
 
 /** What the parameter is probably called that takes the value of this member: `next_page_token` is `page_token`. */
 function parameterFor(path: readonly string[]): string {
-  const name = [...path].reverse().find((key) => NEXT.test(normalized(key))) ?? "";
+  const name = path.at(-1) ?? "";
   const rest = name.replace(/^@?(?:odata\.)?next[_\-.]?(?=.)/i, "");
   if (/^next$/i.test(rest)) return "cursor";
   return /^token$/i.test(rest) ? name : rest.charAt(0).toLowerCase() + rest.slice(1);

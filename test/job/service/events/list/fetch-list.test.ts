@@ -220,7 +220,10 @@ describe("the list", () => {
     expect(seen).toEqual(["/brands/v1/auth/login", "/brands/v1/events?is_listed=true"]);
   });
 
-  it("whose last page has no entries and names itself ends there", async () => {
+  it.each<readonly [what: string, ofLast: (page: number) => object]>([
+    ["names itself", (page) => ({ next: `?page=${Math.min(3, page + 1)}` })],
+    ["says that it is the last", (page) => ({ next: `?page=${page + 1}`, has_more: page < 2 })],
+  ])("whose last page has no entries and %s ends there", async (_, ofLast) => {
     const seen: (string | undefined)[] = [];
     await using server = await httpServer((request, response) => {
       seen.push(request.url);
@@ -228,7 +231,7 @@ describe("the list", () => {
       const uuid = `0000000${page}-0000-4000-8000-000000000000`;
       response
         .setHeader("set-cookie", "s=1")
-        .end(JSON.stringify({ data: page < 3 ? [{ uuid }] : [], next: `?page=${Math.min(3, page + 1)}` }));
+        .end(JSON.stringify({ data: page < 3 ? [{ uuid }] : [], ...ofLast(page) }));
     });
     await using connection = await connect({}, { baseUrl: server.url });
 
