@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import type { DetailShape } from "./detail-endpoint.ts";
+import type { FaultRule } from "./faults.ts";
 import type { IdentityOptions } from "./identity/identity-provider.ts";
 import type { RefreshTokenOptions } from "./identity/identity-settings.ts";
 import { averaged } from "./limiter.ts";
@@ -28,6 +29,11 @@ Usage: npm run simulator -- [options]
   --page-size N            events on a page of the list (all on one)
   --next HOW               where the next page is named: link (default), body, cursor or none
   --asked HOW              what a query says of a page: page (default), page0, offset, after or cursor
+  --refuse PERCENT         refuses the details of so many events, as gateways do (0)
+  --refuse-status STATUS   with 404 (default), 403 or 410
+  --refuse-times N         the first N requests for each of them (1)
+  --refuse-seconds SECONDS instead all requests for them, for so long from the first one on
+  --refuse-retry-after SECONDS  and names a Retry-After (none)
   --auth-port N            also starts the identity provider of OAuth, on this port (none)
   --token-seconds N        how long an access token is good, in seconds (3600)
   --rotation KIND          of refresh tokens: single-use (default), same, silent (the response names none)
@@ -37,6 +43,7 @@ Usage: npm run simulator -- [options]
 
 Examples: npm run simulator -- --events 2000 --latency 50 --requests-per-minute 200
           npm run simulator -- --auth-port 8090 --token-seconds 60
+          npm run simulator -- --events 5000 --refuse 0.8 --refuse-status 403
 `;
 
 const RETRY_AFTER = ["seconds", "http-date", "none"] as const;
@@ -44,6 +51,7 @@ const ENCODINGS = ["gzip", "br"] as const;
 const LIST_SHAPES: readonly ListShape[] = ["array", "data-array", "data-map", "data-events", "result-items"];
 const NEXT = ["link", "body", "cursor", "none"] as const;
 const ASKED = ["page", "page0", "offset", "after", "cursor"] as const;
+const REFUSALS = ["404", "403", "410"] as const;
 const ROTATIONS: readonly NonNullable<RefreshTokenOptions["rotation"]>[] = ["single-use", "same", "silent"];
 const DETAIL_SHAPES: readonly DetailShape[] = ["bare", "data", "data-event", "result-item"];
 
@@ -75,6 +83,11 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
       "page-size": { type: "string" },
       next: { type: "string", default: "link" },
       asked: { type: "string", default: "page" },
+      refuse: { type: "string", default: "0" },
+      "refuse-status": { type: "string", default: "404" },
+      "refuse-times": { type: "string", default: "1" },
+      "refuse-seconds": { type: "string" },
+      "refuse-retry-after": { type: "string" },
       "auth-port": { type: "string" },
       "token-seconds": { type: "string", default: "3600" },
       rotation: { type: "string", default: "single-use" },
@@ -110,6 +123,15 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
       asked: oneOf("--asked", values.asked, ASKED),
     },
     detail: { shape: oneOf("--detail-shape", values["detail-shape"], DETAIL_SHAPES) },
+    faults: [
+      gatewayRefusals({
+        share: percent("--refuse", values.refuse) / 100,
+        status: oneOf("--refuse-status", values["refuse-status"], REFUSALS),
+        times: whole("--refuse-times", values["refuse-times"], 1),
+        seconds: optional(values["refuse-seconds"], (text) => whole("--refuse-seconds", text, 1)),
+        retryAfter: optional(values["refuse-retry-after"], (text) => whole("--refuse-retry-after", text, 0)),
+      }),
+    ],
   };
   const identity = {
     accessToken: { lifetimeMs: 1_000 * whole("--token-seconds", values["token-seconds"], 1, 86_400) },
@@ -124,6 +146,35 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
     identity:
       authPort === undefined ? undefined : { ...identity, port: whole("--auth-port", authPort, 0, 65_535) },
   };
+};
+
+interface Refusals {
+  readonly share: number;
+  readonly status: (typeof REFUSALS)[number];
+  readonly times: number;
+  readonly seconds: number | undefined;
+  readonly retryAfter: number | undefined;
+}
+
+/** What a gateway, a firewall or a service in a restart answers for events that are there. */
+const gatewayRefusals = ({ share, status, times, seconds, retryAfter }: Refusals): FaultRule => ({
+  match: {
+    ...{ path: "detail", share, each: true },
+    ...(seconds === undefined ? { times } : { times: Infinity, forMs: seconds * 1_000 }),
+  },
+  fault: {
+    ...{ kind: "status", status: Number(status) },
+    ...(retryAfter === undefined ? {} : { headers: { "retry-after": String(retryAfter) } }),
+  },
+});
+
+const optional = <T>(text: string | undefined, read: (text: string) => T): T | undefined =>
+  text === undefined ? undefined : read(text);
+
+const percent = (option: string, text: string): number => {
+  const value = /^\d{1,3}(?:\.\d{1,4})?$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= 100) return value;
+  throw new Error(`${option} is a number from 0 to 100, not "${text}".`);
 };
 
 const whole = (option: string, text: string, least: number, most = Number.MAX_SAFE_INTEGER): number => {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type FaultMatch, FaultPlan } from "./faults.ts";
 import type { Endpoint } from "./service-request.ts";
+import { makeEvents } from "./simulated-event.ts";
 
 interface Asked {
   readonly endpoint: Endpoint;
@@ -29,12 +30,13 @@ const CASES: readonly (readonly [title: string, match: FaultMatch, hit: readonly
     [4, 5, 6],
   ],
   ["that never comes", { path: "other" }, []],
+  ["for so long, a request each millisecond", { path: "detail", times: Infinity, forMs: 3 }, [2, 3, 4]],
 ];
 
 test.each(CASES)("a rule hits, %s", (_, match, hit) => {
   const plan = new FaultPlan([{ match, fault: { kind: "reset" } }]);
 
-  const hits = REQUESTS.flatMap((request, index) => (plan.next(request) === undefined ? [] : [index]));
+  const hits = REQUESTS.flatMap((request, index) => (plan.next(request, index) === undefined ? [] : [index]));
 
   expect(hits).toEqual(hit);
 });
@@ -46,7 +48,25 @@ test("the first rule that hits wins, and the other rules count the request anywa
     { match: { path: "detail", nth: 2 }, fault: { kind: "html" } },
   ]);
 
-  const kinds = [A, B, A].map((request) => plan.next(request)?.kind);
+  const kinds = [A, B, A].map((request) => plan.next(request, 0)?.kind);
 
   expect(kinds).toEqual(["reset", "hang", undefined]);
+});
+
+test("a rule hits a share of the events, always the same ones, spread over all of them", () => {
+  const match: FaultMatch = { path: "detail", share: 0.1, each: true, times: Infinity };
+  const sorted = makeEvents(1_000)
+    .map(({ uuid }) => uuid)
+    .toSorted();
+  const placesHit = (): readonly number[] => {
+    const plan = new FaultPlan([{ match, fault: { kind: "reset" } }]);
+    return sorted.flatMap((uuid, place) => (plan.next({ endpoint: "detail", uuid }, 0) ? [place] : []));
+  };
+
+  const places = placesHit();
+
+  expect(placesHit()).toEqual(places);
+  expect(Math.abs(places.length - 100)).toBeLessThan(30);
+  for (const tenth of Array(10).keys())
+    expect(places.some((place) => Math.floor(place / 100) === tenth)).toBe(true);
 });

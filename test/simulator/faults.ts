@@ -45,12 +45,16 @@ export interface FaultMatch {
   readonly uuid?: string;
   /** Any of these events. */
   readonly uuids?: ReadonlySet<string>;
+  /** About so large a share of the events, from 0 to 1, spread over all of them: always the same. */
+  readonly share?: number;
   /** The first matching request that is hit, from 1; default 1. */
   readonly nth?: number;
   /** How many matching requests are hit from there on; default 1; `Infinity`: all. */
   readonly times?: number;
   /** `nth` and `times` count for every event by itself: "the first request of every detail". */
   readonly each?: boolean;
+  /** Only so long from the first matching request on. */
+  readonly forMs?: number;
 }
 
 export interface FaultRule {
@@ -60,28 +64,39 @@ export interface FaultRule {
 
 /** Counts the matching requests of every rule. The limits come first: a request refused by them is not counted. */
 export class FaultPlan {
-  readonly #rules: readonly { readonly rule: FaultRule; readonly seen: Map<string, number> }[];
+  readonly #rules: readonly {
+    readonly rule: FaultRule;
+    readonly seen: Map<string, number>;
+    untilMs: number | undefined;
+  }[];
 
   constructor(rules: readonly FaultRule[]) {
-    this.#rules = rules.map((rule) => ({ rule, seen: new Map() }));
+    this.#rules = rules.map((rule) => ({ rule, seen: new Map(), untilMs: undefined }));
   }
 
   /** The fault of the first rule that hits this request; every rule that matches counts it. */
-  next(request: { readonly endpoint: Endpoint; readonly uuid?: string }): Fault | undefined {
+  next(request: { readonly endpoint: Endpoint; readonly uuid?: string }, nowMs: number): Fault | undefined {
     let hit: Fault | undefined;
-    for (const { rule, seen } of this.#rules) {
-      const { path, uuid, uuids, nth = 1, times = 1, each = false } = rule.match;
+    for (const state of this.#rules) {
+      const { rule, seen } = state;
+      const { path, uuid, uuids, share, nth = 1, times = 1, each = false, forMs = Infinity } = rule.match;
       if (path !== undefined && path !== request.endpoint) continue;
       if (uuid !== undefined && uuid !== request.uuid) continue;
       if (uuids !== undefined && !uuids.has(request.uuid ?? "")) continue;
+      if (share !== undefined && !isOfShare(request.uuid, share)) continue;
       const key = each ? (request.uuid ?? "") : "";
       const count = (seen.get(key) ?? 0) + 1;
       seen.set(key, count);
-      if (count >= nth && count < nth + times) hit ??= rule.fault;
+      state.untilMs ??= nowMs + forMs;
+      if (count >= nth && count < nth + times && nowMs < state.untilMs) hit ??= rule.fault;
     }
     return hit;
   }
 }
+
+/** By the end of the uuid: its beginning is the order in which a client may ask. */
+const isOfShare = (uuid: string | undefined, share: number): boolean =>
+  uuid !== undefined && Number.parseInt(uuid.slice(-8), 16) < share * 2 ** 32;
 
 const RESPONSES: ReadonlySet<Fault["kind"]> = new Set<WrongResponse["kind"]>([
   "status",

@@ -84,7 +84,7 @@ export class Front {
   ): Delivery {
     const settings = this.#settings;
     const nowMs = this.#clock.now();
-    const fault = refused === undefined ? this.#faults.next(request) : undefined;
+    const fault = refused === undefined ? this.#faults.next(request, nowMs) : undefined;
     const { wrong, damage, endsSessions } = sorted(fault);
     if (endsSessions) this.endSessions();
     const made =

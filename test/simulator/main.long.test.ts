@@ -155,6 +155,25 @@ describe("the command line", () => {
   });
 
   test.each([
+    ["--refuse 2.5", { share: 0.025, each: true, times: 1 }, { status: 404 }],
+    ["--refuse 100 --refuse-status 403 --refuse-times 3", { share: 1, times: 3 }, { status: 403 }],
+    [
+      "--refuse 1 --refuse-status 410 --refuse-seconds 30 --refuse-retry-after 20",
+      { share: 0.01, times: Infinity, forMs: 30_000 },
+      { status: 410, headers: { "retry-after": "20" } },
+    ],
+  ])("refuses details as a gateway does: %s", (args, match, fault) => {
+    const options = readCommandLine(args.split(" "));
+
+    expect(options?.service.faults).toMatchObject([{ match: { path: "detail", ...match }, fault }]);
+  });
+
+  test.each([
+    ["--refuse", "101"],
+    ["--refuse-status", "401"],
+    ["--refuse-times", "0"],
+    ["--refuse-seconds", "soon"],
+    ["--refuse-retry-after", "-1"],
     ["--events", "-1"],
     ["--port", "65536"],
     ["--latency", "1.5"],
