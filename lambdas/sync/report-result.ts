@@ -8,6 +8,7 @@ import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/compare/
 import type { Preview } from "../job/run/compare/preview.ts";
 import { publishedFieldChanges } from "../job/run/publish/log-fields.ts";
 import { countText } from "../job/run/record/count-text.ts";
+import { missingText } from "../job/run/record/missing-text.ts";
 import {
   type BusEvent,
   failedStartEvent,
@@ -123,7 +124,7 @@ function heldMail(account: string, { row, explanation, preview }: RunResult): Ma
     section: "held",
     what: `The snapshot ${snapshotId} of the account ${account} is held: it waits for a person to decide. Readers keep what they have.`,
     why: because(row.reason, explanation ?? null),
-    effect: `${changes(preview)} ${missing(row, preview)}`.trim(),
+    effect: [changes(preview), missing(row, preview)].filter((part) => part !== "").join(" "),
     examples: examples(preview),
     wait: ifNotAccepted(wasPinned({ reason: row.reason, preview })),
     diff: payload({ action: "diff", account, snapshotId }),
@@ -176,15 +177,9 @@ function changes(preview: Preview | undefined): string {
   return `Publishing it would add ${countText(added)}, change ${countText(changed)} and remove ${countText(removed)} events.`;
 }
 
-function missing(row: RunLogEntry, preview: Preview | undefined): string {
-  const left = leftOutCount(row);
-  if (row.listed === null || left === 0) return "";
-  const reasons = (["gone", "forbidden", "rejected"] as const).flatMap((key) => {
-    const value = (preview ?? row)[key] ?? 0;
-    return value > 0 ? [`${countText(value)} ${key}`] : [];
-  });
-  const why = reasons.length === 0 ? "" : ` (${reasons.join(", ")})`;
-  return `Of ${countText(row.listed)} listed events ${countText(left)} have no row${why}.`;
+function missing({ listed, ...row }: RunLogEntry, preview: Preview | undefined): string {
+  const text = missingText({ ...(preview ?? row), listed });
+  return text === "" ? "" : `${text}.`;
 }
 
 /** `added 5a…, 7c…; removed 9e…`. */

@@ -13,6 +13,7 @@ import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/run/discover.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
+import { missingReasons } from "../../../lambdas/job/run/record/missing-text.ts";
 import { typesOf } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { liftText } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { readColumns, type TableColumns } from "../../../lambdas/job/snapshot/rows/table-columns.ts";
@@ -84,18 +85,10 @@ function print(discovery: Discovery, terminal: Terminal): void {
 
 /** Why a sample of 50 is 47 events. */
 function unread({ leftOut }: Discovery): string {
-  const parts = Object.entries(leftOut).map(
-    ([reason, count]) => `${countText(count)} ${UNREAD[reason] ?? reason}`,
-  );
-  return parts.length === 0 ? "" : `; of the rest of the sample ${parts.join(", ")}`;
+  const { gone = 0, forbidden = 0, oversize = 0, too_deep = 0 } = leftOut;
+  const rest = missingReasons({ gone, forbidden, rejected: oversize + too_deep, oversize, too_deep });
+  return rest === "" ? "" : `; the rest of the sample is missing: ${rest}`;
 }
-
-const UNREAD: Readonly<Record<string, string>> = {
-  gone: "are gone (404 or 410)",
-  forbidden: "are refused (403)",
-  oversize: "are too large",
-  too_deep: "are nested too deep",
-};
 
 function advice(discovery: Discovery): readonly string[] {
   const { columns, suggestions } = discovery;

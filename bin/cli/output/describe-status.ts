@@ -9,6 +9,7 @@ import {
 import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
+import { missingByReason } from "../../../lambdas/job/run/record/missing-text.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import type { AccountStatus, Status } from "../../../lambdas/job/run/status.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
@@ -117,25 +118,9 @@ function firstOfEach(preview: Preview): readonly string[] {
     ...first("added", added ?? 0, uuids.added),
     ...first("changed", changed ?? 0, uuids.changed),
     ...first("removed", removed ?? 0, uuids.removed),
-    ...missingOf(preview).flatMap(([what, missing, reason]) =>
-      first(`missing because ${what}`, missing, reason ? uuids[reason] : []),
+    ...missingByReason(preview).flatMap(({ what, count, reason }) =>
+      first(`missing because ${what}`, count, reason ? uuids[reason] : []),
     ),
-  ];
-}
-
-type Reason = "forbidden" | "gone" | "oversize" | "too_deep";
-
-/** Listed events without a row, by reason; of the last one no uuids are known. */
-export function missingOf(
-  counts: Pick<Preview, Reason | "rejected">,
-): readonly (readonly [what: string, count: number, reason?: Reason])[] {
-  const { gone, forbidden, rejected, oversize, too_deep } = counts;
-  return [
-    ["forbidden (403)", forbidden, "forbidden"],
-    ["gone (404 or 410)", gone, "gone"],
-    ["too large", oversize, "oversize"],
-    ["nested too deep", too_deep, "too_deep"],
-    ["without a valid uuid", rejected - oversize - too_deep],
   ];
 }
 

@@ -1,9 +1,8 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
 import { wasPinned } from "../../../lambdas/job/run/compare/held-snapshots.ts";
-import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
-import { leftOutCount } from "../../../lambdas/job/run/record/run-log.ts";
+import { missingText } from "../../../lambdas/job/run/record/missing-text.ts";
 import type { RunResult, Skipped } from "../../../lambdas/job/run/record/run-result.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
@@ -78,10 +77,9 @@ function describe(
   const outcome = error?.code === "INTERRUPTED" ? "interrupted" : row.outcome;
   const lines = [`${outcome}  ${name} ${row.run_id}, ${durationText(row.seconds * 1000)}`];
   if (row.events !== null) {
-    const missing = leftOutCount(row);
-    const left =
-      missing === 0 ? "" : `, ${countText(missing)} of ${countText(row.listed ?? 0)} listed have none`;
-    lines.push(`  ${plural(row.events, "event")} with details${left}${repeatedEntries(row)}`);
+    const missing = missingText(row);
+    lines.push(`  ${plural(row.events, "event")} with details${repeatedEntries(row)}`);
+    if (missing !== "") lines.push(`  ${missing}`);
   }
   if (row.added !== null) lines.push(`  ${changeCounts(row)}`);
   if (row.requests !== null) {

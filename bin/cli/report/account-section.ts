@@ -7,12 +7,13 @@ import {
 } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
+import { missingReasons } from "../../../lambdas/job/run/record/missing-text.ts";
 import { isRun, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { type Status, status } from "../../../lambdas/job/run/status.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { entryIds, type Publication, readEntry } from "../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
-import { madeAtMs, missingOf, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
+import { madeAtMs, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
 import { type Html, html } from "../output/html.ts";
 import { age, minute, plural } from "../output/words.ts";
 import { manifestFigures } from "./figures/manifest-figures.ts";
@@ -170,12 +171,10 @@ function heldNotes(status: Status, commandsFor: CommandsFor): readonly Html[] {
 
 function note(one: HeldSnapshot, { head }: Status, { accept, diff }: HeldCommands): Html {
   const { snapshotId, reason, explanation, preview } = one;
-  const lacks = (preview ? missingOf(preview) : []).flatMap(([what, missed]) =>
-    missed > 0 ? [`${countText(missed)} ${what}`] : [],
-  );
+  const missing = preview ? missingReasons(preview) : "";
   const lines = [
     ...(preview ? [sentence(wouldDo(preview, head?.snapshot_id ?? null))] : []),
-    ...(lacks.length > 0 ? [sentence(`missing: ${lacks.join(", ")}`)] : []),
+    ...(missing === "" ? [] : [sentence(`missing: ${missing}`)]),
   ];
   return html`<div class="note held"><h3>Held: ${reason}</h3>
 <p>${explanation}</p>

@@ -82,7 +82,7 @@ export async function dryRun(
   }
 
   const rejected = list.rejected + left.oversize + left.too_deep;
-  const { gone, forbidden } = left;
+  const { gone, forbidden, oversize, too_deep } = left;
   const counted = limit === undefined ? changes : { added: null, changed: null, removed: null };
   const { repeated } = list;
   attempt.counts = { listed, events, gone, forbidden, rejected, repeated, ...counted };
@@ -92,7 +92,7 @@ export async function dryRun(
     limit === undefined
       ? guard(
           {
-            ...{ listed, events, gone, forbidden, rejected },
+            ...{ listed, events, gone, forbidden, rejected, oversize, too_deep },
             headEvents: head?.events,
             accepted: head?.accepted,
             incomplete,

@@ -47,7 +47,7 @@ test("a held snapshot shows what publishing it would do, in numbers, and how to 
 
   const text = page.replaceAll(/<[^>]*>/g, "");
   expect(text).toContain("Publishing it would add 5, change 8 and remove 274 events, compared with");
-  expect(text).toContain("Missing: 1 forbidden (403), 2 gone (404 or 410).");
+  expect(text).toContain("Missing: 2 gone (404 or 410), 1 forbidden (403).");
   expect(text).toContain("brand-events-sync diff 2026-08-08T06-00-00.000Z --account uk");
   expect(text).toContain("Or wait: Readers keep what they see.");
   expect(page).not.toContain(UUID);

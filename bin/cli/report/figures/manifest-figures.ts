@@ -3,6 +3,7 @@
 
 import { undefinedIfDamaged } from "../../../../lambdas/job/errors/sync-error.ts";
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
+import { missingByReason } from "../../../../lambdas/job/run/record/missing-text.ts";
 import {
   type FieldChanges,
   fieldChanges,
@@ -13,7 +14,6 @@ import {
 import { type Manifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../../lambdas/job/storage/store.ts";
-import { missingOf } from "../../output/describe-status.ts";
 import { plural } from "../../output/words.ts";
 import { type Figure, instantCell, table } from "../page/figure.ts";
 
@@ -47,9 +47,9 @@ type Counts = Manifest["counts"];
 
 /** @param before of the snapshot that the head is compared with; undefined where that is gone */
 function leftOutFigure(now: Counts, before: Counts | undefined): Figure {
-  const earlier = before ? missingOf(before) : [];
-  const counts = missingOf(now)
-    .map(([name, count], at) => ({ name, now: count, before: earlier[at]?.[1] ?? null }))
+  const earlier = before ? missingByReason(before) : [];
+  const counts = missingByReason(now)
+    .map(({ what: name, count }, at) => ({ name, now: count, before: earlier[at]?.count ?? null }))
     .filter((one) => one.now + (one.before ?? 0) > 0);
   const missing = now.listed - now.events;
   const listed = `${countText(now.listed)} listed events`;

@@ -7,6 +7,8 @@ import { ensureJson, readJson } from "../../storage/json-object.ts";
 import type { Missing } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type Preview, previewSchema } from "../compare/preview.ts";
+import { countText } from "../record/count-text.ts";
+import { missingReasons } from "../record/missing-text.ts";
 
 export const HOLD_REASONS = [
   "NO_EVENTS",
@@ -40,6 +42,9 @@ interface GuardLimits {
 
 interface GuardCounts extends Missing, ListCounts {
   readonly events: number;
+  /** Parts of `rejected`. */
+  readonly oversize: number;
+  readonly too_deep: number;
   /** What a person accepted last; undefined for nothing. */
   readonly accepted: Missing | undefined;
   /** Events of the head's snapshot; undefined for the first one. */
@@ -63,22 +68,23 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
   const { listed, events, headEvents, unstable } = counts;
   const most = mayBeMissing(listed, limits);
   const missing = counts.gone + counts.forbidden + counts.rejected;
-  const reasons = missing === 0 ? "" : ` Missing: ${describeMissing(counts)}.`;
+  const reasons = missing === 0 ? "" : ` Missing: ${missingReasons(counts)}.`;
   if (events === 0) {
-    const why = listed === 0 ? "the list is empty" : `none of the ${listed} listed events has details`;
+    const why =
+      listed === 0 ? "the list is empty" : `none of the ${countText(listed)} listed events has details`;
     return { reason: "NO_EVENTS", explanation: `The snapshot has no events: ${why}.${reasons}` };
   }
   if (unstable > most) {
     return {
       reason: "LIST_UNSTABLE",
-      explanation: `${describeUnstable(counts)} The limit is ${most} (--max-missing; maxMissingPercent in AWS).${reasons}`,
+      explanation: `${describeUnstable(counts)} The limit is ${countText(most)} (--max-missing; maxMissingPercent in AWS).${reasons}`,
     };
   }
   if (headEvents !== undefined && events * 100 < headEvents * (100 - limits.maxDropPercent)) {
     const percent = ((1 - events / headEvents) * 100).toFixed(1);
     return {
       reason: "DROPPED",
-      explanation: `${events} events are ${percent} % fewer than the ${headEvents} that readers see now; the limit is ${limits.maxDropPercent} % (--max-drop; maxDropPercent in AWS).${reasons}`,
+      explanation: `${countText(events)} events are ${percent} % fewer than the ${countText(headEvents)} that readers see now; the limit is ${limits.maxDropPercent} % (--max-drop; maxDropPercent in AWS).${reasons}`,
     };
   }
   const { maxGrowthPercent } = limits;
@@ -89,23 +95,25 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
   ) {
     return {
       reason: "GREW",
-      explanation: `${events} events are ${growth(events, headEvents)} the ${headEvents} that readers see now; the limit is ${maxGrowthPercent} % (--max-growth; maxGrowthPercent in AWS).${reasons}`,
+      explanation: `${countText(events)} events are ${growth(events, headEvents)} the ${countText(headEvents)} that readers see now; the limit is ${maxGrowthPercent} % (--max-growth; maxGrowthPercent in AWS).${reasons}`,
     };
   }
   const unaccepted = moreThanAccepted(counts);
   const beside =
-    unaccepted === missing ? "" : `, in addition to the ${missing - unaccepted} that were accepted before`;
-  if (unaccepted * 100 > listed * (100 - MIN_ROWS_PERCENT)) {
+    unaccepted === missing
+      ? ""
+      : `, in addition to the ${countText(missing - unaccepted)} that were accepted before`;
+  if (areFewRows(unaccepted, listed)) {
     return {
       reason: "FEW_ROWS",
-      explanation: `Only ${events} of ${listed} listed events have details; at least ${MIN_ROWS_PERCENT} % must${beside}, and no setting changes that.${reasons} ${remedy(counts)}`,
+      explanation: `Only ${countText(events)} of ${countText(listed)} listed events have details; at least ${MIN_ROWS_PERCENT} % must${beside}, and no setting changes that.${reasons} ${remedy(counts)}`,
     };
   }
   if (unaccepted > most) {
     const percent = Math.floor((unaccepted / listed) * 100) + 1;
     return {
       reason: "MISSING",
-      explanation: `${missing} of ${listed} listed events have no details; ${most} may have none${beside} (--max-missing; maxMissingPercent in AWS).${reasons} ${remedy(counts)} Or allow as many: "maxMissingPercent": ${percent} in brand-events.json or cdk.json, --max-missing ${percent}.`,
+      explanation: `${countText(missing)} of ${countText(listed)} listed events have no details; ${countText(most)} may have none${beside} (--max-missing; maxMissingPercent in AWS).${reasons} ${remedy(counts)} Or allow as many: "maxMissingPercent": ${percent} in brand-events.json or cdk.json, --max-missing ${percent}.`,
     };
   }
   return guardRequired(counts, limits);
@@ -114,8 +122,8 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
 /** What is wrong with a list whose `unstable` is not 0. */
 export function describeUnstable({ listed, readings, unstable }: ListCounts): string {
   return readings === 1
-    ? `${unstable} entries of the list had come on a page before, and there was no time or budget to read it again: if it changed while it was read, about as many events are missing in addition to the ${listed} that were found.`
-    : `The list changed while it was read: ${unstable} of ${listed} events are not in each of its ${readings} readings, and others may be missing.`;
+    ? `${countText(unstable)} entries of the list had come on a page before, and there was no time or budget to read it again: if it changed while it was read, about as many events are missing in addition to the ${countText(listed)} that were found.`
+    : `The list changed while it was read: ${countText(unstable)} of ${countText(listed)} events are not in each of its ${readings} readings, and others may be missing.`;
 }
 
 /** Held where too many events lack a required field; undefined where they do not. */
@@ -126,11 +134,24 @@ export function guardRequired(
   const most = mayBeMissing(listed, limits);
   if (incomplete.events <= most) return undefined;
   const fields = incomplete.fields.filter(({ events: lacking }) => lacking > 0);
-  const named = fields.map(({ pointer, events: lacking }) => `${pointer} in ${lacking}`);
+  const named = fields.map(({ pointer, events: lacking }) => `${pointer} in ${countText(lacking)}`);
   return {
     reason: "REQUIRED",
-    explanation: `${incomplete.events} of ${events} events lack a required field (--require; require in AWS): ${named.join(", ")}. ${most} may lack one (--max-missing; maxMissingPercent in AWS).`,
+    explanation: `${countText(incomplete.events)} of ${countText(events)} events lack a required field (--require; require in AWS): ${named.join(", ")}. ${countText(most)} may lack one (--max-missing; maxMissingPercent in AWS).`,
   };
+}
+
+/** Whether the snapshot of a list of which so much is missing is held, whatever else it has. */
+export function areTooManyMissing(
+  counts: Missing & Pick<GuardCounts, "accepted">,
+  limits: Pick<GuardLimits, "maxMissingPercent">,
+): boolean {
+  const unaccepted = moreThanAccepted(counts);
+  return areFewRows(unaccepted, counts.listed) || unaccepted > mayBeMissing(counts.listed, limits);
+}
+
+function areFewRows(unaccepted: number, listed: number): boolean {
+  return unaccepted * 100 > listed * (100 - MIN_ROWS_PERCENT);
 }
 
 function mayBeMissing(listed: number, { maxMissingPercent }: Pick<GuardLimits, "maxMissingPercent">): number {
@@ -138,7 +159,7 @@ function mayBeMissing(listed: number, { maxMissingPercent }: Pick<GuardLimits, "
 }
 
 /** Of each reason: the share of it that was accepted is expected again. */
-function moreThanAccepted({ accepted, ...found }: GuardCounts): number {
+function moreThanAccepted({ accepted, ...found }: Missing & Pick<GuardCounts, "accepted">): number {
   return MISSING_REASONS.reduce((sum, reason) => {
     const share = accepted === undefined || accepted.listed === 0 ? 0 : accepted[reason] / accepted.listed;
     return sum + Math.max(0, found[reason] - Math.floor(found.listed * share));
@@ -157,15 +178,6 @@ function remedy({ listed, forbidden }: Missing): string {
 function growth(events: number, headEvents: number): string {
   if (headEvents === 0) return "more than";
   return `${((events / headEvents - 1) * 100).toFixed(1)} % more than`;
-}
-
-function describeMissing({ gone, forbidden, rejected }: Missing): string {
-  const parts = [
-    [forbidden, "forbidden (403)"],
-    [gone, "gone (404 or 410)"],
-    [rejected, "rejected (no valid uuid, too large, or nested too deep)"],
-  ] as const;
-  return parts.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`])).join(", ");
 }
 
 /** The mark of a held snapshot: complete and verified, but not published until a person accepts it. */

@@ -8,7 +8,7 @@ import { MemoryStore } from "../../storage/memory-store.ts";
 const INCOMPLETE = { events: 0, fields: [] };
 const READ_ONCE = { readings: 1, unstable: 0 };
 const NONE_MISSING = {
-  ...{ gone: 0, forbidden: 0, rejected: 0, accepted: undefined },
+  ...{ gone: 0, forbidden: 0, rejected: 0, oversize: 0, too_deep: 0, accepted: undefined },
   incomplete: INCOMPLETE,
   ...READ_ONCE,
 };
@@ -77,6 +77,7 @@ describe("the guard", () => {
         gone: 1,
         forbidden: 17,
         rejected: 2,
+        oversize: 1,
         headEvents: undefined,
       },
       limits,
@@ -86,7 +87,7 @@ describe("the guard", () => {
       "50 events are 50.0 % fewer than the 100 that readers see now; the limit is 20 % (--max-drop; maxDropPercent in AWS).",
     );
     expect(missing?.explanation).toBe(
-      '20 of 1000 listed events have no details; 10 may have none (--max-missing; maxMissingPercent in AWS). Missing: 17 forbidden (403), 1 gone (404 or 410), 2 rejected (no valid uuid, too large, or nested too deep). 1.7 % of the listed events are refused (403). If the account may not see them, accept this snapshot: then later ones with the same share are published. Or allow as many: "maxMissingPercent": 3 in brand-events.json or cdk.json, --max-missing 3.',
+      '20 of 1,000 listed events have no details; 10 may have none (--max-missing; maxMissingPercent in AWS). Missing: 1 gone (404 or 410), 17 forbidden (403), 1 too large, 1 without a valid uuid. 1.7 % of the listed events are refused (403). If the account may not see them, accept this snapshot: then later ones with the same share are published. Or allow as many: "maxMissingPercent": 3 in brand-events.json or cdk.json, --max-missing 3.',
     );
   });
 
@@ -153,9 +154,9 @@ describe("the guard", () => {
     const required = guard({ ...counts, headEvents: 1200, incomplete: { events: 13, fields } }, limits);
 
     expect([grew?.explanation, fromNothing?.explanation, required?.explanation]).toEqual([
-      "1200 events are 50.0 % more than the 800 that readers see now; the limit is 25 % (--max-growth; maxGrowthPercent in AWS).",
-      "1200 events are more than the 0 that readers see now; the limit is 25 % (--max-growth; maxGrowthPercent in AWS).",
-      "13 of 1200 events lack a required field (--require; require in AWS): /date in 12, /brand/name in 3. 12 may lack one (--max-missing; maxMissingPercent in AWS).",
+      "1,200 events are 50.0 % more than the 800 that readers see now; the limit is 25 % (--max-growth; maxGrowthPercent in AWS).",
+      "1,200 events are more than the 0 that readers see now; the limit is 25 % (--max-growth; maxGrowthPercent in AWS).",
+      "13 of 1,200 events lack a required field (--require; require in AWS): /date in 12, /brand/name in 3. 12 may lack one (--max-missing; maxMissingPercent in AWS).",
     ]);
   });
 
