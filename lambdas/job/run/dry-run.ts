@@ -11,6 +11,7 @@ import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { fetchResults } from "./collect/collect.ts";
 import { sayEstimate } from "./collect/estimate.ts";
 import { readListOnce } from "./collect/read-list.ts";
+import { knownRefusals, Refusals } from "./collect/refusals.ts";
 import { explainDamage } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import { guard, guardRequired } from "./publish/guard.ts";
@@ -48,8 +49,12 @@ export async function dryRun(
   let events = 0;
   let seen = 0;
 
+  const known = await knownRefusals(ports.store, head);
+  const missing = { listed, gone: 0, forbidden: 0, rejected: list.rejected };
+  const refusals = new Refusals({ ports, settings, known, missing });
+
   async function* rows(): AsyncGenerator<Row> {
-    const options = { service, settings, signal: ports.signal };
+    const options = { service, settings, refusals, signal: ports.signal };
     for await (const result of fetchResults(Iterator.from(list.events).take(planned), options)) {
       seen += 1;
       sayLeft(planned - seen);

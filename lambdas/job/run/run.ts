@@ -6,9 +6,10 @@ import { createPlan, type Plan, plannedTrigger } from "../snapshot/staging/plan.
 import type { LogEnd } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { SnapshotFacts } from "./build/build-snapshot.ts";
-import { collect, rangeCut } from "./collect/collect.ts";
+import { type CollectTask, collect, rangeCut } from "./collect/collect.ts";
 import { sayEstimate } from "./collect/estimate.ts";
 import { readList } from "./collect/read-list.ts";
+import { knownRefusals } from "./collect/refusals.ts";
 import { findUnfinished, shapeOfPlan } from "./collect/unfinished-run.ts";
 import { dryRun } from "./dry-run.ts";
 import { handOver, mayTakeOver, type OwnExecution } from "./hand-over/hand-over.ts";
@@ -140,7 +141,7 @@ async function makeSnapshot(session: RunSession, baseline: Baseline, mayAdopt: b
   const service = await session.openService();
   const chain = staged ?? new Chain(store, await listAndPlan(session, service, end.head));
   const facts = factsOf(chain);
-  await stage(session, service, chain, facts);
+  await stage(session, service, { chain, facts, known: await knownRefusals(store, end.head) });
   return publishRun({ session, ...baseline, chain, facts });
 }
 
@@ -186,10 +187,10 @@ async function announceStart(
 async function stage(
   session: RunSession,
   service: CountingService,
-  chain: Chain,
-  facts: SnapshotFacts,
+  task: Pick<CollectTask, "chain" | "facts" | "known">,
 ): Promise<void> {
   const { ports, settings, budget } = session;
+  const { chain } = task;
   const total = chain.plan.header.events;
   const left = total - chain.end;
   const sayLeft = sayEstimate(left, budget, ports.logger);
@@ -201,7 +202,7 @@ async function stage(
     sayLeft(total - done);
     report(done);
   };
-  await collect(session, { service, chain, facts, cut, onDone });
+  await collect(session, { ...task, service, cut, onDone });
 }
 
 async function cleanUp({ ports, settings: { retainDays } }: RunSession): Promise<void> {

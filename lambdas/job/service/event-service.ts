@@ -40,7 +40,12 @@ export type Detail =
       readonly eventDate: string | null;
       readonly scope: string | null;
     }
-  | { readonly kind: "left-out"; readonly reason: "gone" | "forbidden" | "oversize" | "too_deep" };
+  | {
+      readonly kind: "left-out";
+      readonly reason: "gone" | "forbidden" | "oversize" | "too_deep";
+      /** How long the service asks to wait before the event is requested again. */
+      readonly retryAfterMs?: number | undefined;
+    };
 
 /**
  * Each call includes login, rate limit, cooldown and retries, and resolves with a complete result or throws a

@@ -37,6 +37,7 @@ export class SmallWorld {
   details = 0;
   settings: RunSettings;
   #pid = 0;
+  #passing: NodeJS.Immediate | undefined;
 
   constructor(settings: Partial<RunSettings> = {}) {
     this.settings = {
@@ -115,6 +116,14 @@ export class SmallWorld {
     return new Map((await this.catalog.events(ACCOUNT)).map(({ uuid, event }) => [uuid, event]));
   }
 
+  /** Once for all events that are refused at the same time, when all of them wait for their second question. */
+  #letTimePass(): void {
+    this.#passing ??= setImmediate(() => {
+      this.#passing = undefined;
+      this.clock.advance(AGAIN_AFTER_MS);
+    });
+  }
+
   #service(): CountingService {
     return {
       logIn: async () => undefined,
@@ -130,7 +139,10 @@ export class SmallWorld {
       detail: async (requestAs) => {
         this.details += 1;
         const found = [...this.events].find(([n]) => uuid(n) === requestAs && !this.gone.has(n));
-        if (!found) return { kind: "left-out", reason: "gone" };
+        if (!found) {
+          this.#letTimePass();
+          return { kind: "left-out", reason: "gone" };
+        }
         const event = eventText(...found).replace("}", this.fieldOfNote ? `,"${this.fieldOfNote}":1}` : "}");
         return { kind: "event", event, value: JSON.parse(event), eventDate: "2026-01-01", scope: null };
       },
@@ -139,6 +151,9 @@ export class SmallWorld {
     };
   }
 }
+
+/** Between the two questions for an event that is gone. */
+const AGAIN_AFTER_MS = 5_000;
 
 const uuids = new Map<number, string>();
 function uuid(n: number): string {

@@ -1,19 +1,20 @@
 // COLLECT: fetches the details of a plan, N at once, and stages them in plan order, range after range.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { EventService } from "../../service/event-service.ts";
+import type { Detail, EventService } from "../../service/event-service.ts";
 import { lineBytes } from "../../snapshot/files/gzip-lines.ts";
 import { MAX_PART_BYTES, writeLines } from "../../snapshot/files/parts.ts";
 import { lifter } from "../../snapshot/rows/lifted-column.ts";
 import { fitsRow, type Row, rowLine } from "../../snapshot/rows/row.ts";
-import type { Chain, LeftOut, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
+import type { Chain, LeftOut, LeftOutReason, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import type { SnapshotFacts } from "../build/build-snapshot.ts";
 import type { Lease } from "../lease/lease.ts";
 import { countText } from "../record/count-text.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { mapOrdered } from "./map-ordered.ts";
+import { mapOrdered, type StepAside } from "./map-ordered.ts";
+import { type KnownRefusals, Refusals } from "./refusals.ts";
 import { type EarlyStop, StoppedEarly, type TimeBudget } from "./time-budget.ts";
 
 /** What a result takes beside its text, in UTF-16 code units. */
@@ -22,6 +23,7 @@ const RESULT_WEIGHT = 128;
 interface FetchOptions {
   readonly service: Pick<EventService, "detail">;
   readonly settings: Pick<RunSettings, "concurrency" | "lifted">;
+  readonly refusals: Refusals;
   readonly signal: AbortSignal;
   /**
    * Called for each row as soon as it is known, with the event as `JSON.parse` gives it.
@@ -35,18 +37,28 @@ export function fetchResults(
   events: Iterable<PlannedEvent>,
   options: FetchOptions,
 ): AsyncGenerator<StagedResult, void, undefined> {
-  const { service, settings, signal, onRow } = options;
+  const { service, settings, refusals, signal, onRow } = options;
   const { concurrency } = settings;
   const lift = lifter(settings.lifted);
-  const fetchOne = async (planned: PlannedEvent, stop: AbortSignal, place: number): Promise<StagedResult> => {
+  const leaveOut = (uuid: string, leftOut: LeftOutReason): StagedResult => {
+    refusals.count(leftOut);
+    return { uuid, leftOut };
+  };
+  const fetchOne = async (
+    planned: PlannedEvent,
+    stop: AbortSignal,
+    place: number,
+    stepAside: StepAside,
+  ): Promise<StagedResult> => {
     const { uuid, requestAs, listing, isOversize } = planned;
-    if (isOversize) return { uuid, leftOut: "oversize" };
-    const detail = await service.detail(requestAs, stop);
-    if (detail.kind === "left-out") return { uuid, leftOut: detail.reason };
+    if (isOversize) return leaveOut(uuid, "oversize");
+    const request = (): Promise<Detail> => service.detail(requestAs, stop);
+    const detail = await refusals.answerTo(uuid, request, stepAside, stop);
+    if (detail.kind === "left-out") return leaveOut(uuid, detail.reason);
     const { eventDate, scope, event } = detail;
     const row = { uuid, event_date: eventDate, scope, event, listing };
     const lifted = lift(event);
-    if (!fitsRow({ ...row, ...lifted })) return { uuid, leftOut: "oversize" };
+    if (!fitsRow({ ...row, ...lifted })) return leaveOut(uuid, "oversize");
     onRow?.(place, row, detail.value);
     return { uuid, line: rowLine(row, lifted) };
   };
@@ -59,8 +71,11 @@ export function fetchResults(
 
 /** A session, while it collects. */
 export interface CollectSession {
-  readonly ports: Pick<RunPorts, "store" | "clock" | "random" | "logger" | "signal">;
-  readonly settings: FetchOptions["settings"];
+  readonly ports: Pick<
+    RunPorts,
+    "store" | "clock" | "random" | "logger" | "signal" | "timeLeftMs" | "reserveMs"
+  >;
+  readonly settings: Pick<RunSettings, "concurrency" | "lifted" | "maxMissingPercent" | "windowMs">;
   readonly timeBudget: TimeBudget;
   /** Confirmed before each record. */
   readonly lease: Pick<Lease, "confirm">;
@@ -71,6 +86,7 @@ export interface CollectTask {
   readonly service: FetchOptions["service"];
   /** The plan, and what is staged of it. */
   readonly chain: Chain;
+  readonly known: KnownRefusals;
   /** Of the ranges that this process records. */
   readonly facts: Pick<SnapshotFacts, "add" | "markCounted" | "beginAgain">;
   /** Where a range is cut, beside the size of a part. */
@@ -115,14 +131,18 @@ export async function collect(session: CollectSession, task: CollectTask): Promi
 /** From the end of the chain on, until all is staged, or another process has recorded a range there. */
 async function collectOn(session: CollectSession, task: CollectTask): Promise<{ readonly isLost: boolean }> {
   const { ports, settings, timeBudget } = session;
-  const { service, chain, facts } = task;
+  const { service, chain, facts, known } = task;
   const { plan } = chain;
-  const total = plan.header.events;
+  const { events: total, rejected } = plan.header;
   const first = chain.end;
+  const missing = { listed: total + rejected, gone: 0, forbidden: 0, rejected };
+  const refusals = new Refusals({ ports, settings, known, missing });
+  for (const { left_out: leftOut } of chain.records) for (const { reason } of leftOut) refusals.count(reason);
   let stop: EarlyStop | undefined;
   function* events(): Generator<PlannedEvent> {
     for (const event of plan.events(first)) {
-      stop = timeBudget.stop();
+      // Second questions get what the budget still gives: else a turn might end without any of them, and so the next one.
+      stop = timeBudget.stop(0, 1 + refusals.waiting);
       if (stop) return;
       yield event;
     }
@@ -132,6 +152,7 @@ async function collectOn(session: CollectSession, task: CollectTask): Promise<{ 
     fetchResults(events(), {
       service,
       settings,
+      refusals,
       signal: AbortSignal.any([ports.signal, end.signal]),
       onRow: (place, row, event) => facts.add(first + place, row, event),
     }),

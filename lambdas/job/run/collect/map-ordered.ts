@@ -15,15 +15,21 @@ export interface OrderedOptions<Result> {
   readonly signal: AbortSignal;
 }
 
+/** What an item takes beside all results while it has stepped aside, in the unit of `maxWeight`. */
+const ASIDE_WEIGHT = 2_048;
+
+/** Waits without a place among the N at once, then takes one before any item that is not begun. */
+export type StepAside = (wait: () => Promise<void>) => Promise<void>;
+
 /**
- * Yields `work(item)` for each item in order; its place is counted from 0. Keeps working ahead while the consumer is busy, and while an item takes
- * longer than those after it, so neither causes a stall until a bound is reached. The first failure aborts everything
- * under way, waits for it to end, and is thrown as it came, after the results before it that are finished; so does a consumer
- * that stops early.
+ * Yields `work(item)` for each item in order; its place is counted from 0. Keeps working ahead while the consumer is busy,
+ * and while an item takes longer than those after it, so neither causes a stall until a bound is reached. The first
+ * failure aborts everything under way, waits for it to end, and is thrown as it came, after the results before it that
+ * are finished; so does a consumer that stops early.
  */
 export async function* mapOrdered<Item, Result>(
   items: Iterable<Item>,
-  work: (item: Item, signal: AbortSignal, place: number) => Promise<Result>,
+  work: (item: Item, signal: AbortSignal, place: number, stepAside: StepAside) => Promise<Result>,
   options: OrderedOptions<Result>,
 ): AsyncGenerator<Result, void, undefined> {
   const { concurrency, ahead = Math.max(64, concurrency * 4), signal } = options;
@@ -37,6 +43,9 @@ export async function* mapOrdered<Item, Result>(
   /** The first place without a result. */
   let unfinished = 0;
   let running = 0;
+  let aside = 0;
+  /** For items that stepped aside and would go on: each gives one of them a place. */
+  const returning: (() => void)[] = [];
   let weight = 0;
   let exhausted = false;
   let failure: { readonly error: unknown } | undefined;
@@ -46,14 +55,40 @@ export async function* mapOrdered<Item, Result>(
     new Promise((resolve) => {
       wake = resolve;
     });
+  /** What is under way ends by itself, also what has no place. */
+  const abort = (reason?: unknown): void => {
+    stop.abort(reason);
+    for (const admit of returning.splice(0)) admit();
+  };
   const fail = (error: unknown): void => {
     failure ??= { error };
-    stop.abort();
+    abort();
     wake();
+  };
+  const takePlace = (): void => {
+    aside -= 1;
+    running += 1;
+  };
+  const stepAside: StepAside = async (wait) => {
+    aside += 1;
+    running -= 1;
+    pump();
+    try {
+      await wait();
+    } finally {
+      if (running < concurrency || stop.signal.aborted) takePlace();
+      else
+        await new Promise<void>((resolve) => {
+          returning.push(() => {
+            takePlace();
+            resolve();
+          });
+        });
+    }
   };
   const run = async (item: Item, place: number): Promise<void> => {
     try {
-      const value = await work(item, stop.signal, place);
+      const value = await work(item, stop.signal, place, stepAside);
       const result = { value, weight: weigh(value) };
       results.set(place, result);
       weight += result.weight;
@@ -62,11 +97,14 @@ export async function* mapOrdered<Item, Result>(
       fail(error);
     }
     running -= 1;
+    returning.shift()?.();
     pump();
     wake();
   };
   const hasRoom = (): boolean =>
-    running < concurrency && unfinished - taken + running < ahead && weight < maxWeight;
+    running < concurrency &&
+    unfinished - taken + running < ahead &&
+    weight + aside * ASIDE_WEIGHT < maxWeight;
   const pump = (): void => {
     try {
       while (!exhausted && !failure && hasRoom()) {
@@ -83,7 +121,7 @@ export async function* mapOrdered<Item, Result>(
     }
   };
   const onAbort = (): void => {
-    stop.abort(signal.reason);
+    abort(signal.reason);
     fail(signal.reason);
   };
   signal.addEventListener("abort", onAbort, { once: true });
@@ -108,7 +146,7 @@ export async function* mapOrdered<Item, Result>(
   } finally {
     signal.removeEventListener("abort", onAbort);
     exhausted = true;
-    stop.abort();
-    while (running > 0) await change();
+    abort();
+    while (running + aside > 0) await change();
   }
 }

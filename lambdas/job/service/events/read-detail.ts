@@ -122,11 +122,11 @@ export function detailRequests(
       bodyCapBytes: CAP_BYTES,
       read: (body) => readDetail(decodeText(body), requestAs, pointer),
       oversize: () => ({ kind: "left-out", reason: "oversize" }),
-      refused: (status) => {
+      refused: (status, retryAfterMs) => {
         // docs/service-interface.md §5: not entitled to this event.
-        if (status === 403) return { kind: "left-out", reason: "forbidden" };
+        if (status === 403) return { kind: "left-out", reason: "forbidden", retryAfterMs };
         // docs/service-interface.md §3.3: archived or removed after it was listed.
-        if (status === 404 || status === 410) return { kind: "left-out", reason: "gone" };
+        if (status === 404 || status === 410) return { kind: "left-out", reason: "gone", retryAfterMs };
         throw unexpectedStatus(requestName("GET", { pathname }), status);
       },
     };

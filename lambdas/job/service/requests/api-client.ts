@@ -29,8 +29,11 @@ export interface ApiRequest<T> {
   read(body: Uint8Array, response: Pick<HttpResponse, "status" | "headers">): T;
   /** What a body over the cap means. */
   oversize(): T;
-  /** What a status means that is neither 2xx nor 3xx, 401 or one to retry. Throws `SyncError` to end the run. */
-  refused(status: number): T;
+  /**
+   * What a status means that is neither 2xx nor 3xx, 401 or one to retry. Throws `SyncError` to end the run.
+   * @param retryAfterMs the wait that the response asks for
+   */
+  refused(status: number, retryAfterMs: number | undefined): T;
 }
 
 export class ApiClient {
@@ -110,7 +113,7 @@ function readResponse<T>(request: ApiRequest<T>, response: HttpResponse, nowMs: 
     case "redirect":
       throw redirected(requestName("GET", request.url), request.url, response);
     default:
-      return request.refused(status);
+      return request.refused(status, retryAfterMs(headers, nowMs));
   }
 }
 

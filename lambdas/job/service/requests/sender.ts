@@ -140,8 +140,15 @@ export class Sender {
   }
 }
 
-/** A longer cooldown, at once or in total without a success in between, ends the run. */
 const MAX_COOLDOWN_MS = 15 * 60_000;
+
+/**
+ * How long a run waits where the service asks for it: a longer cooldown, at once or in total without a success in
+ * between, ends it. The service may rightly ask to wait for as long as it averages its limits over.
+ */
+export function longestWaitMs(windowMs: number): number {
+  return Math.max(MAX_COOLDOWN_MS, windowMs);
+}
 
 export class Cooldown {
   readonly #clock: Clock;
@@ -185,8 +192,7 @@ export class Cooldown {
       this.#untilMs = this.#clock.monotonicMs() + ms;
       this.#isAsked = isAsked;
     }
-    // The service may rightly ask to wait for as long as it averages its limits over.
-    const mostMs = Math.max(MAX_COOLDOWN_MS, this.#rateLimiter.windowMs);
+    const mostMs = longestWaitMs(this.#rateLimiter.windowMs);
     if (this.#totalMs > mostMs) {
       this.#failure = tooLong(ms, status, mostMs);
       throw this.#failure;

@@ -1,5 +1,6 @@
 // Ranges: where they are cut, what is recorded when a start ends early, and what is dropped when another process was first.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import {
@@ -37,6 +38,8 @@ let plan: Plan;
 let clock: ManualClock;
 /** Places of events whose details are gone. */
 let gone: readonly number[];
+/** Those of events that the head leaves out. */
+let knownPlaces: readonly number[];
 /** What is done for the detail of a place before it is there. */
 let onDetail: (place: number, signal?: AbortSignal) => Promise<void> | void;
 /** Places of the details that were asked for. */
@@ -51,6 +54,7 @@ beforeEach(async () => {
   plan = await makePlan(store, EVENTS);
   clock = new ManualClock(0);
   gone = [];
+  knownPlaces = Array.from({ length: EVENTS }, (_, place) => place);
   onDetail = () => undefined;
   asked = [];
   counted = new Map();
@@ -90,7 +94,7 @@ function start(chain: Chain, changes: Changes = {}): Promise<void> {
       logger: log,
       signal,
     },
-    settings: { concurrency, lifted: [] },
+    settings: { concurrency, lifted: [], maxMissingPercent: 1, windowMs: MINUTE_MS },
     timeBudget,
     lease: { confirm: beforeRecord },
     hasAdvanced: false,
@@ -98,6 +102,7 @@ function start(chain: Chain, changes: Changes = {}): Promise<void> {
   return collect(session, {
     chain,
     service: { detail },
+    known: { uuids: new Set(knownPlaces.map(uuidAt)), accepted: undefined },
     facts: {
       add: (place) => counted.set(place, (counted.get(place) ?? 0) + 1),
       markCounted: (place) => recorded.push(place),
@@ -275,6 +280,134 @@ describe("what is finished in order is recorded", () => {
     await expect(start(new Chain(accountStore(store, "uk"), plan))).rejects.toBe(failure);
 
     expect(store.keys().filter((key) => /\/(?:rows|record)-/.test(key))).toEqual([]);
+  });
+});
+
+describe("an event whose refusal is news", () => {
+  const SECOND_MS = 1_000;
+
+  /** Places of events that are refused the first time, and not the second. */
+  let refusedOnce: readonly number[];
+
+  beforeEach(() => {
+    knownPlaces = [];
+    refusedOnce = [];
+  });
+
+  const asDrawn = async (requestAs: string, signal?: AbortSignal): Promise<Detail> => {
+    const found = await detail(requestAs, signal);
+    const place = placeOf(requestAs);
+    const isFirst = asked.filter((one) => one === place).length === 1;
+    return isFirst && refusedOnce.includes(place) ? { kind: "left-out", reason: "forbidden" } : found;
+  };
+
+  /** Time passes in steps of a second until the work ends. */
+  async function inTime(work: Promise<void>): Promise<void> {
+    let isOver = false;
+    const ended = work.finally(() => {
+      isOver = true;
+    });
+    ended.catch(() => undefined);
+    for (await turns(); !isOver; await turns()) clock.advance(SECOND_MS);
+    return ended;
+  }
+
+  async function turns(): Promise<void> {
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+  }
+
+  test("is asked for again behind those after it, and only then recorded, in order", async () => {
+    refusedOnce = [2];
+    gone = [7];
+
+    await inTime(start(new Chain(accountStore(store, "uk"), plan), { service: { detail: asDrawn } }));
+
+    expect(asked).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 2, 7]);
+    expect(clock.monotonicMs()).toBe(5 * SECOND_MS);
+    expect(await ranges()).toEqual([
+      [0, 4, 4],
+      [4, 8, 3],
+      [8, 10, 2],
+    ]);
+  });
+
+  test("costs no more than the time of one wait, however many there are", async () => {
+    refusedOnce = [0, 3, 6, 9];
+
+    await inTime(start(new Chain(accountStore(store, "uk"), plan), { service: { detail: asDrawn } }));
+
+    expect(clock.monotonicMs()).toBe(5 * SECOND_MS);
+    expect(await ranges()).toHaveLength(3);
+  });
+
+  test("waits no longer where a person stops the run, and the next start asks for it again, twice", async () => {
+    gone = [2];
+    const stop = new AbortController();
+    const service = { detail: asDrawn };
+    const stopped = start(new Chain(accountStore(store, "uk"), plan), { service, signal: stop.signal });
+    stopped.catch(() => undefined);
+    await turns();
+    stop.abort(new SyncError("INTERRUPTED", "stopped"));
+    await expect(stopped).rejects.toThrow("stopped");
+    expect(clock.monotonicMs()).toBe(0);
+    expect(await ranges()).toEqual([[0, 2, 2]]);
+    asked = [];
+
+    await inTime(start(await Chain.read(accountStore(store, "uk"), plan, await filesOf(store)), { service }));
+
+    expect(asked).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 2]);
+  });
+
+  test("is asked for again before a turn ends whose time is over, and no other event is begun", async () => {
+    gone = [1];
+    const timeBudget = new TimeBudget({ timeLeftMs: () => (asked.length < 4 ? 900_000 : 0) });
+
+    await expect(
+      inTime(start(new Chain(accountStore(store, "uk"), plan), { service: { detail: asDrawn }, timeBudget })),
+    ).rejects.toMatchObject({ stop: { reason: "TIME_LIMIT" } });
+
+    expect(asked).toEqual([0, 1, 2, 3, 1]);
+    expect(await ranges()).toEqual([[0, 4, 3]]);
+  });
+
+  test("has a request of the budget kept for it, so that each turn comes further", async () => {
+    gone = [0];
+    const timeBudget = new TimeBudget(
+      {},
+      {
+        waitMs: (requests) => (asked.length + requests > 3 ? 10 * MINUTE_MS : 0),
+        waiting: 0,
+        detailsPerWindow: 3,
+        windowMs: 10 * MINUTE_MS,
+      },
+    );
+
+    await expect(
+      inTime(start(new Chain(accountStore(store, "uk"), plan), { service: { detail: asDrawn }, timeBudget })),
+    ).rejects.toMatchObject({ stop: { reason: "BUDGET" } });
+
+    expect(asked).toEqual([0, 1, 0]);
+    expect(await ranges()).toEqual([[0, 2, 1]]);
+  });
+
+  test("is asked for once where what earlier starts left out holds the snapshot", async () => {
+    gone = [0, 1, 2, 8];
+    knownPlaces = gone;
+    onDetail = (place) => {
+      if (place === 5) throw new SyncError("SERVICE_UNAVAILABLE", "down");
+    };
+    await expect(start(new Chain(accountStore(store, "uk"), plan))).rejects.toThrow("down");
+    expect(await ranges()).toEqual([
+      [0, 4, 1],
+      [4, 5, 1],
+    ]);
+    knownPlaces = [];
+    onDetail = () => undefined;
+    asked = [];
+
+    await start(await Chain.read(accountStore(store, "uk"), plan, await filesOf(store)));
+
+    expect(asked).toEqual([5, 6, 7, 8, 9]);
   });
 });
 

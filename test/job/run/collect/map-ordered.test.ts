@@ -1,7 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { mapOrdered, type OrderedOptions } from "../../../../lambdas/job/run/collect/map-ordered.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import {
+  mapOrdered,
+  type OrderedOptions,
+  type StepAside,
+} from "../../../../lambdas/job/run/collect/map-ordered.ts";
+import { abortable } from "../../../../lambdas/job/runtime/on-abort.ts";
 
 const options = {
   concurrency: 3,
@@ -222,5 +227,142 @@ describe("mapOrdered", () => {
     const collected = Array.fromAsync(mapOrdered(items(), async (item) => delay(1, item), options));
 
     await expect(collected).rejects.toBe(failure);
+  });
+});
+
+describe("an item that steps aside", () => {
+  /** Of the items that waited: lets each go on. */
+  let goOn: Map<number, () => void>;
+  /** What was begun, and what came back after it had waited, in order. */
+  let order: string[];
+
+  beforeEach(() => {
+    goOn = new Map();
+    order = [];
+  });
+
+  const { maxWeight: _, ...unweighed } = options;
+  const oneAtOnce = { ...unweighed, concurrency: 1 };
+
+  /** Items of `waiting` step aside; all others take a while. */
+  const stepping =
+    (waiting: readonly number[]) =>
+    async (item: number, signal: AbortSignal, _: number, stepAside: StepAside): Promise<number> => {
+      order.push(`${item}`);
+      if (waiting.includes(item)) {
+        await stepAside(() => {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          goOn.set(item, resolve);
+          return abortable(promise, signal);
+        });
+        order.push(`${item} again`);
+      }
+      return delay(1, item, { signal });
+    };
+
+  test("takes no place: all others are worked on meanwhile, and it holds back their results", async () => {
+    const results = mapOrdered(Array(20).keys(), stepping([0, 4]), oneAtOnce);
+    const first = results.next();
+
+    await expect.poll(() => order.length).toBe(20);
+    goOn.get(4)?.();
+    goOn.get(0)?.();
+
+    expect((await first).value).toBe(0);
+    expect(await Array.fromAsync(results)).toEqual(Array.from({ length: 19 }, (_, n) => n + 1));
+  });
+
+  test("goes on before any item that is not begun", async () => {
+    const busy = Promise.withResolvers<void>();
+    const work = async (
+      item: number,
+      signal: AbortSignal,
+      place: number,
+      stepAside: StepAside,
+    ): Promise<number> => {
+      const result = await stepping([0, 1])(item, signal, place, stepAside);
+      if (item === 2) await busy.promise;
+      return result;
+    };
+    const results = Array.fromAsync(mapOrdered(Array(5).keys(), work, oneAtOnce));
+
+    await expect.poll(() => order.length).toBe(3);
+    goOn.get(1)?.();
+    goOn.get(0)?.();
+    await delay(2);
+    busy.resolve();
+    await results;
+
+    expect(order).toEqual(["0", "1", "2", "1 again", "0 again", "3", "4"]);
+  });
+
+  test("needs a place to go on: no more than N are worked on at once", async () => {
+    let running = 0;
+    let most = 0;
+    const work = async (item: number, _: AbortSignal, __: number, stepAside: StepAside): Promise<number> => {
+      const question = async (): Promise<void> => {
+        running += 1;
+        most = Math.max(most, running);
+        await delay(item % 3);
+        running -= 1;
+      };
+      await question();
+      if (item % 2 === 0) await stepAside(() => delay(item % 5));
+      await question();
+      return item;
+    };
+
+    const results = await Array.fromAsync(mapOrdered(Array(60).keys(), work, unweighed));
+
+    expect(results).toEqual([...Array(60).keys()]);
+    expect(most).toBe(3);
+  });
+
+  test("weighs itself: when too many wait, nothing new is begun", async () => {
+    const all = [...Array(10).keys()];
+    const bounds = { ...options, weigh: () => 0, maxWeight: 5 * 2_048 };
+    const results = Array.fromAsync(mapOrdered(all, stepping(all), bounds));
+
+    await delay(20);
+    expect(order).toEqual(["0", "1", "2", "3", "4"]);
+    for (const n of all) {
+      await expect.poll(() => goOn.has(n)).toBe(true);
+      goOn.get(n)?.();
+    }
+
+    expect(await results).toEqual(all);
+  });
+
+  test.each([
+    ["the signal aborts", (stop: AbortController) => stop.abort(new Error("stop")), "stop"],
+    ["another item fails", (_: AbortController, fail: () => void) => fail(), "no"],
+  ])("ends at once when %s, whether it waits, or would go on and has no place", async (_, end, message) => {
+    const stop = new AbortController();
+    const failing = Promise.withResolvers<number>();
+    const work = async (
+      item: number,
+      signal: AbortSignal,
+      place: number,
+      stepAside: StepAside,
+    ): Promise<number> =>
+      item === 2 ? abortable(failing.promise, signal) : stepping([0, 1])(item, signal, place, stepAside);
+    const bounds = { ...oneAtOnce, signal: stop.signal };
+    const results = Array.fromAsync(mapOrdered(Array(9).keys(), work, bounds));
+    await expect.poll(() => goOn.size).toBe(2);
+    goOn.get(0)?.();
+    await delay(2);
+
+    end(stop, () => failing.reject(new Error("no")));
+
+    await expect(results).rejects.toThrow(message);
+  });
+
+  test("ends when the consumer stops early", async () => {
+    const results = mapOrdered(Array(9).keys(), stepping([1, 2]), oneAtOnce);
+    await results.next();
+
+    await results.return();
+
+    expect(order).not.toContain("1 again");
   });
 });

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { check } from "../../../../../lambdas/job/run/check.ts";
+import { discover } from "../../../../../lambdas/job/run/discover.ts";
+import { verify } from "../../../../../lambdas/job/run/verify/verify.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
@@ -58,5 +62,111 @@ describe("a listed event without details", () => {
     expect(row).toMatchObject({ outcome: "PUBLISHED", listed: 52, events: 50, rejected: 2 });
     const manifest = JSON.parse(sandbox.store.text(layout(ACCOUNT).manifest(row.run_id)) ?? "");
     expect(manifest.counts).toMatchObject({ listed: 52, events: 50, rejected: 2, repeated: 3 });
+  });
+});
+
+describe("a gateway that refuses details which the service has", () => {
+  const EVENTS = 100;
+  /** Requests beside those for details. */
+  const LOGIN_AND_LIST = 2;
+
+  function gateway(fault: Partial<Extract<Fault, { kind: "status" }>>, match: FaultMatch = {}): FaultRule {
+    return {
+      match: { path: "detail", share: 0.2, each: true, ...match },
+      fault: { kind: "status", status: 404, ...fault },
+    };
+  }
+
+  /** Of the events that were asked for twice, the time between the questions. */
+  function waitsMs({ simulator }: Sandbox): readonly number[] {
+    const details = simulator.requests.filter(({ endpoint }) => endpoint === "detail");
+    const byEvent = Object.values(Object.groupBy(details, ({ uuid }) => uuid ?? ""));
+    return byEvent.flatMap(([one, two] = []) => (one && two ? [two.arrivedAtMs - one.arrivedAtMs] : []));
+  }
+
+  test.each([
+    { why: "404 once", rule: gateway({}), leastMs: 5_000 },
+    { why: "403 once", rule: gateway({ status: 403 }), leastMs: 5_000 },
+    { why: "410 once", rule: gateway({ status: 410 }), leastMs: 5_000 },
+    { why: "a Retry-After", rule: gateway({ headers: { "retry-after": "20" } }), leastMs: 20_000 },
+  ])("takes no event from readers: $why", async ({ rule, leastMs }) => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) });
+    await sandbox.run();
+    sandbox.simulator.reset();
+    sandbox.simulator.configure({ faults: [rule] });
+
+    const { row } = await sandbox.run();
+
+    const refused = waitsMs(sandbox);
+    expect(refused.length).toBeGreaterThan(10);
+    expect(Math.min(...refused)).toBeGreaterThanOrEqual(leastMs);
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: EVENTS, removed: 0, gone: 0, forbidden: 0 });
+    // A second question is no retry: it follows no failure.
+    expect(row).toMatchObject({ requests: LOGIN_AND_LIST + EVENTS + refused.length, retries: 0 });
+    expect(await sandbox.events()).toEqual(sandbox.truth());
+  });
+
+  test("is asked once for what the head leaves out, and twice for anything else", async () => {
+    const persistent = gateway({}, { share: 0.03, times: Infinity });
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(EVENTS), faults: [persistent] },
+      { maxMissingPercent: 15 },
+    );
+    const first = await sandbox.run();
+    const known = waitsMs(sandbox).length;
+    sandbox.simulator.reset();
+    sandbox.simulator.configure({ faults: [gateway({ status: 403 }, { share: 0.08, times: Infinity })] });
+
+    const second = await sandbox.run();
+
+    expect(first.row).toMatchObject({ outcome: "PUBLISHED", gone: known, forbidden: 0 });
+    expect(second.row).toMatchObject({ outcome: "PUBLISHED", gone: 0 });
+    expect(waitsMs(sandbox)).toHaveLength((second.row.forbidden ?? 0) - known);
+    expect(known).toBeGreaterThan(0);
+    expect(second.row.forbidden).toBeGreaterThan(known);
+  });
+
+  test("costs few requests more where it refuses so many that the snapshot is held", async () => {
+    const events = 400;
+    await using sandbox = await Sandbox.start({
+      events: makeEvents(events),
+      faults: [gateway({ status: 403 }, { share: 0.3, times: Infinity })],
+    });
+
+    const { row } = await sandbox.run();
+
+    expect(row).toMatchObject({ outcome: "HELD", reason: "FEW_ROWS" });
+    expect(row.forbidden).toBeGreaterThan(80);
+    // Five may be missing of 400: the sixth answer ends the questions, and with it come those in flight.
+    const more = (row.requests ?? 0) - events - LOGIN_AND_LIST;
+    expect(more).toBeGreaterThanOrEqual(6);
+    expect(more).toBeLessThanOrEqual(6 + sandbox.settings.concurrency);
+    expect(sandbox.log.text).toContain("from here on each refusal counts at once");
+  });
+
+  test("is asked twice by a dry run, which says what a run would do", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) });
+    await sandbox.run();
+    sandbox.simulator.configure({ faults: [gateway({})] });
+
+    const { row } = await sandbox.run({ dryRun: { limit: undefined } });
+
+    expect(row).toMatchObject({ outcome: "DRY_RUN", events: EVENTS, removed: 0 });
+  });
+
+  test.each([
+    ["check", (sandbox: Sandbox) => check(sandbox.ports(), sandbox.settings, { deep: false })],
+    ["discover", (sandbox: Sandbox) => discover(sandbox.ports(), sandbox.settings, EVENTS)],
+    ["verify", (sandbox: Sandbox) => verify(sandbox.ports(), sandbox.settings, EVENTS)],
+  ])("is asked once by %s", async (_, command) => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) });
+    await sandbox.run();
+    sandbox.simulator.reset();
+    sandbox.simulator.configure({ faults: [gateway({})] });
+
+    await command(sandbox);
+
+    expect(sandbox.simulator.requests.some(({ status }) => status === 404)).toBe(true);
+    expect(waitsMs(sandbox)).toEqual([]);
   });
 });
