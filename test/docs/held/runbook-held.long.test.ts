@@ -1,21 +1,23 @@
 // The runbook's section "Held" on a laptop, acted out: what the commands print is what the page shows.
 
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { against, lastJson, sync, writeCredentials } from "../../cli/command-line.ts";
+import { type Clock, systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { sync } from "../../cli/command-line.ts";
+import { Warehouse } from "../../cli/warehouse.ts";
+import { Sandbox } from "../../job/run/sandbox.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
-import { Simulator } from "../../simulator/simulator.ts";
 import { asShown, SHOWN, stepsBelow } from "./runbook-steps.ts";
 import { firstDay, worseDay } from "./worse-day.ts";
 
 test("the commands of a laptop print what the page shows", async () => {
-  await using service = await Simulator.start();
   const cwd = await temporaryDirectory();
-  await writeCredentials(cwd, service);
-  const run = async () =>
-    String(lastJson(await sync(["run", "--json", ...against(service)], { cwd }))["run_id"]);
-  firstDay(service);
+  await using sandbox = await Sandbox.start({}, { account: "default" }, IMPATIENT);
+  const { store, views: catalog } = new Warehouse(join(cwd, "warehouse"));
+  const run = async () => (await sandbox.run({}, { store, catalog })).row.run_id;
+  firstDay(sandbox.simulator);
   const head = await run();
-  worseDay(service);
+  worseDay(sandbox.simulator);
   const held = await run();
 
   for (const { command, answer } of stepsBelow("### The same on a laptop")) {
@@ -29,6 +31,13 @@ test("the commands of a laptop print what the page shows", async () => {
     });
   }
 });
+
+/** The time of this computer, by which the commands tell ages, but what a run waits for comes soon. */
+const IMPATIENT: Clock = {
+  now: () => systemClock.now(),
+  monotonicMs: () => systemClock.monotonicMs(),
+  sleep: (ms, signal) => systemClock.sleep(ms / 100, signal),
+};
 
 /** Instants, durations and the run of the accept are of the moment. */
 function withoutInstants(text: string): string {
