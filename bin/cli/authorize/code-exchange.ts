@@ -49,7 +49,7 @@ export async function exchangeCode(code: string, options: ExchangeOptions): Prom
       // What proves that the code was asked for here (RFC 7636 §4.5).
       code_verifier: request.codeVerifier,
     });
-    if (answer.kind === "invalid-grant") {
+    if (answer.kind === "over") {
       const why = "The identity provider does not accept the code: it has expired or was used already.";
       throw authorizationExpired(`${why} Authorize again: ${authorize}`, { status: answer.status });
     }

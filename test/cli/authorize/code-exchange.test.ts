@@ -145,6 +145,17 @@ describe("the exchange of a code", () => {
       "has no refresh_token",
     ],
     [
+      "an answer with an empty refresh_token",
+      {
+        tokenResponse: {
+          raw: (body: string) => body.replace(/"refresh_token":"[^"]+"/, '"refresh_token":""'),
+        },
+      },
+      {},
+      "UNEXPECTED_RESPONSE",
+      "has no refresh_token",
+    ],
+    [
       "an answer without token_type",
       { tokenResponse: { without: ["token_type"] } },
       {},

@@ -59,6 +59,8 @@ const schema = z
     obtained_at: instant,
     /** Absent where the identity provider did not say how long the access token is valid. */
     expires_at: instant.optional(),
+    /** They came of a renewal: this client's renewals are accepted. */
+    renewed: z.boolean().optional(),
   })
   .readonly();
 

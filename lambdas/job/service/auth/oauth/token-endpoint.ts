@@ -18,6 +18,7 @@ import {
 } from "../../requests/failure.ts";
 import { retryAfterMs, statusClass } from "../../requests/retry.ts";
 import { ServiceCounts } from "../../requests/sender.ts";
+import { isOver } from "./is-over.ts";
 
 export interface TokenEndpointOptions {
   readonly authUrl: URL;
@@ -32,7 +33,7 @@ export interface TokenEndpointOptions {
 type TokenAnswer =
   | { readonly kind: "tokens"; readonly tokens: OAuthTokens }
   /** The refresh token or the code has expired, was revoked, or was used already. */
-  | { readonly kind: "invalid-grant"; readonly status: number }
+  | { readonly kind: "over"; readonly status: number }
   | FailedAnswer;
 
 /** Another answer without tokens of use. */
@@ -72,10 +73,14 @@ export class TokenEndpoint {
     this.url = identityEndpoint(options.authUrl, "token");
   }
 
-  /** @param grant the parameters of RFC 6749 §4.1.3 or §6, without those of the client */
+  /**
+   * @param grant the parameters of RFC 6749 §4.1.3 or §6, without those of the client
+   * @param hasWorked whether a request of this kind was accepted before: a refusal then means what it brought, not its form
+   */
   async ask(
     { client_id, client_secret }: OAuthCredentials,
     grant: Readonly<Record<string, string>>,
+    hasWorked = false,
   ): Promise<TokenAnswer> {
     const { transport, counts = new ServiceCounts(), headers, now } = this.#options;
     const request = {
@@ -92,7 +97,8 @@ export class TokenEndpoint {
     try {
       const response = await transport.send(request);
       counts.bytes += response.decodedBytes;
-      return this.#read(response, { client_id, refresh_token: grant["refresh_token"], obtainedAtMs });
+      const { refresh_token } = grant;
+      return this.#read(response, { client_id, refresh_token, obtainedAtMs, hasWorked });
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
       return this.#lost(error);
@@ -111,35 +117,33 @@ export class TokenEndpoint {
       case "read":
         return body.kind === "broken"
           ? this.#lost(new UnusableBody(`a body that broke off (${body.cause})`, "Check the network."))
-          : this.#tokensIn(members, sent);
+          : this.#tokensIn(members, sent, status);
       case "retry":
         return this.#lost(new BadStatus(status));
       case "renew":
-        // RFC 6749 §5.2: a client that is not authenticated may get 401 instead of 400.
-        return this.#refused(status, refusalOf(members) ?? "invalid_client");
-      case "refused": {
-        const refusal = refusalOf(members);
-        return refusal === undefined
-          ? this.#unexpected("nothing that OAuth 2.0 defines", status)
-          : this.#refused(status, refusal);
-      }
+      case "refused":
+        return isOver(status, members, sent.hasWorked)
+          ? { kind: "over", status }
+          : this.#refused(status, refusalOf(members));
       case "redirect":
         return { kind: "other", error: () => redirected(request, this.url, response, "--auth-url") };
     }
   }
 
   /** Reads a 2xx. An `expires_in` that is no number is as good as none: the tokens matter more. */
-  #tokensIn(members: JsonObject | undefined, sent: Sent): TokenAnswer {
+  #tokensIn(members: JsonObject | undefined, sent: Sent, status: number): TokenAnswer {
     if (members === undefined) return { ...this.#unusable("is not a JSON object"), kind: "lost" };
     const { access_token, token_type, refresh_token, expires_in } = members;
     const refreshToken = isToken(refresh_token) ? refresh_token : undefined;
+    const hasTokens = isToken(access_token) || refreshToken !== undefined;
+    if (!hasTokens && isOver(status, members, sent.hasWorked)) return { kind: "over", status };
     const unusable = (problem: string): FailedAnswer => ({ ...this.#unusable(problem), refreshToken });
     if (access_token === undefined) return unusable("has no access_token");
     if (!isToken(access_token)) return unusable("has an access_token that cannot be sent in a header");
     if (token_type === undefined) return unusable("has no token_type");
     if (typeof token_type !== "string" || token_type.toLowerCase() !== "bearer")
       return unusable('has a token_type that is not "Bearer"');
-    if (refresh_token !== undefined && refresh_token !== null && refreshToken === undefined)
+    if ((refresh_token ?? "") !== "" && refreshToken === undefined)
       return unusable("has a refresh_token that cannot be used");
     // RFC 6749 §6: without a new refresh token the old one stays valid.
     const next = refreshToken ?? sent.refresh_token;
@@ -153,15 +157,17 @@ export class TokenEndpoint {
       token_type: "Bearer",
       obtained_at: new Date(sent.obtainedAtMs).toISOString(),
       ...(lifetime && { expires_at: new Date(sent.obtainedAtMs + lifetime * 1_000).toISOString() }),
+      ...(sent.refresh_token !== undefined && { renewed: true }),
     };
     return { kind: "tokens", tokens };
   }
 
-  #refused(status: number, refusal: Refusal): TokenAnswer {
-    if (refusal === "invalid_grant") return { kind: "invalid-grant", status };
-    if (refusal !== "invalid_client" && refusal !== "unauthorized_client")
-      return this.#unexpected(`an error (${refusal})`, status);
-    return { kind: "wrong-client", error: () => wrongClient(status) };
+  #refused(status: number, refusal: Refusal | undefined): TokenAnswer {
+    // RFC 6749 §5.2: a client that is not authenticated may get 401 instead of 400.
+    const named = refusal ?? (status === 401 ? "invalid_client" : undefined);
+    if (named === "invalid_client" || named === "unauthorized_client")
+      return { kind: "wrong-client", error: () => wrongClient(status) };
+    return this.#unexpected(named ? `an error (${named})` : "nothing that OAuth 2.0 defines", status);
   }
 
   #unusable(problem: string): FailedAnswer {
@@ -199,6 +205,7 @@ interface Sent {
   readonly client_id: string;
   readonly refresh_token: string | undefined;
   readonly obtainedAtMs: number;
+  readonly hasWorked: boolean;
 }
 
 /** The interface names these two, below the address. */

@@ -107,22 +107,21 @@ export class TokenRotation {
   }
 
   async #rotate(stored: Stored, claim: RenewalClaim): Promise<RotatedTokens> {
-    const { endpoint, credentials, counts, clock } = this.#options;
+    const { endpoint, credentials, counts, clock, authorize } = this.#options;
     const beganAtMs = clock.monotonicMs();
     counts.logins += 1;
     for (let requests = 1; ; requests += 1) {
       if (!claim.isHeld) throw stillClaimed(this.#options.store.place);
-      const answer = await endpoint.ask(credentials.current, {
-        grant_type: "refresh_token",
-        refresh_token: stored.tokens.refresh_token,
-      });
+      const { refresh_token, renewed } = stored.tokens;
+      const grant = { grant_type: "refresh_token", refresh_token };
+      const answer = await endpoint.ask(credentials.current, grant, renewed);
       if (answer.kind === "tokens") return this.#store(stored, answer.tokens);
-      if (answer.kind === "invalid-grant") return this.#refused(stored, answer.status);
+      if (answer.kind === "over") return this.#refused(stored, answer.status);
       // The same token is then worth another request.
       if (answer.kind === "lost") {
         const pauseMs = PAUSES_MS[requests - 1] ?? 0;
         const isLate = clock.monotonicMs() + pauseMs - beganAtMs > REPEATED_FOR_MS;
-        if (requests >= REQUESTS || isLate) throw answer.error(requests);
+        if (requests >= REQUESTS || isLate) throw orOver(answer.error(requests), authorize);
         counts.retries += 1;
         await clock.sleep(pauseMs);
         continue;
@@ -132,8 +131,9 @@ export class TokenRotation {
       } else if (answer.refreshToken !== undefined) {
         // An answer without a usable access token may have spent the refresh token, and hold the next one.
         await storeRotated(this.#options, stored, { ...stored.tokens, refresh_token: answer.refreshToken });
+        throw answer.error(requests);
       }
-      throw answer.error(requests);
+      throw orOver(answer.error(requests), authorize);
     }
   }
 
@@ -168,6 +168,14 @@ export class TokenRotation {
         : `The tokens in ${place} belong to another client_id than the credentials have.`;
     throw authorizationExpired(`${why} Authorize again: ${authorize}`);
   }
+}
+
+/** A refusal that does not name the token may mean it all the same. Where no answer came, nothing is known of the token. */
+function orOver(error: SyncError, authorize: string): SyncError {
+  const { code, message, fields } = error;
+  if (typeof fields["status"] !== "number") return error;
+  const text = `${message.replace(/\.$/, "")}, or the authorization is over: ${authorize}`;
+  return new SyncError(code, text, { fields });
 }
 
 function stillClaimed(place: string): SyncError {

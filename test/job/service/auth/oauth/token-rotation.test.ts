@@ -106,6 +106,15 @@ describe("a renewal", () => {
   it.each([
     ["the same refresh token again", { refreshToken: { rotation: "same" } }],
     ["no refresh token", { refreshToken: { rotation: "silent" } }],
+    [
+      "an empty refresh token",
+      {
+        refreshToken: { rotation: "same" },
+        tokenResponse: {
+          raw: (body: string) => body.replace(/"refresh_token":"[^"]+"/, '"refresh_token":""'),
+        },
+      },
+    ],
   ] as const)("keeps the refresh token where the answer has %s", async (_, identity) => {
     await using world = await RotationWorld.start(identity);
     const before = world.authorized.place.tokens;
