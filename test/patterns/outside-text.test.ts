@@ -4,11 +4,11 @@ import { oneLine } from "../../bin/cli/output/terminal.ts";
 import { awsError } from "../../lambdas/job/errors/aws-error.ts";
 import { redactKey } from "../../lambdas/job/errors/shown-text.ts";
 import { parsePointer } from "../../lambdas/job/json/json-pointers.ts";
-import { SessionCookies } from "../../lambdas/job/service/auth/by-password.ts";
+import { isOver } from "../../lambdas/job/service/auth/oauth/is-over.ts";
+import { SessionCookies } from "../../lambdas/job/service/auth/session-cookies.ts";
 import { nextLink } from "../../lambdas/job/service/events/list/next-link.ts";
 import { pageHints } from "../../lambdas/job/service/events/list/page-hints.ts";
-import { isUuid } from "../../lambdas/job/service/events/shape.ts";
-import { KnownSecrets } from "../../lambdas/job/service/known-secrets.ts";
+import { isUuid, shownNames } from "../../lambdas/job/service/events/shape.ts";
 import { redirected } from "../../lambdas/job/service/requests/failure.ts";
 import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
 import { baseUrl } from "../../lambdas/job/settings/addresses.ts";
@@ -36,8 +36,6 @@ const PAGE = new URL("https://api.example.com/v1/events");
 const headers = (name: string, value: string) => new Map([[name, [value]]]);
 
 const TYPES = ["BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DECIMAL(38,2)"] as const;
-const secrets = new KnownSecrets();
-secrets.know({ method: "basic", email: "a@example.com", password: "secret%C3%A9" });
 
 const readers: readonly (readonly [string, (text: string) => unknown, readonly string[]])[] = [
   [
@@ -52,9 +50,9 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ],
   ["a text for a terminal", oneLine, [times("\u200d"), times("👩\u200d"), times("\u001b[")]],
   [
-    "a message that may hold a secret",
-    (text) => secrets.masked(text),
-    [times("secret"), times("secret%25"), times("c2Vjcm"), times("\\u00"), times("%25")],
+    "a refusal of a token",
+    (text) => isOver(400, { error: text, errors: [{ field: text, code: "invalid" }] }, true),
+    [times("token"), times("refresh"), times("a "), times("/"), times("invalid")],
   ],
   [
     "a Link header",
@@ -92,7 +90,7 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ],
   [
     "a Set-Cookie",
-    (text) => new SessionCookies(PAGE).keep([text]),
+    (text) => new SessionCookies(PAGE, { now: () => 0 }).keep([text]),
     [
       times(";"),
       times("="),
@@ -111,12 +109,14 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ],
   ["a uuid", isUuid, [times("a"), `aaaaaaaa${times("-aaaa")}`]],
   ["a key of JSON", redactKey, [`${times("a")}!`, `${times("$-")}!`]],
+  ["a name in a shape", shownNames(() => []), [times("a@"), times("@."), `${times("a")}!`]],
   [
     "a total in a list",
     (text) =>
       pageHints(
         { beside: JSON.stringify({ data: [], total: text }), path: ["data"] },
         { status: 200, headers: new Map() },
+        (name) => name,
       ),
     [`${times("9")}x`],
   ],

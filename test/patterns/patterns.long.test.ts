@@ -8,7 +8,6 @@ import { regularExpressions } from "./regular-expressions.ts";
 /** They put expressions together; `outside-text.test.ts` tries those out. */
 const COMPOSING = [
   "bin/cli/output/terminal.ts",
-  "lambdas/job/service/known-secrets.ts",
   "lambdas/job/snapshot/rows/lifted-column.ts",
   "lambdas/job/storage/layout.ts",
 ];

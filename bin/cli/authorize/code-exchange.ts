@@ -13,7 +13,6 @@ import {
   TokenEndpoint,
 } from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
-import { KnownSecrets } from "../../../lambdas/job/service/known-secrets.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -35,10 +34,8 @@ interface ExchangeOptions {
  */
 export async function exchangeCode(code: string, options: ExchangeOptions): Promise<void> {
   const { authUrl, credentials, request, proxies, clock, authorize, store } = options;
-  const secrets = new KnownSecrets();
-  secrets.know(credentials);
   const proxy = proxyFor(authUrl, proxies);
-  const transport = secrets.watching(new UndiciTransport({ connections: 1, timeoutMs: TIMEOUT_MS, proxy }));
+  const transport = new UndiciTransport({ connections: 1, timeoutMs: TIMEOUT_MS, proxy });
   const headers = { "user-agent": USER_AGENT, accept: "application/json" };
   const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now() });
   try {
@@ -55,8 +52,6 @@ export async function exchangeCode(code: string, options: ExchangeOptions): Prom
     }
     if (answer.kind !== "tokens") throw answer.error(1);
     await store(answer.tokens);
-  } catch (error) {
-    throw secrets.maskedError(error);
   } finally {
     await transport.close();
   }

@@ -3,7 +3,7 @@
 import type { OAuthCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { storeAuthorized, type TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
+import { isLoopback } from "../../../lambdas/job/network/hosts.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";

@@ -5,7 +5,7 @@ import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/pro
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
-import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
 import type { Check } from "../../../lambdas/job/run/check.ts";
 import {
@@ -94,9 +94,16 @@ export const initCommand = command({
 /** A service may lock an account after some more. */
 const TRIES = 3;
 
-/** With the method basic there is no login: the first request is refused. */
+/** What each method ends with where the service refuses what was typed. */
+const REFUSALS = {
+  session: "LOGIN_REFUSED",
+  // There is no login: the first request is refused.
+  basic: "UNAUTHENTICATED",
+  oauth: "CREDENTIALS_INVALID",
+} as const satisfies Record<ServiceCredentials["method"], ErrorCode>;
+
 const isRefused = ({ login }: Written, checks: readonly Check[]): boolean =>
-  checks.some(({ code }) => code === (login.method === "basic" ? "UNAUTHENTICATED" : "LOGIN_REFUSED"));
+  checks.some(({ code }) => code === REFUSALS[login.method]);
 
 const credentialsText = (credentials: ServiceCredentials): string => `${JSON.stringify(credentials)}\n`;
 

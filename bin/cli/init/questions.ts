@@ -4,7 +4,11 @@ import { on } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
 import type * as z from "zod";
-import { parseCredentials, type ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
+import {
+  type PasswordCredentials,
+  parseCredentials,
+  type ServiceCredentials,
+} from "../../../lambdas/job/credentials/credentials.ts";
 import { readInput } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
@@ -160,20 +164,30 @@ export async function askCredentials(
     fallback: "session",
     schema: OPTIONS.method.schema,
   });
-  if (method === "oauth") {
-    const client_id = await ask(values.clientId, {
-      name: "--client-id",
-      words: "client_id",
-      schema: filledText,
-    });
-    const client_secret = await ask(undefined, secret("BRAND_CLIENT_SECRET", "client_secret"));
-    return parseCredentials(JSON.stringify({ method, client_id, client_secret }));
+  switch (method) {
+    case "session":
+      return askPassword(method, values.email, filledText, ask);
+    case "basic":
+      return askPassword(method, values.email, withoutColon, ask);
+    case "oauth": {
+      const client_id = await ask(values.clientId, {
+        name: "--client-id",
+        words: "client_id",
+        schema: filledText,
+      });
+      const client_secret = await ask(undefined, secret("BRAND_CLIENT_SECRET", "client_secret"));
+      return parseCredentials(JSON.stringify({ method, client_id, client_secret }));
+    }
   }
-  const email = await ask(values.email, {
-    name: "--email",
-    words: "E-mail address",
-    schema: method === "basic" ? withoutColon : filledText,
-  });
+}
+
+async function askPassword(
+  method: PasswordCredentials["method"],
+  given: string | undefined,
+  schema: z.ZodType<string>,
+  ask: Ask,
+): Promise<ServiceCredentials> {
+  const email = await ask(given, { name: "--email", words: "E-mail address", schema });
   const password = await ask(undefined, secret("BRAND_PASSWORD", "Password"));
   return parseCredentials(JSON.stringify({ method, email, password }));
 }

@@ -2,7 +2,7 @@
 // settings file has it.
 
 import * as z from "zod";
-import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
+import { isLoopback } from "../../../lambdas/job/network/hosts.ts";
 import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/run/discover.ts";
 import { DEFAULT_VERIFIED, sampleSize } from "../../../lambdas/job/run/verify/verify.ts";
 import { LOG_LEVELS } from "../../../lambdas/job/runtime/logger.ts";

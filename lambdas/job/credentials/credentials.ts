@@ -37,7 +37,7 @@ const schema = z
 
 export type ServiceCredentials = z.infer<typeof schema>;
 /** Those of a person, with which a login or HTTP Basic works. */
-export type PasswordCredentials = Exclude<ServiceCredentials, { readonly method: "oauth" }>;
+export type PasswordCredentials = Extract<ServiceCredentials, { readonly method: "session" | "basic" }>;
 /** Those of a client of the identity provider. Its tokens are kept in a place of their own. */
 export type OAuthCredentials = Extract<ServiceCredentials, { readonly method: "oauth" }>;
 

@@ -1,6 +1,7 @@
 // Which proxy a request goes through, by the usual variables of the environment.
 
 import { SyncError } from "../errors/sync-error.ts";
+import { canonicalHost, isLoopback } from "./hosts.ts";
 
 /** As the environment has them, unchecked. */
 export interface Proxies {
@@ -19,7 +20,8 @@ export function readProxies(environment: Readonly<Record<string, string | undefi
 
 /** Undefined if the host is reached directly, as loopback always is. Throws `CONFIG_INVALID` for an unusable proxy. */
 export function proxyFor(url: URL, proxies: Proxies): URL | undefined {
-  if (isLoopback(url.hostname) || directHosts(proxies).some((host) => matches(host, url))) return undefined;
+  if (isLoopback(url.hostname) || directHosts(proxies).some((direct) => matches(direct, url)))
+    return undefined;
   return url.protocol === "https:"
     ? proxyUrl("HTTPS_PROXY", proxies.https)
     : proxyUrl("HTTP_PROXY", proxies.http);
@@ -35,7 +37,7 @@ export function agentProxies(
   const http = proxyUrl("HTTP_PROXY", proxies.http)?.href;
   const https = proxyUrl("HTTPS_PROXY", proxies.https)?.href;
   if (http === undefined && https === undefined) return undefined;
-  const direct = directHosts(proxies).flatMap((host) => (host === "*" ? [host] : [host, `.${host}`]));
+  const direct = directHosts(proxies).flatMap(agentForms);
   return {
     ...(http === undefined ? {} : { HTTP_PROXY: http }),
     ...(https === undefined ? {} : { HTTPS_PROXY: https }),
@@ -43,21 +45,35 @@ export function agentProxies(
   };
 }
 
-/** In lower case, without a leading `*.` or `.`: a name stands for the host and for all below it. */
-function directHosts({ none = "" }: Proxies): string[] {
-  return none
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .map((host) => host.replace(/^\*?\./, ""))
-    .filter((host) => host !== "");
+/** A name stands for the host and for all below it, `*` for all hosts. */
+interface DirectHost {
+  /** In its canonical form. */
+  readonly host: string;
+  /** Undefined for every port. */
+  readonly port: string | undefined;
 }
 
-/** @param direct `*`, or a host with or without a port */
-function matches(direct: string, url: URL): boolean {
-  if (direct === "*") return true;
-  const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(direct) ?? [];
+function directHosts({ none = "" }: Proxies): readonly DirectHost[] {
+  return none
+    .split(/[\s,]+/)
+    .map((text) => text.replace(/^\*?\./, ""))
+    .filter((text) => text !== "")
+    .map((text) => {
+      // The last number of an IPv6 address without brackets is no port.
+      const [, host = text, port] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(text) ?? [];
+      return { host: canonicalHost(host), port };
+    });
+}
+
+function matches({ host, port }: DirectHost, url: URL): boolean {
   if (port !== undefined && port !== (url.port || (url.protocol === "https:" ? "443" : "80"))) return false;
-  return url.hostname === host || url.hostname.endsWith(`.${host}`);
+  return (host === "*" && port === undefined) || url.hostname === host || url.hostname.endsWith(`.${host}`);
+}
+
+/** The agents are given an IPv6 address with brackets or without. */
+function agentForms({ host, port }: DirectHost): readonly string[] {
+  const forms = host.startsWith("[") ? [host, host.slice(1, -1)] : host === "*" ? [host] : [host, `.${host}`];
+  return forms.map((form) => (port === undefined ? form : `${form}:${port}`));
 }
 
 /** The value is never repeated: it may hold a password. */
@@ -80,9 +96,4 @@ function isUsable({ protocol, username, password }: URL): boolean {
     return false;
   }
   return protocol === "http:" || protocol === "https:";
-}
-
-/** @param hostname as in a parsed URL: the parser turns forms such as 127.1 or 0x7f000001 into four decimal numbers */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -9,19 +9,19 @@ import type { Random } from "../runtime/random.ts";
 import { USER_AGENT } from "../runtime/version.ts";
 import { parseNextPage } from "../settings/next-page.ts";
 import type { IsListed } from "../settings/values.ts";
-import { byPassword } from "./auth/by-password.ts";
+import { basicMethod, sessionMethod } from "./auth/by-password.ts";
 import { CurrentCredentials } from "./auth/current-credentials.ts";
 import { byTokens, type OAuthOptions } from "./auth/oauth/by-tokens.ts";
 import type { EventService } from "./event-service.ts";
 import { fetchList, LIST_CAPS, type ListOptions } from "./events/list/fetch-list.ts";
 import { detailRequests } from "./events/read-detail.ts";
+import { shownNames } from "./events/shape.ts";
 import { ACCEPT_ENCODING } from "./http/content-encoding.ts";
 import type { Transport } from "./http/transport.ts";
 import { UndiciTransport } from "./http/undici-transport.ts";
-import { KnownSecrets } from "./known-secrets.ts";
 import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
 import { ApiClient } from "./requests/api-client.ts";
-import { Authenticator } from "./requests/authenticator.ts";
+import { type AuthenticationMethod, Authenticator } from "./requests/authenticator.ts";
 import { Sender, type ServiceCounts, type Wait } from "./requests/sender.ts";
 
 export interface EventServiceOptions {
@@ -75,6 +75,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     rateLimiter,
     clock,
     random,
+    logger,
     proxies,
     onWait,
     timeoutMs = 30_000,
@@ -86,56 +87,44 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
   const detailPointer = options.detailPointer === undefined ? undefined : parsePointer(options.detailPointer);
   const nextPage = options.nextPage === undefined ? undefined : parseNextPage(options.nextPage);
   const proxy = proxies && proxyFor(baseUrl, proxies);
-  const secrets = new KnownSecrets();
-  secrets.know(credentials);
-  const logger = secrets.logger(options.logger);
-  const transport = secrets.watching(
-    options.transport ?? new UndiciTransport({ connections: options.concurrency, timeoutMs, proxy }),
-  );
+  const transport =
+    options.transport ?? new UndiciTransport({ connections: options.concurrency, timeoutMs, proxy });
   const headers = {
     "user-agent": USER_AGENT,
     accept: "application/json",
     "accept-encoding": ACCEPT_ENCODING,
   };
   const sender = new Sender({ transport, rateLimiter, headers, clock, random, logger, onWait });
-  const readAgain = options.readCredentials;
-  const readCredentials = readAgain && (() => readAgain().then((read) => secrets.know(read)));
-  const current = <Kind extends ServiceCredentials>(first: Kind): CurrentCredentials<Kind> =>
-    new CurrentCredentials(first, readCredentials, logger);
-  const method =
-    credentials.method === "oauth"
-      ? byTokens(current(credentials), oauth, { headers, sender, clock, logger, proxies, secrets })
-      : byPassword(current(credentials), { baseUrl, sender, clock, logger });
+  const method = authenticationMethod(
+    credentials,
+    (first) => new CurrentCredentials(first, options.readCredentials, logger),
+    oauth,
+    { baseUrl, headers, sender, clock, logger, proxies },
+  );
   const authenticator = new Authenticator(baseUrl, method);
-  const detailRequest = detailRequests(baseUrl, detailPointer);
-  const client = new ApiClient(authenticator, sender, clock);
-
-  const listTimeoutMs = (): number => Math.max(timeoutMs, Math.min(timeoutMs * LIST_TIMES, timeLeftMs()));
-
-  const fail = (error: unknown): never => {
-    throw secrets.maskedError(error);
+  const shownName = shownNames(() => {
+    const { method: _, ...sent } = method.credentials.current;
+    return Object.values(sent);
+  });
+  const detailRequest = detailRequests(baseUrl, detailPointer, shownName);
+  const list = {
+    baseUrl,
+    isListed: options.isListed,
+    pointer: listPointer,
+    nextPage,
+    capBytes: listCaps,
+    timeoutMs: () => Math.max(timeoutMs, Math.min(timeoutMs * LIST_TIMES, timeLeftMs())),
+    shownName,
   };
+  const client = new ApiClient(authenticator, sender, clock);
 
   return {
     logIn: async (signal) => {
-      const authorization = await authenticator.authorize(signal).catch(fail);
+      const authorization = await authenticator.authorize(signal);
       await authorization.settle();
     },
-    list: (signal) =>
-      fetchList(
-        client,
-        {
-          baseUrl,
-          isListed: options.isListed,
-          pointer: listPointer,
-          nextPage,
-          capBytes: listCaps,
-          timeoutMs: listTimeoutMs,
-        },
-        signal,
-      ).catch(fail),
-    detail: (requestAs, signal) =>
-      client.get(detailRequest(requestAs), signal).then((detail) => secrets.nameless(detail), fail),
+    list: (signal) => fetchList(client, list, signal),
+    detail: (requestAs, signal) => client.get(detailRequest(requestAs), signal),
     close: async () => {
       await method.close?.();
       await transport.close();
@@ -148,4 +137,21 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
       return version && method.tokensVersion ? `${version} ${method.tokensVersion()}` : version;
     },
   };
+}
+
+/** Does not compile while a method of the credentials has no case. */
+function authenticationMethod(
+  credentials: ServiceCredentials,
+  current: <Kind extends ServiceCredentials>(first: Kind) => CurrentCredentials<Kind>,
+  oauth: OAuthOptions | undefined,
+  ports: Parameters<typeof byTokens>[2] & Parameters<typeof sessionMethod>[1],
+): AuthenticationMethod {
+  switch (credentials.method) {
+    case "session":
+      return sessionMethod(current(credentials), ports);
+    case "basic":
+      return basicMethod(current(credentials));
+    case "oauth":
+      return byTokens(current(credentials), oauth, ports);
+  }
 }

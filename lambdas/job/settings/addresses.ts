@@ -2,7 +2,7 @@
 // password.
 
 import * as z from "zod";
-import { isLoopback } from "../network/proxies.ts";
+import { isLoopback, parseUrl } from "../network/hosts.ts";
 
 /**
  * The service, as text, without `/`, `/v1` or an endpoint (docs/service-interface.md §3) at the end of its path. Run
@@ -67,7 +67,7 @@ function address(
   check: (url: URL) => string | undefined,
 ) {
   return z.string(expected).transform((text, context) => {
-    const url = URL.parse(text.trim());
+    const url = parseUrl(text.trim());
     const message = url === null ? expected : check(url);
     if (url !== null && message === undefined) return url.href;
     context.addIssue({ code: "custom", message, params: { isShown: isShown(text) } });

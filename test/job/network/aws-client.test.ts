@@ -87,6 +87,20 @@ test.each(["s3.test", ".test", "test"])("a client of AWS obeys NO_PROXY=%s", asy
   expect(proxy.requests).toEqual([]);
 });
 
+test.each([
+  ["2001:DB8:0::1", []],
+  ["[2001:db8::1]", []],
+  ["[2001:db8::1]:8080", []],
+  ["[2001:db8::1]:9090", ["GET http://[2001:db8::1]:8080/bucket/key?x-id=GetObject"]],
+])("a client of AWS obeys NO_PROXY=%s for an IPv6 address", async (none, requests) => {
+  await using proxy = await proxyServer(403);
+  const environment = { HTTP_PROXY: proxy.url, NO_PROXY: none };
+
+  await read("http://[2001:db8::1]:8080", environment, 200).catch(() => undefined);
+
+  expect(proxy.requests).toEqual(requests);
+});
+
 test("a client of AWS has the SDK's own agents without a proxy", () => {
   expect(Object.keys(awsClient(readProxies({})).requestHandler)).toEqual([
     "connectionTimeout",

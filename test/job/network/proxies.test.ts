@@ -45,12 +45,39 @@ describe("a request", () => {
     ["service.test:8443", false],
     ["vice.test", false],
     ["api.service.test", false],
+    ["service.test.", true],
+    [".service.test.", true],
+    ["*:443", false],
     ["", false],
     [" , ", false],
   ])("to https://service.test with NO_PROXY=%s is direct: %s", (none, isDirect) => {
     const proxy = through("https://service.test", { HTTPS_PROXY: PROXY, NO_PROXY: none });
 
     expect(proxy === undefined).toBe(isDirect);
+  });
+
+  it.each([
+    ["2001:db8::1", true],
+    ["[2001:db8::1]", true],
+    ["2001:DB8::1", true],
+    ["2001:0db8:0:0:0:0:0:1", true],
+    ["[2001:0DB8:0000::0001]:8443", true],
+    ["a.test,2001:DB8::1 b.test", true],
+    ["[2001:db8::1]:443", false],
+    ["2001:db8::2", false],
+    ["db8::1", false],
+    ["::1", false],
+    ["2001:db8::/32", false],
+  ])("to https://[2001:db8::1]:8443 with NO_PROXY=%s is direct: %s", (none, isDirect) => {
+    const proxy = through("https://[2001:db8::1]:8443", { HTTPS_PROXY: PROXY, NO_PROXY: none });
+
+    expect(proxy === undefined).toBe(isDirect);
+  });
+
+  it("to a name with umlauts is direct where NO_PROXY has it as people write it", () => {
+    const proxy = through("https://xn--mnchen-3ya.test", { HTTPS_PROXY: PROXY, NO_PROXY: "MÜNCHEN.test" });
+
+    expect(proxy).toBeUndefined();
   });
 
   it.each([
@@ -81,5 +108,14 @@ describe("the settings of Node.js's agents", () => {
       HTTPS_PROXY: `${PROXY}/`,
       NO_PROXY: "localhost,127.0.0.1-127.255.255.255,[::1],::1,a.test,.a.test,*,b.test:8080,.b.test:8080",
     });
+  });
+
+  it("name an IPv6 address in its one form, with brackets and without", () => {
+    const none = "2001:0DB8::0001,[2001:DB8::2]:8080,c.test.";
+
+    expect(agentProxies(readProxies({ https_proxy: PROXY, NO_PROXY: none }))?.NO_PROXY).toBe(
+      "localhost,127.0.0.1-127.255.255.255,[::1],::1,[2001:db8::1],2001:db8::1," +
+        "[2001:db8::2]:8080,2001:db8::2:8080,c.test,.c.test",
+    );
   });
 });

@@ -10,8 +10,9 @@ const pasted = fc.array(fc.constantFrom("/", "/v1", "/v1/events", "/v1/auth/logi
 describe("the base URL", () => {
   it("in its canonical form is its own canonical form", () => {
     fc.assert(
-      fc.property(fc.webUrl(), pasted, (url, parts) => {
-        const once = baseUrl.parse(url.replace(/^http:/, "https:") + parts.join(""));
+      fc.property(fc.webUrl(), fc.constantFrom("", ".", ".."), pasted, (url, dots, parts) => {
+        const dotted = url.replace(/^https?:\/\/[^/?#:]+/, (host) => host.replace(/^http:/, "https:") + dots);
+        const once = baseUrl.parse(dotted + parts.join(""));
 
         expect(baseUrl.parse(once)).toBe(once);
       }),
@@ -35,6 +36,9 @@ describe("the base URL", () => {
     ["http://127.0.0.1:8080", "http://127.0.0.1:8080/v1/events"],
     ["http://127.1", "http://127.0.0.1/v1/events"],
     ["http://[::1]:8080/", "http://[::1]:8080/v1/events"],
+    ["https://API.example.com./v1", "https://api.example.com/v1/events"],
+    ["https://api.example.com..:8443", "https://api.example.com:8443/v1/events"],
+    ["http://localhost.:8080", "http://localhost:8080/v1/events"],
   ])("%s leads to %s", (text, expected) => {
     expect(endpoint(new URL(baseUrl.parse(text)), "/v1/events").href).toBe(expected);
   });

@@ -2,12 +2,11 @@
 // on every request, and a new login when they are refused; or HTTP Basic (§4.2).
 
 import { setImmediate } from "node:timers/promises";
-import { CookieJar } from "tough-cookie";
 import type { PasswordCredentials } from "../../credentials/credentials.ts";
 import { isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import { type Address, type HttpResponse, NoResponse } from "../http/transport.ts";
+import { type HttpResponse, NoResponse } from "../http/transport.ts";
 import { endpoint } from "../requests/api-client.ts";
 import type { AuthenticationMethod } from "../requests/authenticator.ts";
 import {
@@ -21,6 +20,7 @@ import {
 import { retryAfterMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
+import { MAX_COOKIE_CHARS, MAX_COOKIES, SessionCookies } from "./session-cookies.ts";
 
 interface LoginOptions {
   readonly baseUrl: URL;
@@ -29,18 +29,8 @@ interface LoginOptions {
   readonly logger: Logger;
 }
 
-/** Sends nothing. */
-export function byPassword(
-  credentials: CurrentCredentials<PasswordCredentials>,
-  options: LoginOptions,
-): AuthenticationMethod {
-  return credentials.current.method === "basic"
-    ? basicMethod(credentials)
-    : sessionMethod(credentials, options);
-}
-
 /** The same header on every request, no login call. */
-function basicMethod(credentials: CurrentCredentials<PasswordCredentials>): AuthenticationMethod {
+export function basicMethod(credentials: CurrentCredentials<PasswordCredentials>): AuthenticationMethod {
   let isFirst = true;
   return {
     name: "basic",
@@ -59,7 +49,8 @@ function basicMethod(credentials: CurrentCredentials<PasswordCredentials>): Auth
   };
 }
 
-function sessionMethod(
+/** Sends nothing by itself. */
+export function sessionMethod(
   credentials: CurrentCredentials<PasswordCredentials>,
   options: LoginOptions,
 ): AuthenticationMethod {
@@ -111,7 +102,7 @@ async function logInWith(
   const url = endpoint(options.baseUrl, "/v1/auth/login");
   const response = await send(credentials, options.sender, url, signal);
   if (statusClass(response.status) !== "read") throw refused(url, response, options.clock.now());
-  const cookies = new SessionCookies(options.baseUrl);
+  const cookies = new SessionCookies(options.baseUrl, options.clock);
   cookies.keep(response.headers.get("set-cookie") ?? []);
   if (cookies.refused > 0) throw unusable(url, response, true);
   if (Object.keys(cookies.headers(endpoint(options.baseUrl, "/v1/events"))).length === 0)
@@ -195,52 +186,3 @@ function unusable(url: URL, { status, headers }: HttpResponse, isTooMuch: boolea
     fields: { request: requestName("POST", url), status, cookies },
   });
 }
-
-/** The cookies of one session: as many as fit. The session is among the first. */
-export class SessionCookies {
-  #jar = new CookieJar();
-  readonly #root: string;
-  /** Of every request, as long as no cookie expires or has a path: searching the jar takes a tenth of the time of a request. */
-  #same: Readonly<Record<string, string>> | undefined;
-  /** How many cookies did not fit. */
-  refused = 0;
-
-  constructor(baseUrl: URL) {
-    this.#root = new URL("/", baseUrl).href;
-  }
-
-  /**
-   * Stores `Set-Cookie` headers as far as there is room; one that RFC 6265 §5.3 rejects is ignored. All count as set
-   * by "/": a cookie without a Path would otherwise be sent to /v1/auth only (RFC 6265 §5.1.4), but it belongs on
-   * every later request (docs/service-interface.md §3.1).
-   */
-  keep(setCookies: readonly string[]): void {
-    for (const setCookie of setCookies) {
-      const jar = this.#jar.cloneSync() ?? new CookieJar();
-      jar.setCookieSync(setCookie, this.#root, { ignoreError: true });
-      // Drops those that are over.
-      const cookies = jar.getCookiesSync(this.#root, { allPaths: true });
-      const chars = cookies.reduce((sum, cookie) => sum + cookie.toString().length, 0);
-      if (cookies.length > MAX_COOKIES || chars > MAX_COOKIE_CHARS) this.refused += 1;
-      else this.#jar = jar;
-    }
-    if (setCookies.length === 0) return;
-    const kept = this.#jar.getCookiesSync(this.#root, { allPaths: true });
-    const isSame = kept.every((cookie) => cookie.path === "/" && cookie.expiryTime() === Infinity);
-    this.#same = isSame ? this.#matching(this.#root) : undefined;
-  }
-
-  headers({ href }: Pick<Address, "href">): Readonly<Record<string, string>> {
-    return this.#same ?? this.#matching(href);
-  }
-
-  #matching(href: string): Readonly<Record<string, string>> {
-    const cookie = this.#jar.getCookieStringSync(href);
-    return cookie === "" ? {} : { cookie };
-  }
-}
-
-/** RFC 6265 §6.1: what every client should accept from one domain. */
-const MAX_COOKIES = 50;
-/** Names, values and attributes together. Servers that limit request headers accept no more anyway. */
-const MAX_COOKIE_CHARS = 16_384;

@@ -13,7 +13,15 @@ import {
 import type { Detail } from "../event-service.ts";
 import { type ApiRequest, endpoint } from "../requests/api-client.ts";
 import { requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
-import { decodeText, describeValue, isObject, type JsonObject, notJson, parseBody } from "./shape.ts";
+import {
+  decodeText,
+  describeValue,
+  isObject,
+  type JsonObject,
+  notJson,
+  parseBody,
+  type ShownName,
+} from "./shape.ts";
 
 /** The event is the outermost of these that is an object with a uuid. */
 const USUAL_PLACES: readonly (readonly string[])[] = [[], ["data"], ["data", "event"]];
@@ -28,11 +36,16 @@ interface Place {
  * Throws `UnusableBody` for text that is not JSON and for an event with another uuid, `UNEXPECTED_RESPONSE` where
  * there is no event. With a pointer the event may lack its uuid. A response of too many levels is not parsed.
  */
-export function readDetail(text: string, uuid: string, pointer: readonly string[] | undefined): Detail {
+export function readDetail(
+  text: string,
+  uuid: string,
+  pointer: readonly string[] | undefined,
+  shownName: ShownName,
+): Detail {
   if (isTooDeep(text)) return { kind: "left-out", reason: "too_deep" };
   const body = parseBody(text);
   const place = pointer === undefined ? usualPlace(text, body) : placeAt(text, pointer);
-  if (place === undefined) throw unexpectedShape(text);
+  if (place === undefined) throw unexpectedShape(text, shownName);
   const { value, span } = place;
   if (!isSame(value["uuid"], uuid)) {
     throw new UnusableBody(
@@ -93,8 +106,8 @@ function isSame(own: unknown, uuid: string): boolean {
   return (own ?? null) === null || (typeof own === "string" && own.toLowerCase() === uuid.toLowerCase());
 }
 
-function unexpectedShape(text: string): SyncError {
-  const shape = describeValue(text);
+function unexpectedShape(text: string, shownName: ShownName): SyncError {
+  const shape = describeValue(text, shownName);
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `No event was found in the response of the single-event endpoint, whose shape is ${shape}. Set --detail-pointer ` +
@@ -112,6 +125,7 @@ const CAP_BYTES = 4 * 1_048_576;
 export function detailRequests(
   baseUrl: URL,
   pointer: readonly string[] | undefined,
+  shownName: ShownName,
 ): (requestAs: string) => ApiRequest<Detail> {
   const { origin, pathname: folder } = endpoint(baseUrl, "/v1/events/");
   return (requestAs) => {
@@ -120,7 +134,7 @@ export function detailRequests(
       url: { href: origin + pathname, origin, pathname, search: "" },
       kind: "detail",
       bodyCapBytes: CAP_BYTES,
-      read: (body) => readDetail(decodeText(body), requestAs, pointer),
+      read: (body) => readDetail(decodeText(body), requestAs, pointer, shownName),
       oversize: () => ({ kind: "left-out", reason: "oversize" }),
       refused: (status, retryAfterMs) => {
         // docs/service-interface.md §5: not entitled to this event.

@@ -1,6 +1,5 @@
-// Describes a JSON text for an error message: keys and types, never a value.
+// Describes a JSON text for an error message: names and types, never a value.
 
-import { redactKey } from "../../errors/shown-text.ts";
 import { elements, type Member, members, rootSpan, type Span } from "../../json/json-scanner.ts";
 import { UnusableBody } from "../requests/failure.ts";
 
@@ -8,17 +7,34 @@ const MAX_DEPTH = 3;
 const MAX_KEYS = 8;
 const MAX_COUNTED = 100_000;
 
+/** How a message shows the name of a member: names may be data too, or what was sent to a service that echoes it. */
+export type ShownName = (name: string) => string;
+
+const NAME = /^[\p{L}_@.-]{1,30}$/u;
+/** Of another person. OData has names such as `items@odata.count`. */
+const E_MAIL = /[^@]@(?!odata\.)[^@]*\./;
+
+/** @param secrets what is sent: the e-mail address and the password, or those of a client. Asked for when one is needed */
+export function shownNames(secrets: () => readonly string[]): ShownName {
+  return (name) => {
+    const isSecret = secrets().some((secret) => secret.toLowerCase() === name.toLowerCase());
+    if (NAME.test(name) && !E_MAIL.test(name) && !isSecret) return name;
+    return isUuid(name) ? "<uuid>" : "<key>";
+  };
+}
+
 /** For example `{data: {items: [{uuid: string}, … 20 in all], total: number}}`. What is between the tokens is JSON. */
 export function describeValue(
   text: string,
+  shownName: ShownName,
   { start }: Pick<Span, "start"> = rootSpan(text),
   depth = 0,
 ): string {
   switch (text[start]) {
     case "{":
-      return `{${describeChildren(members(text, { start }), text, depth)}}`;
+      return `{${describeChildren(members(text, { start }), text, shownName, depth)}}`;
     case "[":
-      return `[${describeChildren(elements(text, { start }), text, depth)}]`;
+      return `[${describeChildren(elements(text, { start }), text, shownName, depth)}]`;
     case '"':
       return "string";
     case "t":
@@ -31,7 +47,12 @@ export function describeValue(
   }
 }
 
-function describeChildren(children: Iterable<Span | Member>, text: string, depth: number): string {
+function describeChildren(
+  children: Iterable<Span | Member>,
+  text: string,
+  shownName: ShownName,
+  depth: number,
+): string {
   const shown: string[] = [];
   let count = 0;
   if (depth >= MAX_DEPTH) return "…";
@@ -39,8 +60,8 @@ function describeChildren(children: Iterable<Span | Member>, text: string, depth
     if (++count > MAX_COUNTED) break;
     if ("key" in child) {
       if (count <= MAX_KEYS)
-        shown.push(`${redactKey(child.key)}: ${describeValue(text, child.value, depth + 1)}`);
-    } else if (count === 1) shown.push(describeValue(text, child, depth + 1));
+        shown.push(`${shownName(child.key)}: ${describeValue(text, shownName, child.value, depth + 1)}`);
+    } else if (count === 1) shown.push(describeValue(text, shownName, child, depth + 1));
   }
   if (count > MAX_COUNTED) shown.push(`… more than ${MAX_COUNTED} in all`);
   else if (count > shown.length) shown.push(`… ${count} in all`);

@@ -1,6 +1,7 @@
 // Why an attempt failed, and the errors for what no retry can fix.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import { parseUrl } from "../../network/hosts.ts";
 import { type Address, type HttpResponse, NoResponse, TIMED_OUT } from "../http/transport.ts";
 
 /** A retry may succeed. */
@@ -208,7 +209,7 @@ export function throttled(request: string, waitMs: number | undefined): SyncErro
   });
 }
 
-/** A host name has at most 255 characters (RFC 1035 §2.3.4); a longer path helps no reader. */
+/** A host name has at most 255 characters (RFC 1035 §2.3.4). */
 const MAX_SHOWN = 300;
 
 /** Does not advise to use the target: a forged response could point to a server that collects credentials. */
@@ -220,7 +221,7 @@ export function redirected(
 ): SyncError {
   const location = headers.get("location")?.[0];
   const target =
-    location === undefined ? "nowhere (no Location header)" : shownTarget(URL.parse(location, url.href), url);
+    location === undefined ? "nowhere (no Location header)" : shownTarget(parseUrl(location, url.href), url);
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `${request} was answered with status ${status}, a redirect to ${target}, which is not followed because ` +
@@ -230,11 +231,26 @@ export function redirected(
   );
 }
 
-/** The origin and, for the same origin, the path. The rest may be secret, path parameters (";jsessionid=…") included. */
-export function shownTarget(target: URL | null, { origin }: Pick<Address, "origin">): string {
+/**
+ * The origin only. At the origin that was asked also the path if the interface has it: the rest may be what the service
+ * was sent, path parameters (";jsessionid=…") included.
+ */
+export function shownTarget(target: URL | null, asked: Pick<Address, "origin" | "pathname">): string {
   if (target?.protocol !== "https:" && target?.protocol !== "http:")
     return "something that is not a web address";
-  const [path = ""] = target.origin === origin ? target.pathname.split(";", 1) : [];
-  const shown = target.origin + path;
-  return shown.length > MAX_SHOWN ? "an address that is too long to show" : shown;
+  const { origin, pathname } = target;
+  if (origin.length > MAX_SHOWN) return "an address that is too long to show";
+  if (origin !== asked.origin) return origin;
+  const base = baseOf(asked.pathname);
+  return base !== undefined && base === baseOf(pathname) ? origin + pathname : `another path of ${origin}`;
 }
+
+/** What stands before a path of the interface; undefined for every other path. */
+function baseOf(pathname: string): string | undefined {
+  const own = OWN_PATH.exec(pathname);
+  return own === null ? undefined : pathname.slice(0, own.index);
+}
+
+/** docs/service-interface.md §3, at the end of a path. */
+const OWN_PATH =
+  /\/(?:v1\/(?:auth\/login|events(?:\/[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12})?)|oauth\/token)\/?$/;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parsePointer } from "../../../../lambdas/job/json/json-pointers.ts";
 import { detailRequests, readDetail } from "../../../../lambdas/job/service/events/read-detail.ts";
+import { shownNames } from "../../../../lambdas/job/service/events/shape.ts";
 import { endpoint } from "../../../../lambdas/job/service/requests/api-client.ts";
 import { UnusableBody } from "../../../../lambdas/job/service/requests/failure.ts";
 import { hostileEvents } from "../../../simulator/hostile-events.ts";
@@ -11,8 +12,10 @@ import { connect, errorOf, fetchAll, texts, truth } from "../connection.ts";
 const A = "aaaaaaaa-0000-4000-8000-00000000000a";
 const B = "bbbbbbbb-0000-4000-8000-00000000000b";
 
+const shownName = shownNames(() => []);
+
 const read = (text: string, pointer?: string) =>
-  readDetail(text, A, pointer === undefined ? undefined : parsePointer(pointer));
+  readDetail(text, A, pointer === undefined ? undefined : parsePointer(pointer), shownName);
 const failureOfRead = (text: string, pointer?: string): unknown => {
   try {
     read(text, pointer);
@@ -77,7 +80,7 @@ describe("a detail", () => {
   const spaced = /indented body|object as date|nested scope|array as scope/;
   const unspaced = hostileEvents().filter(({ name }) => !spaced.test(name));
   it.each(unspaced)("keeps $name byte for byte [D3]", ({ uuid, source }) => {
-    expect(readDetail(`{"data":${source}}`, uuid, undefined)).toMatchObject({ event: source });
+    expect(readDetail(`{"data":${source}}`, uuid, undefined, shownName)).toMatchObject({ event: source });
   });
 
   describe("of many levels", () => {
@@ -265,7 +268,7 @@ describe("a detail", () => {
 
 describe("the address of a detail", () => {
   const addressBelow = (base: string, requestAs: string) =>
-    detailRequests(new URL(base), undefined)(requestAs).url;
+    detailRequests(new URL(base), undefined, shownName)(requestAs).url;
 
   it("is the one that a parser of URLs makes", () => {
     const bases = [

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { describeValue } from "../../../../lambdas/job/service/events/shape.ts";
+import { describeValue, shownNames } from "../../../../lambdas/job/service/events/shape.ts";
+
+const shownName = shownNames(() => ["You@Example.test", "Correct-Horse"]);
 
 describe("a shape", () => {
   it.each([
@@ -22,6 +24,30 @@ describe("a shape", () => {
     ],
     ['{"a":{"b":{"c":{"d":{}}}}}', "{a: {b: {c: {…}}}}"],
   ])("of %s is %s", (text, expected) => {
-    expect(describeValue(text)).toBe(expected);
+    expect(describeValue(text, shownName)).toBe(expected);
+  });
+});
+
+describe("the name of a member", () => {
+  it.each([
+    ["event_date", "event_date"],
+    ["odata-type", "odata-type"],
+    ["@odata.nextLink", "@odata.nextLink"],
+    ["items@odata.count", "items@odata.count"],
+    ["größe", "größe"],
+    ["a".repeat(30), "a".repeat(30)],
+    ["a".repeat(31), "<key>"],
+    ["", "<key>"],
+    ["two words", "<key>"],
+    ["a/b", "<key>"],
+    ["field1", "<key>"],
+    ["\u202eabc", "<key>"],
+    ["6F1ED002-ab59-4f2c-9f1f-111111111111", "<uuid>"],
+    ["another@person.test", "<key>"],
+    ["you@example.test", "<key>"],
+    ["correct-horse", "<key>"],
+    ["correct-horses", "correct-horses"],
+  ])("%j is shown as %s", (name, shown) => {
+    expect(shownName(name)).toBe(shown);
   });
 });

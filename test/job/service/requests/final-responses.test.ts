@@ -26,7 +26,12 @@ describe("a response that no retry can fix", () => {
       "UNEXPECTED_RESPONSE",
       "https://sso.example.test,",
     ],
-    ["detail", { kind: "redirect", location: "/login", status: 307 }, "UNEXPECTED_RESPONSE", "/login,"],
+    [
+      "detail",
+      { kind: "redirect", location: "/login", status: 307 },
+      "UNEXPECTED_RESPONSE",
+      "another path of http://127.0.0.1",
+    ],
     ["list", { kind: "body", text: '{"error":"canary-body"}' }, "UNEXPECTED_RESPONSE", "--list-pointer"],
     ["detail", { kind: "body", text: '{"error":"canary-body"}' }, "UNEXPECTED_RESPONSE", "--detail-pointer"],
   ];

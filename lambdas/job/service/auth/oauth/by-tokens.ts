@@ -8,7 +8,6 @@ import type { Logger } from "../../../runtime/logger.ts";
 import { abortable } from "../../../runtime/on-abort.ts";
 import type { Transport } from "../../http/transport.ts";
 import { UndiciTransport } from "../../http/undici-transport.ts";
-import type { KnownSecrets } from "../../known-secrets.ts";
 import type { AuthenticationMethod, Proof } from "../../requests/authenticator.ts";
 import type { Sender } from "../../requests/sender.ts";
 import type { CurrentCredentials } from "../current-credentials.ts";
@@ -33,7 +32,6 @@ interface TokenPorts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly proxies: Proxies | undefined;
-  readonly secrets: KnownSecrets;
 }
 
 /** A provider that takes longer has accepted the token that was spent for as long as it ever will. */
@@ -43,16 +41,15 @@ const TOKEN_TIMEOUT_MS = 8_000;
 export function byTokens(
   credentials: CurrentCredentials<OAuthCredentials>,
   options: OAuthOptions | undefined,
-  { headers, sender: { counts }, clock, logger, proxies, secrets }: TokenPorts,
+  { headers, sender: { counts }, clock, logger, proxies }: TokenPorts,
 ): AuthenticationMethod {
   if (options === undefined)
     throw new TypeError("the method oauth needs the identity provider and a token store");
   const { tokens: store, tokensVersion, authorize, ...oauth } = options;
   const authUrl = new URL(oauth.authUrl);
   const proxy = proxies && proxyFor(authUrl, proxies);
-  const transport = secrets.watching(
-    oauth.transport ?? new UndiciTransport({ connections: 1, timeoutMs: TOKEN_TIMEOUT_MS, proxy }),
-  );
+  const transport =
+    oauth.transport ?? new UndiciTransport({ connections: 1, timeoutMs: TOKEN_TIMEOUT_MS, proxy });
   const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now(), counts });
   const shared = { credentials, counts, clock, logger };
   const rotation = new TokenRotation({ ...shared, store, storedVersion: tokensVersion, endpoint, authorize });

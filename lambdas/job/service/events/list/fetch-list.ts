@@ -11,6 +11,7 @@ import type { EventList } from "../../event-service.ts";
 import type { Address, HttpResponse } from "../../http/transport.ts";
 import { type ApiClient, type ApiRequest, endpoint } from "../../requests/api-client.ts";
 import { requestName, unexpectedStatus } from "../../requests/failure.ts";
+import type { ShownName } from "../shape.ts";
 import { type ListPage, MAX_ENTRIES, readListPage } from "./list-page.ts";
 import { EventListBuilder } from "./listed-events.ts";
 import { namesNextPage, nextLink } from "./next-link.ts";
@@ -25,6 +26,7 @@ export interface ListOptions {
   readonly capBytes: ListCaps;
   /** How long a page may take. */
   readonly timeoutMs: () => number;
+  readonly shownName: ShownName;
 }
 
 interface ListCaps {
@@ -104,7 +106,7 @@ class Pages {
 
   /** Undefined is the answer for a page behind the last one. */
   request(url: URL): ApiRequest<FetchedPage | undefined> {
-    const { pointer, capBytes, timeoutMs } = this.#options;
+    const { pointer, capBytes, timeoutMs, shownName } = this.#options;
     if (this.#requested.has(url.href)) throw this.#endless("form a circle");
     if (this.#requested.size === MAX_PAGES) throw this.#endless(`continue after ${MAX_PAGES} pages`);
     this.#requested.add(url.href);
@@ -118,8 +120,8 @@ class Pages {
       read: (body, response) => {
         const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
         try {
-          const page = readListPage(bytes, pointer, leftEntries);
-          const hints = pageHints(page, response);
+          const page = readListPage(bytes, pointer, shownName, leftEntries);
+          const hints = pageHints(page, response, shownName);
           return { ...page, hints, headers: response.headers, bytes: bytes.length };
         } catch (error) {
           throw error instanceof OversizeJson ? this.#tooLarge(error.message) : error;
@@ -257,7 +259,7 @@ class Pages {
         ? "a page that --next-page (nextPage) asks for, and no page states a total that was reached"
         : `the next page that the service named${isOutside ? ", which is outside of --base-url" : ""}`;
     return this.#unexpected(
-      `${request} was answered with status ${status}. It is ${which}. ${this.#list.received} entries were received before. ` +
+      `${request} was answered with status ${status}. It is ${which}. Entries received before: ${this.#list.received}. ` +
         "Nothing was published; ask the service's operator how the list is paged.",
     );
   }
@@ -266,7 +268,7 @@ class Pages {
   #shown(url: URL): Address {
     const { href, origin, pathname, search } = url;
     const { pathname: own } = endpoint(this.#options.baseUrl, "/v1/events");
-    return pathname === own
+    return pathname.replace(/\/$/, "") === own
       ? { href, origin, pathname, search }
       : { href, origin, pathname, search, shownPath: `${own} (its next page)` };
   }

@@ -12,7 +12,7 @@ import {
   rootSpan,
   type Span,
 } from "../../../json/json-scanner.ts";
-import { decodeText, describeValue, isObject, isUuid, notJson, parseBody } from "../shape.ts";
+import { decodeText, describeValue, isObject, isUuid, notJson, parseBody, type ShownName } from "../shape.ts";
 import { EventTexts } from "./listed-events.ts";
 
 /** What one page has. */
@@ -44,10 +44,11 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 export function readListPage(
   bytes: Buffer,
   pointer: readonly string[] | undefined,
+  shownName: ShownName,
   maxEntries = MAX_ENTRIES,
 ): ListPage {
   try {
-    return new PageReader(bytes).read(pointer, maxEntries);
+    return new PageReader(bytes, shownName).read(pointer, maxEntries);
   } catch (error) {
     throw error instanceof MalformedJson ? notJson() : error;
   }
@@ -62,9 +63,11 @@ interface Place {
 class PageReader {
   readonly #bytes: Buffer;
   readonly #text: string;
+  readonly #shownName: ShownName;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, shownName: ShownName) {
     this.#bytes = bytes;
+    this.#shownName = shownName;
     this.#text = bytes.toString("latin1");
   }
 
@@ -152,9 +155,10 @@ class PageReader {
 
   /** Text that is no JSON is unusable, whatever its shape. */
   #noList({ span }: Place): SyncError {
-    if (span.end - span.start <= MAX_PARSED_BYTES)
-      parseBody(decodeText(this.#bytes.subarray(span.start, span.end)));
-    const shape = describeValue(this.#text, span);
+    const isSmall = span.end - span.start <= MAX_PARSED_BYTES;
+    const text = isSmall ? decodeText(this.#bytes.subarray(span.start, span.end)) : this.#text;
+    if (isSmall) parseBody(text);
+    const shape = describeValue(text, this.#shownName, isSmall ? { start: 0 } : span);
     return new SyncError(
       "UNEXPECTED_RESPONSE",
       `The list of events was not found in the response, whose shape is ${shape}. Set --list-pointer to its place, ` +

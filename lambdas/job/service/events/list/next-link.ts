@@ -1,6 +1,7 @@
 // The address of the next page as links name it: those of Link headers (RFC 8288), and those in the page.
 
 import { SyncError } from "../../../errors/sync-error.ts";
+import { parseUrl } from "../../../network/hosts.ts";
 import type { HttpResponse } from "../../http/transport.ts";
 import { shownTarget } from "../../requests/failure.ts";
 
@@ -33,7 +34,7 @@ export function namesNextPage(links: readonly string[], headers: HttpResponse["h
 }
 
 function resolve(target: string, page: URL, first: URL): string {
-  const url = URL.parse(target, page.href);
+  const url = parseUrl(target, page.href);
   if (url === null) throw unexpected("name a next page that is not a URL");
   if (url.origin !== page.origin && !isWithoutTls(url, page))
     throw unexpected(

@@ -1,10 +1,9 @@
 // What a page says of the others. The interface does not show how lists are paged (docs/service-interface.md §4.5), so all
 // the usual names count: the table in docs/limits.md has them, and a test compares the two.
 
-import { redactKey } from "../../../errors/shown-text.ts";
 import { formatPointer } from "../../../json/json-pointers.ts";
 import type { HttpResponse } from "../../http/transport.ts";
-import { isObject, type JsonObject } from "../shape.ts";
+import { isObject, type JsonObject, type ShownName } from "../shape.ts";
 import type { ListPage } from "./list-page.ts";
 
 /** A statement, and the place of it: a JSON Pointer into the page, or the name of a header. */
@@ -52,8 +51,9 @@ const OFFSET = /^(?:offset|skip|start|startindex|from)$/;
 export function pageHints(
   { beside, path }: Pick<ListPage, "beside" | "path">,
   { status, headers }: Pick<HttpResponse, "status" | "headers">,
+  shownName: ShownName,
 ): PageHints {
-  const found = new Found();
+  const found = new Found(shownName);
   let around: unknown = JSON.parse(beside);
   for (const [depth, key] of path.entries()) {
     found.readObject(path.slice(0, depth), around, key);
@@ -72,6 +72,11 @@ class Found {
   #pages: PageHints["pages"];
   #isLast = false;
   #isStated = false;
+  readonly #shownName: ShownName;
+
+  constructor(shownName: ShownName) {
+    this.#shownName = shownName;
+  }
 
   hints(): PageHints {
     const [links, total, pages] = [this.#links, this.#total, this.#pages];
@@ -112,7 +117,7 @@ class Found {
 
   #readMember(path: readonly string[], value: unknown, object: JsonObject): void {
     const name = normalized(path.at(-1));
-    const place = shown(path);
+    const place = this.#shown(path);
     if (NEXT.test(name)) this.#readNext(path, value);
     else if (LINKS.test(name) && Array.isArray(value)) this.#readLinks(value);
     else if (typeof value === "boolean") {
@@ -136,7 +141,7 @@ class Found {
         this.#readNext([...path, key], inner);
     } else if (typeof value === "string" && /^(?:https?:\/\/|[/?])/i.test(value)) this.#links.push(value);
     else if (isPresent(value))
-      this.#next ??= { place: shown(path), value: `${parameterFor(path)}={${shown(path)}}` };
+      this.#next ??= { place: this.#shown(path), value: `${parameterFor(path)}={${this.#shown(path)}}` };
   }
 
   #readLinks(links: readonly unknown[]): void {
@@ -159,6 +164,11 @@ class Found {
     else this.#pages = { place, value: count };
   }
 
+  /** Without the names that may be data; an index is none. */
+  #shown(path: readonly string[]): string {
+    return formatPointer(path.map((key) => (/^\d{1,7}$/.test(key) ? key : this.#shownName(key))));
+  }
+
   #say(isMore: boolean, place: string, nextPage: string): void {
     this.#isStated = true;
     if (isMore) this.#more ??= { place, value: nextPage };
@@ -173,11 +183,6 @@ function childOf(value: unknown, key: string): unknown {
 
 function normalized(name = ""): string {
   return name.toLowerCase().replaceAll(/[_\-@.]/g, "");
-}
-
-/** Without the keys that may be data; an index is none. */
-function shown(path: readonly string[]): string {
-  return formatPointer(path.map((key) => (/^\d{1,7}$/.test(key) ? key : redactKey(key))));
 }
 
 /** Also as `{"value": 120}`, and as a text. */

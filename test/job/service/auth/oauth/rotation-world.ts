@@ -12,7 +12,6 @@ import {
 } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
 import type { Transport } from "../../../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../../../lambdas/job/service/http/undici-transport.ts";
-import { KnownSecrets } from "../../../../../lambdas/job/service/known-secrets.ts";
 import type { AuthenticationMethod } from "../../../../../lambdas/job/service/requests/authenticator.ts";
 import { ServiceCounts } from "../../../../../lambdas/job/service/requests/sender.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
@@ -108,7 +107,6 @@ export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDis
         clock,
         logger: log,
         proxies: undefined,
-        secrets: new KnownSecrets(),
       },
     );
   }

@@ -245,7 +245,7 @@ describe("the list", () => {
       "/v1/events/b?token=secret",
       "the next page that the service named, which is outside of --base-url",
     ],
-    ["", "/v1/events/b/secret", "the next page that the service named. 1 entries"],
+    ["", "/v1/events/b/secret", "the next page that the service named. Entries received before: 1"],
   ])("below %s whose next page %s is answered with 404 says so", async (path, next, expected) => {
     await using server = await httpServer((request, response) => {
       response.setHeader("set-cookie", "s=1");

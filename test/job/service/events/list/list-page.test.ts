@@ -3,6 +3,7 @@ import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { parsePointer } from "../../../../../lambdas/job/json/json-pointers.ts";
 import { OversizeJson } from "../../../../../lambdas/job/json/json-scanner.ts";
 import { readListPage } from "../../../../../lambdas/job/service/events/list/list-page.ts";
+import { shownNames } from "../../../../../lambdas/job/service/events/shape.ts";
 import { UnusableBody } from "../../../../../lambdas/job/service/requests/failure.ts";
 
 const A = "aaaaaaaa-0000-4000-8000-00000000000a";
@@ -11,7 +12,11 @@ const a = `{"uuid":"${A}","n":1.10}`;
 const b = `{"uuid":"${B}"}`;
 
 const readPage = (bytes: Buffer, pointer?: string) => {
-  const { events, ...page } = readListPage(bytes, pointer === undefined ? undefined : parsePointer(pointer));
+  const { events, ...page } = readListPage(
+    bytes,
+    pointer === undefined ? undefined : parsePointer(pointer),
+    shownNames(() => []),
+  );
   return { ...page, events: [...events] };
 };
 const read = (text: string, pointer?: string) => readPage(Buffer.from(text), pointer);
@@ -235,10 +240,12 @@ describe("a page of the list", () => {
   });
 
   it("with more entries than are left is refused", () => {
-    expect(() => readListPage(Buffer.from(`[${a},1,${b}]`), undefined, 2)).toThrow(
+    expect(() => readListPage(Buffer.from(`[${a},1,${b}]`), undefined, (name) => name, 2)).toThrow(
       new OversizeJson("has more than 1,000,000 entries"),
     );
-    expect(readListPage(Buffer.from(`[${a},1]`), undefined, 2)).toMatchObject({ rejected: 1 });
+    expect(readListPage(Buffer.from(`[${a},1]`), undefined, (name) => name, 2)).toMatchObject({
+      rejected: 1,
+    });
   });
 
   it("counts an entry's contradiction only if no later list replaces it", () => {

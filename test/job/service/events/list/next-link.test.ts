@@ -19,6 +19,7 @@ describe("the next page", () => {
     ["</x>; rel='prev next'; title='a, b'", "https://api.example.com/x"],
     ['</x>; rel="https://api.example.com/rels/more next"', "https://api.example.com/x"],
     ["</x>; rel='prev'", undefined],
+    ['<https://API.example.com./x>; rel="next"', "https://api.example.com/x"],
     ['<//api.example.com/x>; rel="next"', "https://api.example.com/x"],
     ["</x>;rel=next", "https://api.example.com/x"],
     ['</x> ; REL = "NEXT"', "https://api.example.com/x"],

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type PageHints, pageHints } from "../../../../../lambdas/job/service/events/list/page-hints.ts";
+import { shownNames } from "../../../../../lambdas/job/service/events/shape.ts";
 import { tableBelow } from "../../../../docs/markdown.ts";
 
+const SHOWN = shownNames(() => []);
 const NO_HEADERS = new Map<string, readonly string[]>();
 
 /** Of a page whose list is `data`. */
@@ -9,6 +11,7 @@ const hintsIn = (members: object): PageHints =>
   pageHints(
     { beside: JSON.stringify({ data: [], ...members }), path: ["data"] },
     { status: 200, headers: NO_HEADERS },
+    SHOWN,
   );
 
 /** Of an example of the table: JSON beside the list, a header, or the status. */
@@ -17,7 +20,7 @@ const hintsOf = (example: string): PageHints => {
   const [, name = "", value = ""] = /^([\w-]+): ?(.*)$/.exec(example) ?? [];
   const [status, headers] =
     name === "Status" ? [Number(value), NO_HEADERS] : [200, new Map([[name.toLowerCase(), [value]]])];
-  return pageHints({ beside: '{"data":[]}', path: ["data"] }, { status, headers });
+  return pageHints({ beside: '{"data":[]}', path: ["data"] }, { status, headers }, SHOWN);
 };
 
 /** Whether a page of 50 entries is not all there is. */
@@ -97,7 +100,7 @@ describe("what a page says of the others", () => {
   ])("the header %s: %s says %j", (name, value, more) => {
     const headers = new Map([[name, [value]]]);
 
-    expect(pageHints({ beside: "[]", path: [] }, { status: 200, headers }).more).toEqual(more);
+    expect(pageHints({ beside: "[]", path: [] }, { status: 200, headers }, SHOWN).more).toEqual(more);
   });
 
   it.each([
@@ -110,7 +113,7 @@ describe("what a page says of the others", () => {
   ])("status 206 with the range %s says that there is more: %s", (range, expected) => {
     const headers = new Map(range === undefined ? [] : [["content-range", [range]]]);
 
-    const { more } = pageHints({ beside: "[]", path: [] }, { status: 206, headers });
+    const { more } = pageHints({ beside: "[]", path: [] }, { status: 206, headers }, SHOWN);
 
     expect(more).toEqual(expected ? { place: "status 206", value: "offset={received}" } : undefined);
   });
@@ -148,7 +151,7 @@ describe("what a page says of the others", () => {
     const beside = '[{"total":7,"data":{"x":{"next":"b"},"items":{},"count":9}},{"total":99}]';
 
     expect(
-      pageHints({ beside, path: ["0", "data", "items"] }, { status: 200, headers: NO_HEADERS }),
+      pageHints({ beside, path: ["0", "data", "items"] }, { status: 200, headers: NO_HEADERS }, SHOWN),
     ).toMatchObject({
       total: { place: "/0/data/count", value: 9 },
       more: { place: "/0/data/x/next" },
