@@ -12,6 +12,7 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { warehouseLocation } from "../lambdas/job/catalog/glue/glue-tables.ts";
 import { isPlaceholder } from "../lambdas/job/settings/addresses.ts";
+import { type SettingsSource, unusableSetting } from "../lambdas/job/settings-file/read-settings.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
 import { addSchedules } from "./compute/schedules.ts";
@@ -75,10 +76,9 @@ export class EventSync extends Construct {
   constructor(scope: Construct, id: string, props: EventSyncProps) {
     super(scope, id);
     const { name, metricNamespace, ...names } = deploymentNames(this);
-    const settings = parseSettings(props.settings, {
-      source: { title: `EventSync ${this.node.path}`, keyPath: ["settings"] },
-      database: names.database,
-    });
+    const source = { title: `EventSync ${this.node.path}`, keyPath: ["settings"] };
+    refuseTokens(props.settings, source);
+    const settings = parseSettings(props.settings, { source, database: names.database });
     const { accounts, database, existingBucket, runbookUrl } = settings;
     const { encryptionKey } = props;
     this.database = database;
@@ -202,6 +202,20 @@ function refuseSameDatabase(deployment: EventSync): void {
   throw new Error(
     `settings.database: ${same.node.path} and ${deployment.node.path} both have the database ${deployment.database}, and their tables would be the same. Give one of them another name, or leave it out: then it is named after the stack and the construct.`,
   );
+}
+
+/** Settings are written into the function's code, so each must be known by then. */
+function refuseTokens(value: unknown, source: SettingsSource, path: readonly string[] = []): void {
+  if (Token.isUnresolved(value)) {
+    throw unusableSetting(
+      source,
+      path,
+      "expected a value that is known at synthesis, because it becomes a part of the function's code, and got a token of the CDK, whose value is known only at deployment. Write the value itself, or read it from the context or the environment of the app",
+    );
+  }
+  // No settings are nested as deep.
+  if (typeof value !== "object" || value === null || path.length > 5) return;
+  for (const [key, each] of Object.entries(value)) refuseTokens(each, source, [...path, key]);
 }
 
 /** Two stacks without a region or an AWS account may be deployed to different ones. */

@@ -3,7 +3,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { onlyHosts, shownDefect, withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
-import { readProxies } from "../../lambdas/job/network/proxies.ts";
+import { readProxies, refuseAnyCertificate } from "../../lambdas/job/network/proxies.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { plainText } from "../../lambdas/job/settings-file/settings.ts";
 import { systemBrowser } from "./authorize/system-browser.ts";
@@ -138,12 +138,10 @@ async function start(
   const readsFile = spec.options.includes("config") && !spec.makesConfig;
   const given = readsFile ? onCommandLine.withFile() : onCommandLine;
   const isSet = (name: "all" | "json"): boolean => spec.options.includes(name) && given.read([name])[name];
-  const commandContext = {
-    ...context,
-    given,
-    environment,
-    proxies: readProxies(environment),
-  };
+  const proxies = readProxies(environment);
+  // Before a run begins: it would be recorded.
+  if (spec.options.some((name) => name === "baseUrl" || name === "authUrl")) refuseAnyCertificate(proxies);
+  const commandContext = { ...context, given, environment, proxies };
   const accounts = isSet("all") ? given.allAccounts() : undefined;
   const isJson = isSet("json");
   if (accounts !== undefined) return eachAccount(spec, accounts, isJson, commandContext);

@@ -12,7 +12,7 @@ import { warehouseLocation } from "../job/catalog/glue/glue-tables.ts";
 import { SecretsManagerCredentials } from "../job/credentials/secrets-manager-credentials.ts";
 import { SecretsManagerTokenStore } from "../job/credentials/tokens/secrets-manager-token-store.ts";
 import { awsClient } from "../job/network/aws-client.ts";
-import { readProxies } from "../job/network/proxies.ts";
+import { type Proxies, readProxies } from "../job/network/proxies.ts";
 import { StepFunctionsExecutions } from "../job/run/hand-over/step-functions-executions.ts";
 import { systemClock } from "../job/runtime/clock.ts";
 import { systemRandom } from "../job/runtime/random.ts";
@@ -22,17 +22,8 @@ import { FUNCTION_FILE_NAME, readEnvironment } from "./environment.ts";
 import { cloudWatchMetrics, eventBridgeSender, type FunctionPorts, functionLog } from "./function-ports.ts";
 import { handleRequest } from "./handle-request.ts";
 
-// Once per process: connections outlive an invocation. The environment is read by each, so that a wrong one is
-// reported as an error of the invocation, with its remedy.
-const proxies = readProxies(process.env);
-const aws = awsClient(proxies);
-const clients = {
-  s3: new S3Client(aws),
-  glue: new GlueClient(aws),
-  secrets: new SecretsManagerClient(aws),
-  eventBridge: new EventBridgeClient(aws),
-  stepFunctions: new SFNClient(aws),
-};
+/** Once per process: connections outlive an invocation. */
+let clients: ReturnType<typeof openClients> | undefined;
 /** Beside the bundle. */
 const SETTINGS = new URL(FUNCTION_FILE_NAME, import.meta.url);
 const log = functionLog();
@@ -41,29 +32,40 @@ export async function handler(event: unknown, context: Context): Promise<object>
   return handleRequest(compose, log, event, context);
 }
 
-/** Throws `CONFIG_INVALID`. */
+function openClients(proxies: Proxies) {
+  const aws = awsClient(proxies);
+  return {
+    s3: new S3Client(aws),
+    glue: new GlueClient(aws),
+    secrets: new SecretsManagerClient(aws),
+    eventBridge: new EventBridgeClient(aws),
+    stepFunctions: new SFNClient(aws),
+  };
+}
+
+/** For each invocation, so that a wrong environment is reported as an error of it, with its remedy. Throws `CONFIG_INVALID`. */
 function compose(): FunctionPorts {
+  const proxies = readProxies(process.env);
+  clients ??= openClients(proxies);
+  const { s3, glue, secrets, eventBridge, stepFunctions } = clients;
   const environment = readEnvironment(process.env, readFileSync(SETTINGS, "utf8"));
   const { bucket, bucketOwner, prefix, database, metricNamespace, stateMachineArn } = environment;
-  const store = new S3Store({ client: clients.s3, bucket, prefix, owner: bucketOwner, random: systemRandom });
+  const store = new S3Store({ client: s3, bucket, prefix, owner: bucketOwner, random: systemRandom });
   const location = warehouseLocation(bucket, prefix);
   return {
     environment,
     store,
-    catalog: new GlueCatalog({ client: clients.glue, store, database, location }),
-    tokens: (secretId) =>
-      new SecretsManagerTokenStore({ client: clients.secrets, secretId, clock: systemClock }),
-    credentials: (secretId) => new SecretsManagerCredentials({ client: clients.secrets, secretId }),
+    catalog: new GlueCatalog({ client: glue, store, database, location }),
+    tokens: (secretId) => new SecretsManagerTokenStore({ client: secrets, secretId, clock: systemClock }),
+    credentials: (secretId) => new SecretsManagerCredentials({ client: secrets, secretId }),
     clock: systemClock,
     random: systemRandom,
     log,
     metrics: cloudWatchMetrics(metricNamespace),
-    sendEvent: eventBridgeSender(clients.eventBridge, environment),
+    sendEvent: eventBridgeSender(eventBridge, environment),
     version: VERSION,
     proxies,
     executions:
-      stateMachineArn === undefined
-        ? undefined
-        : new StepFunctionsExecutions(clients.stepFunctions, stateMachineArn),
+      stateMachineArn === undefined ? undefined : new StepFunctionsExecutions(stepFunctions, stateMachineArn),
   };
 }

@@ -1,4 +1,4 @@
-// Which proxy a request goes through, by the usual variables of the environment.
+// Which proxy a request goes through, and whether its certificate is checked, by the usual variables of the environment.
 
 import { SyncError } from "../errors/sync-error.ts";
 import { canonicalHost, isLoopback } from "./hosts.ts";
@@ -9,17 +9,41 @@ export interface Proxies {
   readonly https: string | undefined;
   /** Hosts that are reached directly: names or addresses, separated by commas or spaces. */
   readonly none: string | undefined;
+  /** Whether Node.js is told to accept any certificate. */
+  readonly acceptsAnyCertificate?: boolean;
 }
 
-/** Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. As with curl, the names in lower case win; an empty one is unset. */
+/**
+ * Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. As with curl, the names in lower case win; an empty one is unset. And
+ * `NODE_TLS_REJECT_UNAUTHORIZED`, of which Node.js knows one value.
+ */
 export function readProxies(environment: Readonly<Record<string, string | undefined>>): Proxies {
   const read = (name: string): string | undefined =>
     environment[name.toLowerCase()] || environment[name] || undefined;
-  return { http: read("HTTP_PROXY"), https: read("HTTPS_PROXY"), none: read("NO_PROXY") };
+  return {
+    http: read("HTTP_PROXY"),
+    https: read("HTTPS_PROXY"),
+    none: read("NO_PROXY"),
+    acceptsAnyCertificate: environment["NODE_TLS_REJECT_UNAUTHORIZED"] === "0",
+  };
+}
+
+/** Every way to send a request begins with it. Throws `CONFIG_INVALID`. */
+export function refuseAnyCertificate({ acceptsAnyCertificate = false }: Proxies): void {
+  if (!acceptsAnyCertificate) return;
+  const setting = "NODE_TLS_REJECT_UNAUTHORIZED";
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The environment variable ${setting} is 0: any certificate would be accepted, so any computer on the way could read the ` +
+      "credentials. Remove it. If your network or the service uses a private certificate authority, set NODE_EXTRA_CA_CERTS " +
+      "to the path of its certificate (PEM).",
+    { fields: { setting } },
+  );
 }
 
 /** Undefined if the host is reached directly, as loopback always is. Throws `CONFIG_INVALID` for an unusable proxy. */
 export function proxyFor(url: URL, proxies: Proxies): URL | undefined {
+  refuseAnyCertificate(proxies);
   if (isLoopback(url.hostname) || directHosts(proxies).some((direct) => matches(direct, url)))
     return undefined;
   return url.protocol === "https:"
@@ -34,6 +58,7 @@ export function proxyFor(url: URL, proxies: Proxies): URL | undefined {
 export function agentProxies(
   proxies: Proxies,
 ): { readonly HTTP_PROXY?: string; readonly HTTPS_PROXY?: string; readonly NO_PROXY: string } | undefined {
+  refuseAnyCertificate(proxies);
   const http = proxyUrl("HTTP_PROXY", proxies.http)?.href;
   const https = proxyUrl("HTTPS_PROXY", proxies.https)?.href;
   if (http === undefined && https === undefined) return undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agentProxies, proxyFor, readProxies } from "../../../lambdas/job/network/proxies.ts";
+import { agentProxies, type Proxies, proxyFor, readProxies } from "../../../lambdas/job/network/proxies.ts";
 
 const PROXY = "http://proxy.test:3128";
 
@@ -116,6 +116,20 @@ describe("the settings of Node.js's agents", () => {
     expect(agentProxies(readProxies({ https_proxy: PROXY, NO_PROXY: none }))?.NO_PROXY).toBe(
       "localhost,127.0.0.1-127.255.255.255,[::1],::1,[2001:db8::1],2001:db8::1," +
         "[2001:db8::2]:8080,2001:db8::2:8080,c.test,.c.test",
+    );
+  });
+});
+
+describe("certificates that are not checked", () => {
+  it.each([proxyFor, (_: URL, proxies: Proxies) => agentProxies(proxies)])("are refused by %o", (use) => {
+    const proxies = readProxies({ NODE_TLS_REJECT_UNAUTHORIZED: "0" });
+
+    expect(() => use(new URL("https://service.test"), proxies)).toThrow(
+      expect.objectContaining({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
+        fields: { setting: "NODE_TLS_REJECT_UNAUTHORIZED" },
+      }),
     );
   });
 });
