@@ -170,7 +170,7 @@ export class TokenRotation {
   }
 }
 
-/** A refusal that does not name the token may mean it all the same. Where no answer came, nothing is known of the token. */
+/** A refusal may mean the token without naming it. Where no answer came, nothing is known of the token. */
 function orOver(error: SyncError, authorize: string): SyncError {
   const { code, message, fields } = error;
   if (typeof fields["status"] !== "number") return error;
