@@ -110,12 +110,15 @@ describe("the cookies of a session", () => {
   });
 
   it("that end make room for others", () => {
-    const { cookies, sent, pass } = keeping(...Array.from({ length: 50 }, (_, n) => `c${n}=1; Max-Age=10`));
+    const value = "x".repeat(300);
+    const { cookies, sent, pass } = keeping(
+      ...Array.from({ length: 50 }, (_, n) => `c${n}=${value}; Max-Age=10`),
+    );
 
     pass(10_000);
-    cookies.keep(["d=2"]);
+    cookies.keep(["d=2", `e=${value.repeat(50)}`]);
 
-    expect(sent()).toBe("d=2");
+    expect(sent()).toBe(`d=2; e=${value.repeat(50)}`);
     expect(cookies.refused).toBe(0);
   });
 

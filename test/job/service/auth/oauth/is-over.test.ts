@@ -148,6 +148,13 @@ describe("a renewal that is answered with status", () => {
   });
 });
 
+it("an answer with tokens brings them, whatever code stands beside them", async () => {
+  const raw = (body: string): string => body.replace("{", '{"status":"refresh_token_replaced",');
+  await using world = await RotationWorld.start({ tokenResponse: { raw } });
+
+  expect(await world.renewOnce()).toMatchObject({ isRenewed: true });
+});
+
 it("an answer that never came says nothing of the authorization", async () => {
   await using world = await RotationWorld.start({
     faults: [{ match: { target: "refresh_token", times: Infinity }, fault: { kind: "reset-before" } }],
