@@ -139,7 +139,7 @@ export const ACCOUNT_SETTINGS = {
     schema: timeZone,
     default: "UTC",
     where: "AWS",
-    help: "Time zone of the schedule, such as `Europe/London`",
+    help: "Time zone of the schedule: `UTC`, `GMT`, or area and place, such as `Europe/London`",
   },
   enabled: {
     schema: trueOrFalse,

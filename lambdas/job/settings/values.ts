@@ -33,16 +33,24 @@ export const isListed = z.enum(["true", "false", "any"], 'expected "true", "fals
 
 export type IsListed = z.output<typeof isListed>;
 
-export const timeZone = text("expected a time zone such as Europe/London or UTC", (value) => {
-  // EventBridge Scheduler accepts names only, no offset such as +01:00.
-  if (!/^[A-Za-z]/.test(value)) return false;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: value });
-    return true;
-  } catch {
-    return false;
-  }
-});
+/** With capitals as in `Port_of_Spain` and `DumontDUrville`: no name has four in a row. */
+const AREA_AND_PLACE = /^(?!.*[A-Z]{4})(?:US|[A-Z][a-z]+)(?:[/_+-](?:[A-Z\d][A-Za-z\d]*|of|es|au))+$/;
+
+/** One that EventBridge Scheduler has too: it takes no offset, no other abbreviation and no other capitals. */
+export const timeZone = text(
+  "expected UTC, GMT, or a time zone by its area and place, such as Europe/London",
+  (value) => {
+    if (value === "UTC" || value === "GMT") return true;
+    if (!AREA_AND_PLACE.test(value)) return false;
+    try {
+      const { timeZone: known } = new Intl.DateTimeFormat("en", { timeZone: value }).resolvedOptions();
+      // ICU ignores capitals, and says Asia/Calcutta for Asia/Kolkata.
+      return known === value || known.toLowerCase() !== value.toLowerCase();
+    } catch {
+      return false;
+    }
+  },
+);
 
 /** AWS takes 50 for each resource; one is the deployment's own. */
 const MAX_TAGS = 49;

@@ -129,12 +129,12 @@ describe("settings", () => {
     [
       "a time zone that is none",
       account({ timeZone: "Mars/Olympus" }),
-      'eventSync.accounts.uk.timeZone: expected a time zone such as Europe/London or UTC, and got "Mars/Olympus"',
+      'eventSync.accounts.uk.timeZone: expected UTC, GMT, or a time zone by its area and place, such as Europe/London, and got "Mars/Olympus"',
     ],
     [
       "an offset as time zone",
       account({ timeZone: "+01:00" }),
-      'eventSync.accounts.uk.timeZone: expected a time zone such as Europe/London or UTC, and got "+01:00"',
+      'eventSync.accounts.uk.timeZone: expected UTC, GMT, or a time zone by its area and place, such as Europe/London, and got "+01:00"',
     ],
     [
       "enabled as a text",
