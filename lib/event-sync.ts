@@ -1,7 +1,8 @@
 // The whole deployment as one construct: what an app may bring, and what is made where it brings nothing.
 
 import { Annotations, ArnFormat, CfnResource, Stack, Tags, Token } from "aws-cdk-lib";
-import { type IManagedPolicy, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
+import type { ISecurityGroup, IVpc, SubnetSelection } from "aws-cdk-lib/aws-ec2";
+import { type IManagedPolicy, type ManagedPolicy, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
@@ -10,9 +11,14 @@ import type { IScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import * as z from "zod";
 import { warehouseLocation } from "../lambdas/job/catalog/glue/glue-tables.ts";
 import { isPlaceholder } from "../lambdas/job/settings/addresses.ts";
-import { type SettingsSource, unusableSetting } from "../lambdas/job/settings-file/read-settings.ts";
+import {
+  parseSettings as parse,
+  type SettingsSource,
+  unusableSetting,
+} from "../lambdas/job/settings-file/read-settings.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
 import { addSchedules } from "./compute/schedules.ts";
@@ -52,7 +58,28 @@ export interface EventSyncProps {
   readonly alarmTopic?: ITopic;
   /** The group of the schedules. */
   readonly scheduleGroup?: IScheduleGroup;
+  /** Where the function runs: its requests then leave from there. Without it, it runs in a network of Lambda's. */
+  readonly vpc?: IVpc;
+  /** Of `vpc`, for the function; by default private ones with a way out. */
+  readonly vpcSubnets?: SubnetSelection;
+  /** Of the function in `vpc`; by default a new one, which allows all that goes out. */
+  readonly securityGroups?: ISecurityGroup[];
 }
+
+const anything = z.unknown().optional();
+/** Plain JavaScript takes any name, and with a misspelt boundary the roles would have none. */
+const knownProps = z.strictObject({
+  settings: anything,
+  bucket: anything,
+  encryptionKey: anything,
+  permissionsBoundary: anything,
+  logGroup: anything,
+  alarmTopic: anything,
+  scheduleGroup: anything,
+  vpc: anything,
+  vpcSubnets: anything,
+  securityGroups: anything,
+} satisfies Record<keyof EventSyncProps, z.ZodType>);
 
 /** On everything, with the name of the deployment. */
 const DEPLOYMENT_TAG = "brand-events-sync";
@@ -64,7 +91,7 @@ export class EventSync extends Construct {
   readonly workgroup: string;
   readonly bucket: IBucket;
   /** For the roles and groups of analysts. */
-  readonly analystPolicy: IManagedPolicy;
+  readonly analystPolicy: ManagedPolicy;
   /** The alias of the function that schedules and people call. */
   readonly function: IFunction;
   readonly logGroup: ILogGroup;
@@ -76,11 +103,13 @@ export class EventSync extends Construct {
   constructor(scope: Construct, id: string, props: EventSyncProps) {
     super(scope, id);
     const { name, metricNamespace, ...names } = deploymentNames(this);
-    const source = { title: `EventSync ${this.node.path}`, keyPath: ["settings"] };
+    const title = `EventSync ${this.node.path}`;
+    parse(knownProps, props, { title, keyPath: ["props"] });
+    const source = { title, keyPath: ["settings"] };
     refuseTokens(props.settings, source);
     const settings = parseSettings(props.settings, { source, database: names.database });
     const { accounts, database, existingBucket, runbookUrl } = settings;
-    const { encryptionKey } = props;
+    const { encryptionKey, vpc, vpcSubnets, securityGroups } = props;
     this.database = database;
     this.workgroup = name;
     const { bucket, keys } = addStorage(this, { bucket: props.bucket, existingBucket, encryptionKey });
@@ -113,6 +142,7 @@ export class EventSync extends Construct {
         encryptionKey,
         stateMachineArn: this.stateMachineArn,
         failureQueue,
+        isInVpc: vpc !== undefined,
       }),
       environment: environmentOf({
         bucket: bucketName,
@@ -126,6 +156,7 @@ export class EventSync extends Construct {
       settings,
       failureQueue,
       logGroup: props.logGroup,
+      network: { vpc, vpcSubnets, securityGroups },
     });
     this.function = live;
     this.logGroup = logGroup;

@@ -55,6 +55,7 @@ interface FunctionRoleProps extends Warehouse {
   readonly encryptionKey: IKey | undefined;
   readonly stateMachineArn: string;
   readonly failureQueue: IQueue;
+  readonly isInVpc: boolean;
 }
 
 export function addFunctionRole(scope: Construct, props: FunctionRoleProps): Role {
@@ -126,10 +127,27 @@ export function addFunctionRole(scope: Construct, props: FunctionRoleProps): Rol
         "Runs give the executions their names, so all executions of this state machine are the narrowest resource.",
     },
     { sid: "ReportFailures", actions: ["sqs:SendMessage"], resources: [props.failureQueue.queueArn] },
+    ...(props.isInVpc ? [JOIN_NETWORK] : []),
   ];
   for (const statement of statementsOf(role, permissions)) role.addToPolicy(statement);
   return role;
 }
+
+/** Lambda itself does this with the role. The code of a function, whose requests have this key, may not. */
+const JOIN_NETWORK: Permission = {
+  sid: "JoinNetwork",
+  actions: [
+    "ec2:CreateNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:DeleteNetworkInterface",
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:UnassignPrivateIpAddresses",
+  ],
+  resources: ["*"],
+  conditions: { Null: { "lambda:SourceFunctionArn": "true" } },
+  whyAll: "Lambda requires these permissions on all resources, and makes the network interfaces itself.",
+};
 
 function secretPermissions(scope: Construct, names: SecretNames): readonly Permission[] {
   const all = (name: string): Pick<Permission, "resources" | "whyAll"> => ({

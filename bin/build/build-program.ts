@@ -16,6 +16,7 @@ import {
   SHARED_SETTINGS,
 } from "../../lambdas/job/settings-file/settings.ts";
 import { deploymentSettingsSchema } from "../../lambdas/job/settings-file/settings-schema.ts";
+import { ASSETS, QUERIES } from "../../lib/assets.ts";
 import { BUILT, bundleFunction } from "../../lib/compute/bundle-function.ts";
 import packageJson from "../../package.json" with { type: "json" };
 
@@ -43,18 +44,23 @@ export function buildProgram(folder: string): Metafile {
 
 /**
  * `EventSync` for CDK apps: JavaScript with its types, and beside it what it reads, the function and the saved queries.
+ * CommonJS, as construct libraries are: an app gets it with `import` and with `require`, and Jest loads nothing else.
  * @param folder replaced as a whole
  */
 export async function buildConstruct(folder: string): Promise<readonly Metafile[]> {
   rmSync(folder, { recursive: true, force: true });
   const { metafile } = buildSync({
     ...BUILT,
+    format: "cjs",
+    banner: {},
+    define: { "import.meta.dirname": "__dirname" },
     entryPoints: ["lib/event-sync.ts"],
     outfile: join(folder, "event-sync.js"),
     target: TARGET,
     external: Object.keys(packageJson.peerDependencies),
   });
-  cpSync(join(BUILT.absWorkingDir, "lib/data/queries"), join(folder, "queries"), { recursive: true });
+  await writeFile(join(folder, "package.json"), '{ "type": "commonjs" }\n');
+  cpSync(join(ASSETS, QUERIES), join(folder, QUERIES), { recursive: true });
   await declareTypes(folder);
   return [metafile, bundleFunction(join(folder, "function"))];
 }

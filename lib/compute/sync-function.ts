@@ -4,16 +4,23 @@
 import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { AssetHashType, DockerImage, Duration, RemovalPolicy } from "aws-cdk-lib";
 import type { IRole } from "aws-cdk-lib/aws-iam";
-import { Alias, Architecture, Code, type IFunction, Runtime } from "aws-cdk-lib/aws-lambda";
+import {
+  Alias,
+  Architecture,
+  Code,
+  type FunctionOptions,
+  type IFunction,
+  Runtime,
+} from "aws-cdk-lib/aws-lambda";
 import { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
 import { type ILogGroup, LogGroup } from "aws-cdk-lib/aws-logs";
 import { type IQueue, Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { FUNCTION_FILE_NAME, functionFileText } from "../../lambdas/sync/environment.ts";
 import { acknowledge } from "../acknowledge.ts";
+import { ASSETS } from "../assets.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** For starts that failed for good: all retries failed, or the start was too old to retry. */
@@ -39,6 +46,8 @@ interface SyncFunctionProps {
   readonly failureQueue: IQueue;
   /** The group of the log, if the app brings one. */
   readonly logGroup: ILogGroup | undefined;
+  /** Where it runs, if the app brings a VPC. */
+  readonly network: Pick<FunctionOptions, "vpc" | "vpcSubnets" | "securityGroups">;
 }
 
 interface SyncFunction {
@@ -50,7 +59,7 @@ interface SyncFunction {
 
 export function addFunction(
   parent: Construct,
-  { role, environment, settings, failureQueue, ...brought }: SyncFunctionProps,
+  { role, environment, settings, failureQueue, network, ...brought }: SyncFunctionProps,
 ): SyncFunction {
   const scope = new Construct(parent, "Sync");
   const logGroup =
@@ -79,6 +88,7 @@ export function addFunction(
     role,
     logGroup,
     environment,
+    ...network,
   });
   const live = new Alias(scope, "Live", {
     aliasName: "live",
@@ -105,9 +115,9 @@ export function addFunction(
   return { functionName: sync.functionName, live, logGroup };
 }
 
-/** Beside the built construct. A clone has no such folder. */
-const BUILT = fileURLToPath(new URL("function/", import.meta.url));
-const SOURCES = fileURLToPath(new URL("../../", import.meta.url));
+/** A clone has no such folder. */
+const BUILT = join(ASSETS, "function");
+const SOURCES = join(ASSETS, "..");
 
 /** @param settingsFile the text of the settings file beside the code */
 function functionCode(settingsFile: string): Code {
@@ -133,8 +143,8 @@ function functionCode(settingsFile: string): Code {
 
 /** Loads esbuild, which an app with the installed package may not have. Synthesis cannot wait for an import. */
 function bundleInto(folder: string): void {
-  const bundler: typeof import("./bundle-function.ts") = createRequire(import.meta.url)(
-    "./bundle-function.ts",
+  const bundler: typeof import("./bundle-function.ts") = createRequire(`${ASSETS}/`)(
+    "./compute/bundle-function.ts",
   );
   bundler.bundleFunction(folder);
 }

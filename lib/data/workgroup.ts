@@ -1,10 +1,12 @@
 // The Athena workgroup for analysts: a scan limit, encrypted results, and saved queries.
 
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Stack } from "aws-cdk-lib";
 import { CfnNamedQuery, CfnWorkGroup } from "aws-cdk-lib/aws-athena";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import { Construct } from "constructs";
+import { ASSETS, QUERIES } from "../assets.ts";
 import type { Settings } from "../settings/settings.ts";
 
 const GIGABYTE = 1_000_000_000;
@@ -57,9 +59,6 @@ export function addWorkgroup(
   }
 }
 
-/** The saved queries: the files in `queries/`, each with its title and description in the first two lines. */
-const DIRECTORY = new URL("queries/", import.meta.url);
-
 interface SavedQuery {
   readonly title: string;
   readonly description: string;
@@ -69,14 +68,15 @@ interface SavedQuery {
 
 /** In the order of the file names. `{{account}}` is replaced by the account. */
 export function savedQueries(account: string): readonly SavedQuery[] {
-  const files = readdirSync(DIRECTORY).filter((file) => file.endsWith(".sql"));
+  const directory = join(ASSETS, QUERIES);
+  const files = readdirSync(directory).filter((file) => file.endsWith(".sql"));
   return files.toSorted().map((file) => {
-    const content = readFileSync(new URL(file, DIRECTORY), "utf8");
+    const content = readFileSync(join(directory, file), "utf8");
     const sql = content.trim().replaceAll("{{account}}", account);
     const [, title, description] = /^-- (.+)\n-- (.+)\n/.exec(sql) ?? [];
     if (title !== undefined && description !== undefined) return { title, description, sql };
     throw new Error(
-      `lib/data/queries/${file}: expected "-- Title" in the first line and "-- Description" in the second`,
+      `lib/${QUERIES}/${file}: expected "-- Title" in the first line and "-- Description" in the second`,
     );
   });
 }

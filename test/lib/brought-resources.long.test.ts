@@ -1,8 +1,9 @@
 // What an app may bring to a deployment: a bucket, a key, a permissions boundary, a log group, a topic, a schedule
-// group. None of them is made then, and the permissions follow.
+// group, a VPC. None of them is made then, and the permissions follow.
 
 import { Stack } from "aws-cdk-lib";
 import { Annotations, Match } from "aws-cdk-lib/assertions";
+import { SecurityGroup, SubnetType, Vpc } from "aws-cdk-lib/aws-ec2";
 import { ManagedPolicy } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
@@ -317,4 +318,85 @@ it("a schedule group has the schedules, and its role trusts that group only", ()
   expect(JSON.stringify(template.all("AWS::IAM::Role"))).toContain(
     '"aws:SourceArn":"arn:<AWS::Partition>:scheduler:eu-west-1:123456789012:schedule-group/company-schedules"',
   );
+});
+
+describe("a VPC", () => {
+  const ofNetwork = (template: Synthesized) =>
+    ofFunction(template).filter(({ Action }) => Action.some((action) => action.startsWith("ec2:")));
+
+  it("has the function in its private subnets, behind a new security group that nothing comes in through", () => {
+    const { template } = deployed((stack) => ({ vpc: new Vpc(stack, "Vpc", { maxAzs: 2 }) }));
+
+    const { name, properties } = template.only("AWS::EC2::SecurityGroup");
+    const subnets = template.all("AWS::EC2::Subnet").map((subnet) => subnet.name);
+    expect(template.only("AWS::Lambda::Function").properties["VpcConfig"]).toEqual({
+      SubnetIds: subnets.filter((subnet) => subnet.includes("Private")).map((subnet) => `<${subnet}>`),
+      SecurityGroupIds: [`<${name}.GroupId>`],
+    });
+    expect(properties).not.toHaveProperty("SecurityGroupIngress");
+  });
+
+  it("has it in the subnets and security groups that the app names", () => {
+    const { template } = deployed((stack) => {
+      const vpc = new Vpc(stack, "Vpc", {
+        maxAzs: 1,
+        subnetConfiguration: [
+          { name: "Out", subnetType: SubnetType.PUBLIC },
+          { name: "In", subnetType: SubnetType.PRIVATE_ISOLATED },
+        ],
+      });
+      const securityGroups = ["sg-1", "sg-2"].map((id) => SecurityGroup.fromSecurityGroupId(stack, id, id));
+      return { vpc, vpcSubnets: { subnetGroupName: "In" }, securityGroups };
+    });
+
+    expect(template.only("AWS::Lambda::Function").properties["VpcConfig"]).toEqual({
+      SubnetIds: [expect.stringMatching(/^<VpcInSubnet1/)],
+      SecurityGroupIds: ["sg-1", "sg-2"],
+    });
+    expect([...template.types]).not.toContain("AWS::EC2::SecurityGroup");
+  });
+
+  it("lets Lambda make network interfaces with the role, and not the code of the function", () => {
+    const { template } = deployed((stack) => ({ vpc: new Vpc(stack, "Vpc", { maxAzs: 1 }) }));
+
+    expect(ofNetwork(template)).toEqual([
+      {
+        Effect: "Allow",
+        Action: [
+          "ec2:CreateNetworkInterface",
+          "ec2:DescribeNetworkInterfaces",
+          "ec2:DescribeSubnets",
+          "ec2:DeleteNetworkInterface",
+          "ec2:AssignPrivateIpAddresses",
+          "ec2:UnassignPrivateIpAddresses",
+        ],
+        Resource: ["*"],
+        Condition: { Null: { "lambda:SourceFunctionArn": "true" } },
+      },
+    ]);
+    expect(ofNetwork(deployed(() => ({})).template)).toEqual([]);
+  });
+
+  it("is needed for subnets and security groups", () => {
+    const group = (stack: Stack) => SecurityGroup.fromSecurityGroupId(stack, "Group", "sg-1");
+
+    expect(() => deployed(() => ({ vpcSubnets: { subnetGroupName: "In" } }))).toThrow(
+      "without configuring a VPC",
+    );
+    expect(() => deployed((stack) => ({ securityGroups: [group(stack)] }))).toThrow(
+      "without configuring a VPC",
+    );
+  });
+});
+
+describe("a prop that there is not", () => {
+  it.each([
+    ["permissionBoundary", "permissionsBoundary"],
+    ["encryptionkey", "encryptionKey"],
+    ["VPC", "vpc"],
+  ])("is refused, in plain JavaScript too: %s for %s", (name, near) => {
+    expect(() => deployed(() => ({ [name]: undefined }))).toThrow(
+      `EventSync Platform/Events: these settings are not usable.\n  props.${name}: there is no such key; did you mean ${near}?`,
+    );
+  });
 });

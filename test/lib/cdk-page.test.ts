@@ -122,6 +122,22 @@ test("the table of names has the names", () => {
   expect(ofDefault).toEqual(namesOf("Default"));
 });
 
+test("the endpoints that the function needs without NAT are those of the services that it calls", () => {
+  const [, free = "", paid = ""] =
+    /calls: (`\w+`), as above, and as interfaces with private DNS (.*?), each/.exec(
+      sectionOf(PAGE, "## A fixed outgoing address"),
+    ) ?? [];
+  const named = [...`${free} ${paid}`.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+  const called = template
+    .all("AWS::IAM::Policy")
+    .filter(({ name }) => name.startsWith("FunctionRole"))
+    .flatMap((policy) => statements(policy))
+    .flatMap(({ Action }) => Action.map((action) => action.split(":")[0]));
+
+  // Lambda itself writes the log, and sends what fails to the queue.
+  expect(new Set([...named, "logs", "sqs"])).toEqual(new Set(called));
+});
+
 test("a warning names a section that there is", () => {
   const sources = ["data/storage.ts", "monitoring/alarm-topic.ts"].map((path) =>
     readFileSync(new URL(`../../lib/${path}`, import.meta.url), "utf8"),

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, Stack, Validations } from "aws-cdk-lib";
+import { Vpc } from "aws-cdk-lib/aws-ec2";
 import { ManagedPolicy } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { Bucket } from "aws-cdk-lib/aws-s3";
@@ -72,6 +73,11 @@ describe("the app", () => {
       bucket: Bucket.fromBucketName(stack, "Lake", "company-lake"),
       encryptionKey: new Key(stack, "Key", { enableKeyRotation: true }),
       permissionsBoundary: ManagedPolicy.fromManagedPolicyName(stack, "Boundary", "company-boundary"),
+      vpc: Vpc.fromVpcAttributes(stack, "Vpc", {
+        vpcId: "vpc-0123456789abcdef0",
+        availabilityZones: ["eu-west-1a"],
+        privateSubnetIds: ["subnet-0123456789abcdef0"],
+      }),
     });
     new EventSync(stack, "Archive", { settings: { ...WITH_OAUTH, existingBucket: "left-bucket" } });
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));

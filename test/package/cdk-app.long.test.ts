@@ -1,17 +1,15 @@
-// `examples/cdk-app` with the packed package, as a user's app: compiled strictly, and synthesized without the sources
-// and without esbuild.
+// `examples/cdk-app` with the packed package, as a user's app: compiled strictly, with what docs/cdk.md shows, and
+// synthesized without the sources and without esbuild.
 
-import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { promisify } from "node:util";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { synth } from "../e2e/synth.ts";
+import { assembled, assetsOf, execute, installInApp, OWN_MODULES, ROOT } from "./consumer-app.ts";
 import { packProject } from "./installed-package.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
 const TYPES = `
 import type { EventSyncProps } from "brand-events-sync";
 const accounts = { uk: { schedule: "rate(1 day)" } };
@@ -26,13 +24,24 @@ export const b: EventSyncProps = { settings: { accounts: { uk: {} } } };
 export const c: EventSyncProps = { settings: { accounts: {}, retaindays: 5 } };
 export const d: EventSyncProps = { settings: { accounts: {}, requestsPerMinute: "many" } };
 export const e: EventSyncProps = { settings: { accounts: {} }, encryptionKey: "key" };
+export const f: EventSyncProps = { settings: { accounts: {} }, permissionBoundary: undefined };
 `;
-
-const execute = promisify(execFile);
-const templateSchema = z.object({
-  Resources: z.record(z.string(), z.object({ Type: z.string() })),
-});
-const settingsSchema = z.object({ accounts: z.record(z.string(), z.object({ baseUrl: z.string() })) });
+/** What a reader of docs/cdk.md has already, around what it shows. */
+const KNOWN = `
+import { CfnEIP, GatewayVpcEndpointAwsService, NatProvider, Vpc } from "aws-cdk-lib/aws-ec2";
+import { Rule } from "aws-cdk-lib/aws-events";
+import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
+import type { Role } from "aws-cdk-lib/aws-iam";
+import type { Queue } from "aws-cdk-lib/aws-sqs";
+import type { Construct } from "constructs";
+import type { EventSyncSettings } from "brand-events-sync";
+interface Known {
+  readonly events: EventSync;
+  readonly analysts: Role;
+  readonly queue: Queue;
+  readonly settings: EventSyncSettings;
+}
+`;
 
 let folder: string;
 let app: string;
@@ -40,24 +49,20 @@ let app: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "brand-events-cdk-app-"));
   app = join(folder, "app");
-  const modules = join(app, "node_modules");
-  const installed = join(modules, "brand-events-sync");
   await cp(join(ROOT, "examples/cdk-app"), app, { recursive: true });
-  await mkdir(installed, { recursive: true });
-  const tarball = await packProject(folder);
-  await execute("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed]);
-  for (const name of ["aws-cdk-lib", "constructs", "@types/node", "undici-types"]) {
-    const link = join(modules, name);
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(join(ROOT, "node_modules", name), link);
-  }
+  const packages = ["aws-cdk-lib", "constructs", "@types/node", "undici-types"];
+  await installInApp(
+    app,
+    await packProject(folder),
+    Object.fromEntries(packages.map((name) => [name, OWN_MODULES])),
+  );
 }, 300_000);
 
 afterAll(() => rm(folder, { recursive: true }));
 
 /** Where the compiler found something wrong: `file.ts(line,`. */
 async function compile(...more: readonly string[]): Promise<readonly string[]> {
-  const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
+  const compiler = join(OWN_MODULES, "typescript/bin/tsc");
   try {
     await execute(process.execPath, [compiler, "-p", "tsconfig.json", ...more], { cwd: app });
     return [];
@@ -67,27 +72,31 @@ async function compile(...more: readonly string[]): Promise<readonly string[]> {
   }
 }
 
+/** The snippets, each in a function of its own, after what they import. */
+function snippetsOf(page: string): string {
+  const blocks = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+  const imports = blocks.flatMap((block) => block.match(/^import .*$/gm) ?? []);
+  const functions = blocks.map(
+    (block, n) =>
+      `export function snippet${n}(this: Construct, { events, analysts, queue, settings }: Known) {\n{\n${block.replaceAll(/^import .*$/gm, "")}}\n}`,
+  );
+  return [KNOWN, ...imports, ...functions].join("\n");
+}
+
 describe("an app with the package", () => {
-  test("compiles with strict, and with the declarations of the package checked too", async () => {
+  test("compiles with strict, the snippets of the page, and the declarations of the package checked too", async () => {
+    const snippets = snippetsOf(await readFile(join(ROOT, "docs/cdk.md"), "utf8"));
+    await writeFile(join(app, "snippets.ts"), snippets);
     await writeFile(join(app, "types.ts"), TYPES);
     const config = z
       .looseObject({ compilerOptions: z.looseObject({}) })
       .parse(JSON.parse(await readFile(join(app, "tsconfig.json"), "utf8")));
-    const checked = { ...config, files: ["app.ts", "types.ts"] };
+    const checked = { ...config, files: ["app.ts", "snippets.ts", "types.ts"] };
     await writeFile(join(app, "tsconfig.json"), JSON.stringify(checked));
 
     expect(config.compilerOptions).toMatchObject({ strict: true });
+    expect(snippets).toContain("snippet2");
     expect(await compile("--skipLibCheck", "false")).toEqual([]);
-  });
-
-  test("that is CommonJS gets the construct with require", async () => {
-    const program = 'console.log(typeof require("brand-events-sync").EventSync)';
-
-    const { stdout } = await execute(process.execPath, ["--input-type=commonjs", "--eval", program], {
-      cwd: app,
-    });
-
-    expect(stdout).toBe("function\n");
   });
 
   test("does not compile with wrong props and settings", async () => {
@@ -98,7 +107,7 @@ describe("an app with the package", () => {
     );
 
     expect(await compile("-p", "tsconfig.wrong.json", "--noEmit")).toEqual(
-      [3, 4, 5, 6, 7].map((line) => `wrong.ts:${line}`),
+      [3, 4, 5, 6, 7, 8].map((line) => `wrong.ts:${line}`),
     );
   });
 
@@ -116,11 +125,7 @@ describe("an app with the package", () => {
       env: { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: "{}", PATH: "/nowhere" },
     });
 
-    const template = templateSchema.parse(
-      JSON.parse(await readFile(join(outdir, "DataPlatform.template.json"), "utf8")),
-    );
-    const types = Object.values(template.Resources).map(({ Type }) => Type);
-    const assets = await assetsOf(outdir);
+    const { types, assets } = await assembled(outdir, "DataPlatform");
     const [ofClone] = await assetsOf(cloned);
     expect(types.filter((type) => type === "AWS::Athena::NamedQuery").length).toBeGreaterThanOrEqual(20);
     expect(types.filter((type) => type === "AWS::Lambda::Function")).toHaveLength(2);
@@ -131,26 +136,3 @@ describe("an app with the package", () => {
     for (const { code } of assets) expect(code === ofClone?.code).toBe(true);
   }, 300_000);
 });
-
-interface Asset {
-  /** Each file's name and text. */
-  readonly code: string;
-  /** The accounts and their services. */
-  readonly settings: string;
-}
-
-async function assetsOf(outdir: string): Promise<readonly Asset[]> {
-  const names = (await readdir(outdir)).filter((name) => name.startsWith("asset."));
-  return Promise.all(
-    names.map(async (name) => {
-      const files = await readdir(join(outdir, name), { recursive: true });
-      const ofCode = files.filter((file) => /\.(?:mjs|cdx\.json)$/.test(file)).toSorted();
-      const texts = ofCode.map(async (file) => [file, await readFile(join(outdir, name, file), "utf8")]);
-      const code = (await Promise.all(texts)).flat().join("\n");
-      const text = await readFile(join(outdir, name, "settings.json"), "utf8");
-      const { accounts } = settingsSchema.parse(JSON.parse(text));
-      const settings = Object.entries(accounts).map(([account, { baseUrl }]) => `${account} ${baseUrl}`);
-      return { code, settings: settings.join(", ") };
-    }),
-  );
-}

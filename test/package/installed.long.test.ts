@@ -37,7 +37,7 @@ afterAll(async () => {
 test("the package holds built code, documents and the schema of the settings file, nothing of the development", () => {
   const others = installed.files.filter(
     (path) =>
-      !/^(?:dist\/chunks\/[\w-]+\.js|dist\/cdk\/function\/chunks\/[\w-]+\.mjs|dist\/cdk\/queries\/[\w-]+\.sql|docs\/[\w-]+\.md)$/.test(
+      !/^(?:dist\/chunks\/[\w-]+\.js|dist\/cdk\/function\/chunks\/[\w-]+\.mjs|dist\/cdk\/data\/queries\/[\w-]+\.sql|docs\/[\w-]+\.md)$/.test(
         path,
       ),
   );
@@ -54,6 +54,7 @@ test("the package holds built code, documents and the schema of the settings fil
     "dist/cdk/function/index.mjs",
     "dist/cdk/function/sbom.cdx.json",
     "dist/cdk/index.d.ts",
+    "dist/cdk/package.json",
     "dist/cdk/settings/settings.d.ts",
     "dist/sbom.cdx.json",
     "dist/third-party-licenses.txt",
