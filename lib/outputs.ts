@@ -1,6 +1,6 @@
 // The stack's outputs: the next steps in their order, as commands with all names filled in.
 
-import { CfnOutput, Stack } from "aws-cdk-lib";
+import { Aws, CfnCondition, CfnOutput, Fn, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import type { AccountSecrets } from "./data/secrets.ts";
 
@@ -20,8 +20,9 @@ interface OutputsProps {
 
 export function addOutputs(scope: Construct, props: OutputsProps): void {
   const { region } = Stack.of(scope);
-  const output = (id: string, description: string, value: string): void => {
-    new CfnOutput(scope, id, { description, value }).overrideLogicalId(`${props.prefix}${id}`);
+  const output = (id: string, description: string, value: string, condition?: CfnCondition): void => {
+    const made = new CfnOutput(scope, id, { description, value, ...(condition && { condition }) });
+    made.overrideLogicalId(`${props.prefix}${id}`);
   };
   const invoke = (payload: object, options: string): string =>
     `aws lambda invoke --region ${region} --function-name ${props.functionName}:live ${options} ` +
@@ -70,6 +71,8 @@ export function addOutputs(scope: Construct, props: OutputsProps): void {
     "DashboardLink",
     "The dashboard with all runs",
     `https://${region}.console.aws.amazon.com/cloudwatch/home?region=${region}#dashboards/dashboard/${props.workgroup}`,
+    // Other partitions have their consoles elsewhere.
+    new CfnCondition(scope, "HasThisConsole", { expression: Fn.conditionEquals(Aws.PARTITION, "aws") }),
   );
   output("FunctionName", "Used by the runbook", props.functionName);
   output("LogGroupName", "Used by the runbook", props.logGroupName);

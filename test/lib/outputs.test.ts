@@ -1,6 +1,7 @@
 // The stack's outputs: the next steps in their order, and the names that other documents use.
 
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { synthesized } from "./synthesized.ts";
 
 const account = { schedule: "rate(1 day)" };
@@ -44,6 +45,23 @@ describe("the outputs", () => {
   it("watch a run in the log", () => {
     expect(outputs.get("Step3Watch")).toBe(
       `aws logs tail <${template.only("AWS::Logs::LogGroup").name}> --region <AWS::Region> --since 5m --follow --format short`,
+    );
+  });
+
+  it("link to the dashboard in the partition aws, and nowhere else: other consoles have other addresses", () => {
+    const { Conditions, Outputs } = z
+      .object({
+        Conditions: z.record(z.string(), z.unknown()),
+        Outputs: z.record(z.string(), z.object({ Condition: z.string().optional() })),
+      })
+      .parse(JSON.parse(template.text));
+
+    const conditions = Object.entries(Outputs).flatMap(([name, { Condition }]) =>
+      Condition === undefined ? [] : [[name, Conditions[Condition]]],
+    );
+    expect(conditions).toEqual([["DashboardLink", { "Fn::Equals": [{ Ref: "AWS::Partition" }, "aws"] }]]);
+    expect(outputs.get("DashboardLink")).toBe(
+      "https://<AWS::Region>.console.aws.amazon.com/cloudwatch/home?region=<AWS::Region>#dashboards/dashboard/Stack",
     );
   });
 
