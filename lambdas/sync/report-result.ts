@@ -18,8 +18,8 @@ import {
 import {
   errorColumns,
   isRun,
+  isStranded,
   leftOutCount,
-  type Outcome,
   type RunLogEntry,
 } from "../job/run/record/run-log.ts";
 import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
@@ -42,10 +42,12 @@ export async function reportResult(
   settings: RunSettings,
 ): Promise<string | undefined> {
   const { account } = settings;
-  const { row, error } = result;
-  const { outcome, run_id, reason, attempt, seconds } = row;
+  const { row, isRepeat } = result;
+  const { outcome, run_id, reason, attempt, seconds, requests, retries, throttled } = row;
   ports.metrics(account, attemptMetrics(result, settings));
-  if (!error) ports.log.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason, seconds });
+  const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
+  const why = reason ?? row.error_code;
+  ports.log.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });
   const store = accountStore(ports.store, account);
   let published: Publication | undefined;
   await tell(ports, account, async () => {
@@ -105,9 +107,13 @@ const MAX_TEXT = 2_000;
  * Undefined where no person has to be told: a retry follows, or the start has found the run finished and told before.
  */
 function mailOf(account: string, result: RunResult): Mail | undefined {
-  const { row, error, isRepeat, isAbandoned } = result;
+  const { row, error, explanation, isRepeat, isAbandoned } = result;
   if (isRepeat) return undefined;
   if (row.outcome === "HELD") return heldMail(account, result);
+  if (isStranded(row)) {
+    const { run_id, reason } = row;
+    return failedMail(account, { run_id, error_code: reason, error_message: explanation ?? null }, "failed");
+  }
   if (row.outcome !== "FAILED" || (error?.isRetryable && !isAbandoned)) return undefined;
   const section = isRefusal(error) ? "login-refused" : "failed";
   return failedMail(account, row, isAbandoned ? "execution" : section);
@@ -151,7 +157,7 @@ export function heldCommands(
 /** @param section of the runbook */
 function failedMail(
   account: string,
-  failed: Pick<RunLogEntry, "error_code" | "error_message"> & { readonly run_id: string | null },
+  failed: { readonly [Key in "run_id" | "error_code" | "error_message"]: string | null },
   section: string,
 ): Mail {
   const run = failed.run_id === null ? "A start" : `The run ${failed.run_id}`;
@@ -220,14 +226,15 @@ export function isRefusal(error: SyncError | undefined): boolean {
   return error?.code === "UNAUTHENTICATED" || isRefusedLogin(error);
 }
 
-export function alarmMetrics({ row: { outcome, trigger }, error, isAbandoned }: RunResult): MetricValues {
+export function alarmMetrics({ row, error, isAbandoned }: RunResult): MetricValues {
+  const { outcome, trigger } = row;
   const isMade = outcome === "PUBLISHED" || outcome === "HELD";
   return {
     // A rollback publishes another snapshot than the held one.
     ...(isMade && trigger !== "rollback" ? { Held: outcome === "HELD" ? 1 : 0 } : {}),
     ...(isMade ? { CatalogBehind: 0 } : {}),
     ...(error?.code === "CATALOG_FAILED" ? { CatalogBehind: 1 } : {}),
-    ...(isRun(trigger) ? ofRun(outcome, error, isAbandoned === true) : {}),
+    ...(isRun(trigger) ? ofRun(row, error, isAbandoned === true) : {}),
   };
 }
 
@@ -235,9 +242,10 @@ export function alarmMetrics({ row: { outcome, trigger }, error, isAbandoned }: 
  * One cause raises one alarm: a refused login is no `Failed`, nor is an error that a retry by Lambda or by the state
  * machine may fix. Where the state machine has given up, it is.
  */
-function ofRun(outcome: Outcome, error: SyncError | undefined, isAbandoned: boolean): MetricValues {
+function ofRun(row: RunLogEntry, error: SyncError | undefined, isAbandoned: boolean): MetricValues {
   if (isRefusal(error)) return { LoginRefused: 1 };
-  switch (outcome) {
+  if (isStranded(row)) return { Failed: 1 };
+  switch (row.outcome) {
     case "PUBLISHED":
     case "HELD":
       return { Failed: 0, LoginRefused: 0 };
@@ -259,30 +267,18 @@ export function attemptMetrics(result: RunResult, budget: Budget): MetricValues 
   const { row, isRepeat, isAbandoned } = result;
   if (isRepeat) return {};
   const { outcome, requests, seconds, events, added, changed, removed } = row;
-  const flag = (counted: Outcome): number => (outcome === counted ? 1 : 0);
   const isPublished = outcome === "PUBLISHED";
   return {
-    ...(outcome === "DRY_RUN" || isAbandoned
-      ? {}
-      : {
-          Published: flag("PUBLISHED"),
-          Skipped: flag("SKIPPED"),
-          Superseded: flag("SUPERSEDED"),
-          DurationSeconds: seconds,
-        }),
+    ...(outcome === "SKIPPED" ? { Skipped: 1 } : {}),
+    ...(outcome === "SUPERSEDED" ? { Superseded: 1 } : {}),
+    ...(outcome === "DRY_RUN" || isAbandoned ? {} : { DurationSeconds: seconds }),
     ...alarmMetrics(result),
-    ...(isPublished
-      ? { Events: events ?? 0, Added: added ?? 0, Changed: changed ?? 0, Removed: removed ?? 0 }
-      : {}),
+    ...(isPublished ? { Published: 1, Events: events ?? 0 } : {}),
+    ...(isPublished ? { Added: added ?? 0, Changed: changed ?? 0, Removed: removed ?? 0 } : {}),
     ...(isPublished || outcome === "HELD" ? { LeftOut: leftOutCount(row) } : {}),
     ...(requests === null
       ? {}
-      : {
-          Requests: requests,
-          Retries: row.retries ?? 0,
-          Throttled: row.throttled ?? 0,
-          ...budgetShare(requests, seconds, budget),
-        }),
+      : { Throttled: row.throttled ?? 0, ...budgetShare(requests, seconds, budget) }),
   };
 }
 

@@ -113,7 +113,7 @@ function accountRows(metric: AccountMetric, account: string): IWidget[][] {
     [
       values("duration in seconds", "DurationSeconds"),
       values("requests, percent of the budget", "BudgetShare"),
-      values("retries, throttled responses", "Retries", "Throttled"),
+      values("throttled responses", "Throttled"),
     ],
   ];
 }
@@ -239,8 +239,8 @@ export const LOG_QUERIES: readonly LogQuery[] = [
   {
     title: "Requests, retries and throttling of each account",
     commands: [
-      "filter ispresent(Requests)",
-      "stats count(*) as attempts, sum(Requests) as requests, sum(Retries) as retries, sum(Throttled) as throttled, max(BudgetShare) as budget_percent by account",
+      "filter message like /^ended as / and ispresent(requests)",
+      "stats count(*) as attempts, sum(requests) as requests, sum(retries) as retries, sum(throttled) as throttled by account",
       "sort account asc",
     ],
   },

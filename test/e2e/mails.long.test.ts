@@ -129,6 +129,25 @@ describe("the mail about a failed run", () => {
     ]);
   });
 
+  test("that another version has planned says so, and has the command that starts a new one", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
+    const store = interposed(sandbox.store, async (key) => {
+      if (key.includes("/record-")) throw new SyncError("STORE_FAILED", "for a moment");
+    });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
+    await sandbox.planByOtherVersion(RUN);
+
+    await sandbox.retry({ scheduledAt: SCHEDULED_AT });
+
+    expect(mailOf(sandbox)).toEqual([
+      `The run ${RUN} for the account uk failed. Readers keep what they have.`,
+      `Why: OTHER_VERSION: The run ${RUN} was begun by another version of this program, so its staged work cannot be continued. Start a new run; it fetches all events again.`,
+      ...afterwards,
+      WHERE,
+      `What to do, step by step: ${RUNBOOK}#failed`,
+    ]);
+  });
+
   test("whatever is in its message stays one line of text", async () => {
     await using sandbox = await FunctionSandbox.start();
     const message = 'a "quoted"\nline\\with <detail-mail-what> \u2028 and \u0007 mo\u200bre\r\n';

@@ -1,11 +1,13 @@
 // The ports of an invocation in memory, and the simulated service.
 
+import { gunzipSync, gzipSync } from "node:zlib";
 import type { Context } from "aws-lambda";
 import type { ServiceCredentials } from "../../lambdas/job/credentials/credentials.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
 import type { BusEvent } from "../../lambdas/job/run/record/run-event.ts";
 import { systemRandom } from "../../lambdas/job/runtime/random.ts";
 import type { AccountSettings } from "../../lambdas/job/settings-file/settings-schema.ts";
+import { layout } from "../../lambdas/job/storage/layout.ts";
 import { environmentOf, functionFileText, readEnvironment } from "../../lambdas/sync/environment.ts";
 import type { FunctionPorts } from "../../lambdas/sync/function-ports.ts";
 import { handleRequest } from "../../lambdas/sync/handle-request.ts";
@@ -80,6 +82,13 @@ export class FunctionSandbox implements AsyncDisposable {
   retry(event: unknown, changes: Partial<FunctionPorts> = {}): Promise<object> {
     const log = changes.log ?? this.log;
     return handleRequest(() => ({ ...this.#ports(), ...changes }), log, event, this.#context());
+  }
+
+  /** As if a version with plans of another format had begun the run. */
+  async planByOtherVersion(runId: string): Promise<void> {
+    const key = layout("uk").plan(runId);
+    const plan = gunzipSync((await this.store.read(key))?.bytes ?? "").toString();
+    this.store.put(key, gzipSync(plan.replace(/"version":\d+/, '"version":1000')));
   }
 
   #ports(): FunctionPorts {

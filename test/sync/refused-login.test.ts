@@ -45,9 +45,7 @@ describe("a refused login", () => {
     });
     const [, skipped] = sandbox.metrics;
     expect(Object.entries(skipped?.values ?? {})).toEqual([
-      ["Published", 0],
       ["Skipped", 1],
-      ["Superseded", 0],
       ["DurationSeconds", expect.any(Number)],
     ]);
     expect(sandbox.events.map(({ detailType }) => detailType)).toEqual(["Run Started", "Run Failed"]);

@@ -32,6 +32,10 @@ describe("a run", () => {
   ] as const)("that fails with $code changes the alarms by $metrics: one at most", ({ code, metrics }) => {
     expect(alarmMetrics({ row: FAILED, error: new SyncError(code, "…") })).toEqual(metrics);
   });
+
+  test("that another version of the program has planned counts as failed: no later start can finish it", () => {
+    expect(alarmMetrics({ row: { ...SKIPPED, reason: "OTHER_VERSION" } })).toEqual({ Failed: 1 });
+  });
 });
 
 describe("an execution that ended without its run", () => {
@@ -93,12 +97,10 @@ describe("a check", () => {
 
 const BUDGET = { requestsPerMinute: 200, windowMs: 60_000 };
 const UNLIMITED = { requestsPerMinute: "unlimited", windowMs: 60_000 } as const;
-const NO_OUTCOME = { Published: 0, Skipped: 0, Superseded: 0 };
 const MADE = { Held: 0, Failed: 0, LoginRefused: 0, CatalogBehind: 0 };
 
 test("a publication counts its events, changes, left-out events and cost", () => {
   expect(attemptMetrics({ row: PUBLISHED }, BUDGET)).toEqual({
-    ...NO_OUTCOME,
     ...MADE,
     Published: 1,
     DurationSeconds: 299.5,
@@ -107,8 +109,6 @@ test("a publication counts its events, changes, left-out events and cost", () =>
     Changed: 2,
     Removed: 1,
     LeftOut: 7,
-    Requests: 900,
-    Retries: 6,
     Throttled: 5,
     BudgetShare: 100,
   });
@@ -117,8 +117,9 @@ test("a publication counts its events, changes, left-out events and cost", () =>
 test("a held snapshot counts its left-out events, but not its events: readers do not see them", () => {
   const metrics = attemptMetrics({ row: HELD }, UNLIMITED);
 
-  expect(metrics).toMatchObject({ ...NO_OUTCOME, ...MADE, Held: 1, LeftOut: 7 });
+  expect(metrics).toMatchObject({ ...MADE, Held: 1, LeftOut: 7 });
   expect(Object.keys(metrics)).not.toContain("Events");
+  expect(Object.keys(metrics)).not.toContain("Published");
   expect(Object.keys(metrics)).not.toContain("BudgetShare");
 });
 
@@ -133,27 +134,20 @@ test("a failed attempt counts what it cost, and has no data", () => {
   const metrics = attemptMetrics({ row: FAILED, error: new SyncError("CONFIG_INVALID", "…") }, UNLIMITED);
 
   expect(metrics).toEqual({
-    ...NO_OUTCOME,
     Failed: 1,
     DurationSeconds: 299.5,
-    Requests: 900,
-    Retries: 6,
     Throttled: 5,
   });
 });
 
 test("a skipped start has an outcome, and no requests", () => {
-  expect(attemptMetrics({ row: SKIPPED }, BUDGET)).toEqual({
-    ...NO_OUTCOME,
-    Skipped: 1,
-    DurationSeconds: 299.5,
-  });
+  expect(attemptMetrics({ row: SKIPPED }, BUDGET)).toEqual({ Skipped: 1, DurationSeconds: 299.5 });
 });
 
 test("a dry run has a cost, and no outcome", () => {
   const metrics = attemptMetrics({ row: { ...PUBLISHED, outcome: "DRY_RUN" } }, BUDGET);
 
-  expect(metrics).toEqual({ Requests: 900, Retries: 6, Throttled: 5, BudgetShare: 100, LoginRefused: 0 });
+  expect(metrics).toEqual({ Throttled: 5, BudgetShare: 100, LoginRefused: 0 });
 });
 
 test("a run that was finished before is not counted again", () => {

@@ -5,9 +5,12 @@ export const METRIC_NAMESPACE = "BrandEventsSync";
 /** Contract: alarms and dashboard name it. Every metric has exactly this one dimension. */
 export const METRIC_DIMENSION = "account";
 
-/** Contract: each metric and its unit, as CloudWatch spells it. */
+/**
+ * Contract: each metric and its unit, as CloudWatch spells it. One is paid for each hour in which it is sent, so an alarm
+ * or the dashboard shows each.
+ */
 export const METRICS = {
-  /** 1 for an attempt with this outcome, else 0. */
+  /** 1 for an attempt with this outcome, and nothing for another. */
   Published: "Count",
   Skipped: "Count",
   Superseded: "Count",
@@ -26,8 +29,6 @@ export const METRICS = {
   Removed: "Count",
   /** Listed events without a row, in a snapshot that was published or held. */
   LeftOut: "Count",
-  Requests: "Count",
-  Retries: "Count",
   Throttled: "Count",
   DurationSeconds: "Seconds",
   /** Requests sent, in percent of those that the budget allowed in that time. */

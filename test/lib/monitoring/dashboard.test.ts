@@ -1,6 +1,6 @@
 // The dashboard: its widgets, and that the function writes every metric they show.
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
 import { METRICS } from "../../../lambdas/sync/telemetry/metrics.ts";
 import { ACCOUNTS_NOW, LAST_SUCCESS, LOG_QUERIES, queryText } from "../../../lib/monitoring/dashboard.ts";
@@ -141,13 +141,22 @@ describe("the dashboard", () => {
       ...["Added", "Changed", "Removed", "LeftOut"],
       "DurationSeconds",
       "BudgetShare",
-      ...["Retries", "Throttled"],
+      "Throttled",
     ]);
     for (const [namespace, metric, dimension, value] of shown) {
       expect([namespace, dimension, value]).toEqual(["BrandEventsSync", "account", name]);
       expect(Object.keys(METRICS)).toContain(metric);
     }
   });
+});
+
+test("each metric that the function sends is shown by an alarm or the dashboard: nothing is paid for otherwise", () => {
+  const shown = ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard"]
+    .flatMap((type) => template.all(type))
+    .map(({ properties }) => JSON.stringify(properties))
+    .join();
+
+  expect(Object.keys(METRICS).filter((name) => !new RegExp(`"${name}\\\\?"`).test(shown))).toEqual([]);
 });
 
 describe("the saved queries", () => {

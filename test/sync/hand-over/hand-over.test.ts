@@ -3,7 +3,7 @@ import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { FunctionPorts } from "../../../lambdas/sync/function-ports.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { FunctionSandbox } from "../function-sandbox.ts";
-import { RUN, SCHEDULED_AT } from "../instants.ts";
+import { NEXT_DAY, RUN, SCHEDULED_AT } from "../instants.ts";
 
 const NAME = `uk-${RUN.replaceAll(/[-.]/g, "")}-1`;
 
@@ -45,8 +45,9 @@ test("a run that stops early is handed over: the response names the execution an
     links: { execution: expect.stringMatching(new RegExp(`/states/home.*/executions/details/${arn}$`)) },
   });
   expect(sandbox.executions.running?.input).toEqual({ account: "uk", runId: RUN, turn: 0 });
-  expect(sandbox.metrics).toMatchObject([{ values: { Published: 0, Skipped: 0 } }]);
-  expect(sandbox.metrics[0]?.values).not.toHaveProperty("Failed");
+  expect(sandbox.metrics).toEqual([
+    { account: "uk", values: { DurationSeconds: expect.any(Number), Throttled: 0 } },
+  ]);
   expect(sandbox.events.map(({ detailType }) => detailType)).toEqual(["Run Started"]);
   expect(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "")).toMatchObject({
     run_id: RUN,
@@ -75,6 +76,33 @@ test("a turn of the execution finishes the run, reports it and frees the lease; 
   expect(sandbox.simulator.counts).toMatchObject({ requests: 23, logins: 2, details: 20 });
   expect(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "")).toMatchObject({ run_id: null });
   expect(sandbox.log.known).toMatchObject({ run_id: RUN });
+});
+
+test("a turn that finds a plan of another version tells a person, and frees the account for a new run", async () => {
+  const { sandbox, ports, arn } = await handedOver();
+  await using _ = sandbox;
+  await sandbox.planByOtherVersion(RUN);
+  sandbox.events.length = 0;
+
+  const turn = await sandbox.invoke(turnOf(arn), ports);
+  const failure = sandbox.events;
+  const next = await sandbox.invoke({ scheduledAt: NEXT_DAY }, ports);
+
+  expect(turn).toEqual({ done: true, waitSeconds: 0, turn: 1 });
+  expect(failure.slice(0, 1)).toMatchObject([
+    {
+      detailType: "Run Failed",
+      detail: {
+        run_id: RUN,
+        error_code: null,
+        error_message: expect.stringContaining("was begun by another version of this program"),
+        finished: true,
+        mail: { section: "failed", why: expect.stringMatching(/^OTHER_VERSION: /) },
+      },
+    },
+  ]);
+  expect(sandbox.metrics[1]?.values).toEqual({ Skipped: 1, Failed: 1, DurationSeconds: expect.any(Number) });
+  expect(next).toMatchObject({ outcome: "PUBLISHED" });
 });
 
 test("a turn that stops early asks for the next one, and has its own line in the run log", async () => {

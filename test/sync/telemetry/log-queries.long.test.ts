@@ -50,6 +50,7 @@ describe("the saved query", () => {
     const rows = rowsOf("How runs ended");
 
     expect(rows.map(({ run_id, outcome, reason }) => [run_id, outcome, reason])).toEqual([
+      [run(4), "FAILED", "ACCOUNT_DISABLED"],
       [run(3), "HELD", "DROPPED"],
       [run(2), "PUBLISHED", undefined],
       [run(1), "PUBLISHED", undefined],

@@ -4,7 +4,7 @@
 import { type FieldChanges, shownPointer, typesOf } from "../../snapshot/fields/field-profile.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../compare/held-snapshots.ts";
-import { errorColumns, isRun, leftOutCount, type RunLogEntry, type Trigger } from "./run-log.ts";
+import { errorColumns, isRun, isStranded, leftOutCount, type RunLogEntry, type Trigger } from "./run-log.ts";
 import type { RunResult } from "./run-result.ts";
 
 /** Contract: EventBridge rules match on these. */
@@ -60,7 +60,11 @@ export function runEvent(
       const finished = error?.isRetryable !== true && isAbandoned !== true;
       return { detailType: "Run Failed", detail: { ...about, attempt, ...why, finished } };
     }
-    case "SKIPPED":
+    case "SKIPPED": {
+      if (!isStranded(row)) return undefined;
+      const why = { error_code: null, error_message: explanation ?? null };
+      return { detailType: "Run Failed", detail: { ...about, attempt, ...why, finished: true } };
+    }
     case "SUPERSEDED":
     case "HANDED_OVER":
     case "DRY_RUN":

@@ -103,6 +103,15 @@ test("an abandoned run is not finished, whatever ended its execution", () => {
   });
 });
 
+test("a run that another version has planned is announced as failed: no later start resumes it", () => {
+  const row = { ...SKIPPED, reason: "OTHER_VERSION" };
+
+  expect(runEvent("uk", { row, explanation: "Start a new run." }, undefined)).toMatchObject({
+    detailType: "Run Failed",
+    detail: { run_id: row.run_id, error_code: null, error_message: "Start a new run.", finished: true },
+  });
+});
+
 test.each([
   { what: "a skipped start", row: SKIPPED },
   { what: "a dry run", row: { ...PUBLISHED, outcome: "DRY_RUN" } as const },
