@@ -243,10 +243,8 @@ const ACTIONS = new Map<unknown, Understand>(
 );
 
 /**
- * The schedule's instant names its run, so Lambda's retries and a second delivery are the same run. A manual start has
- * no instant that its retry would share: the retry resumes the unfinished run of the attempt before. After a manual
- * `--invocation-type Event` whose run failed for good, each of Lambda's two retries makes a new run; only a refused
- * login is not sent again.
+ * The schedule's instant names its run, so Lambda's retries and a second delivery are the same run. Those of a start by
+ * hand find its run by the id of the request, which the lease keeps, and resume one that is unfinished.
  */
 function startOf({ scheduledAt, dryRun, limit, fresh, overDamaged }: z.output<typeof runInput>): RunStart {
   if (scheduledAt !== undefined) {

@@ -20,7 +20,7 @@ export async function runResponse(
   const publication = await reportResult(result, ports, settings);
   // Lambda's own retry of a start whose login was refused. If it failed too, the start would end in the failure queue
   // and raise a second alarm for one cause.
-  if (isRepeat === true && row.trigger === "schedule" && isRefusal(error)) {
+  if (isRepeat && isRefusal(error)) {
     const { run_id } = row;
     return { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation: error?.message, account, run_id };
   }

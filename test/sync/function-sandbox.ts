@@ -78,10 +78,19 @@ export class FunctionSandbox implements AsyncDisposable {
     return this.retry(event, changes);
   }
 
-  /** As Lambda retries an asynchronous invocation: with the request id of the last one. */
-  retry(event: unknown, changes: Partial<FunctionPorts> = {}): Promise<object> {
+  /** As Lambda delivers an asynchronous invocation once more: with its request id, by default that of the last one. */
+  retry(
+    event: unknown,
+    changes: Partial<FunctionPorts> = {},
+    requestId: string = this.requestId,
+  ): Promise<object> {
     const log = changes.log ?? this.log;
-    return handleRequest(() => ({ ...this.#ports(), ...changes }), log, event, this.#context());
+    return handleRequest(() => ({ ...this.#ports(), ...changes }), log, event, this.#context(requestId));
+  }
+
+  /** Of the last invocation. */
+  get requestId(): string {
+    return `request-${this.#requests}`;
   }
 
   /** As if a version with plans of another format had begun the run. */
@@ -127,14 +136,14 @@ export class FunctionSandbox implements AsyncDisposable {
     };
   }
 
-  #context(): Context {
+  #context(awsRequestId: string): Context {
     return {
       callbackWaitsForEmptyEventLoop: true,
       functionName: "sync",
       functionVersion: "1",
       invokedFunctionArn: "arn:aws:lambda:eu-west-1:123456789012:function:sync:live",
       memoryLimitInMB: "1769",
-      awsRequestId: `request-${this.#requests}`,
+      awsRequestId,
       logGroupName: "/aws/lambda/sync",
       logStreamName: "stream",
       getRemainingTimeInMillis: () => this.timeLeft(),

@@ -14,7 +14,7 @@ import { findUnfinished, shapeOfPlan } from "./collect/unfinished-run.ts";
 import { dryRun } from "./dry-run.ts";
 import { handOver, mayTakeOver, type OwnExecution } from "./hand-over/hand-over.ts";
 import { acquireLease, Lease } from "./lease/lease.ts";
-import { freeLease, readExecutionLease } from "./lease/lease-file.ts";
+import { freeLease, readExecutionLease, runOfRequest } from "./lease/lease-file.ts";
 import { orWarn } from "./or-warn.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import { mendChanges } from "./publish/mend-changes.ts";
@@ -78,13 +78,15 @@ async function begin(
   start: RunStart,
   runId: string,
 ): Promise<Lease | RunResult> {
-  const finished = await resultBefore(ports.store, start);
+  const { store, executions } = ports;
+  const requestId = start.runId === undefined ? ports.requestId : undefined;
+  const finished = await resultBefore(store, start.runId ?? (await runOfRequest(store, requestId)));
   if (finished) return finished;
-  const { executions } = ports;
   const execution = start.execution?.arn;
   return acquireLease(ports, {
     runId,
     execution,
+    requestId,
     limits: settings,
     mayTakeOver:
       executions && ((other) => mayTakeOver(ports, executions, settings, other, execution !== undefined)),
@@ -95,7 +97,7 @@ async function begin(
 /** How the attempt ended, or the recorded result of a run that is finished. */
 async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunResult> {
   // A second delivery of the trigger may have waited for the first one, which has finished the run.
-  const meanwhile = await resultBefore(session.ports.store, start);
+  const meanwhile = await resultBefore(session.ports.store, start.runId);
   if (meanwhile) return meanwhile;
 
   const baseline = await session.openWarehouse(start.overDamaged === true);
@@ -106,8 +108,8 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
   return end;
 }
 
-/** The result of a run that is finished; only a run that its trigger names can be. */
-async function resultBefore(store: AccountStore, { runId }: RunStart): Promise<RunResult | undefined> {
+/** The result of a run that is finished: only one that its trigger or its request names can be. */
+async function resultBefore(store: AccountStore, runId: string | undefined): Promise<RunResult | undefined> {
   const finished = runId === undefined ? undefined : await readRunResult(store, runId);
   return finished && { ...finished, isRepeat: true };
 }

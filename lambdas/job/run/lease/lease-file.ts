@@ -37,6 +37,8 @@ const leaseSchema = z.object({
   execution: z.string().nullish(),
   /** The last hand-over: each one of a run has a number of its own. */
   handed_over: z.object({ run_id: z.string(), n: z.int().positive() }).nullish(),
+  /** The last start by hand on a platform that may deliver one twice: its request, and its run. */
+  started: z.object({ request_id: z.string(), run_id: z.string() }).nullish(),
   /** The requests and bytes of the last hour, so that the next start does not exceed the limit. */
   use: z.array(z.object({ atMs: z.number(), requests: z.number().min(0), bytes: z.number().min(0) })),
   /** From when on `use` is complete. Absent in leases of earlier versions: then it is `renewed_at`, to be on the safe side. */
@@ -52,6 +54,7 @@ export interface LeaseFacts {
   readonly holder: Holder | null;
   readonly execution?: string | undefined;
   readonly handed_over?: LeaseFile["handed_over"];
+  readonly started?: LeaseFile["started"];
   readonly use: readonly Usage[];
 }
 
@@ -73,9 +76,19 @@ export async function readLease(store: AccountStore): Promise<StoredLease | unde
   }
 }
 
+/** The run that this request has started before, where no other start by hand has followed. */
+export async function runOfRequest(
+  store: AccountStore,
+  requestId: string | undefined,
+): Promise<string | undefined> {
+  if (requestId === undefined) return undefined;
+  const started = (await readLease(store))?.lease?.started;
+  return started?.request_id === requestId ? started.run_id : undefined;
+}
+
 /** As it is written at this moment. */
 export function encodeLease(
-  { run_id, holder, execution, handed_over, use }: LeaseFacts,
+  { run_id, holder, execution, handed_over, started, use }: LeaseFacts,
   nowMs: number,
 ): Uint8Array {
   const at = (ms: number): string => new Date(ms).toISOString();
@@ -85,6 +98,7 @@ export function encodeLease(
   const facts = {
     execution,
     handed_over: handed_over ?? undefined,
+    started: started ?? undefined,
     use,
     use_since: at(nowMs - REMEMBERED_MS),
   };
@@ -196,8 +210,8 @@ export async function freeLease(
   own: ExecutionLease,
 ): Promise<boolean> {
   const nowMs = clock.now();
-  const { handed_over } = own.lease;
+  const { handed_over, started } = own.lease;
   const use = earlierUse(own, nowMs, settings);
-  const free = encodeLease({ run_id: null, holder: null, handed_over, use }, nowMs);
+  const free = encodeLease({ run_id: null, holder: null, handed_over, started, use }, nowMs);
   return (await store.replace(store.keys.lease, free, own.version)) !== undefined;
 }

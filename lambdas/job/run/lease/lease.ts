@@ -114,7 +114,9 @@ export class Lease {
 
   /** From now on the lease is that of another run, which this start has adopted. */
   async adopt(runId: string): Promise<void> {
-    this.#facts = { ...this.#facts, run_id: runId };
+    const { run_id, started } = this.#facts;
+    const own = started?.run_id === run_id ? { ...started, run_id: runId } : started;
+    this.#facts = { ...this.#facts, run_id: runId, started: own };
     await this.#write(() => this.#own());
   }
 
@@ -242,6 +244,8 @@ export interface LeaseRequest {
   readonly runId: string;
   /** The ARN of the execution that this invocation works for. */
   readonly execution?: string | undefined;
+  /** Of a start by hand, on a platform that may deliver it twice. */
+  readonly requestId?: string | undefined;
   /** Whether the lease of another execution may be taken; without it never. */
   readonly mayTakeOver?: ((execution: string) => Promise<boolean>) | undefined;
   /** A triggered start that finds its own run's lease waits until it expires, and gives up once it is renewed. */
@@ -257,7 +261,7 @@ export interface LeaseRequest {
  */
 export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): Promise<Lease> {
   const { store, clock, logger, isGone, signal } = ports;
-  const { runId, execution, mayTakeOver, limits } = request;
+  const { runId, execution, requestId, mayTakeOver, limits } = request;
   const holder = { token: ports.random.token(), ...ports.process };
   /** Another process's lease, as it was when it was first seen. */
   let first: { readonly version: string; readonly monotonicMs: number } | undefined;
@@ -289,7 +293,8 @@ export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): 
     if (stored && !found) logger.warn(`the file ${store.keys.lease} is damaged; it is written again`);
     // What is assumed beyond the lease stays assumed also if this process crashes at once.
     const use = limits ? earlierUse(stored, nowMs, limits) : (found?.use ?? []);
-    const facts = { run_id: runId, holder, execution, handed_over: found?.handed_over, use };
+    const started = requestId === undefined ? found?.started : { request_id: requestId, run_id: runId };
+    const facts = { run_id: runId, holder, execution, handed_over: found?.handed_over, started, use };
     const lease = await Lease.take(ports, facts, stored?.version);
     if (lease) return lease;
   }

@@ -86,6 +86,16 @@ test.each<{
   },
 );
 
+test("the lease keeps what it says of the last start by hand", async () => {
+  const { world, arn } = await ended("FAILED");
+  const started = { request_id: "request-1", run_id: RUN };
+  world.small.store.put(layout(ACCOUNT).lease, JSON.stringify({ ...world.lease(), started }));
+
+  await world.abandon(arn);
+
+  expect(world.lease()).toMatchObject({ run_id: null, started });
+});
+
 test("the event about the end delivered twice does nothing the second time", async () => {
   const { world, arn } = await ended("FAILED");
 

@@ -43,6 +43,11 @@ describe("a lease is written", () => {
       { run_id: "run-1", holder: null, execution: ARN, handed_over: { run_id: "run-1", n: 2 } },
       { expires_at: null },
     ],
+    [
+      "with the last start by hand",
+      { run_id: "run-2", holder: { token: "a" }, started: { request_id: "request-1", run_id: "run-1" } },
+      { expires_at: "2026-01-01T00:01:00.000Z" },
+    ],
   ])("%s", async (_, facts, end) => {
     const lease: unknown = JSON.parse(new TextDecoder().decode(encodeLease({ ...facts, use: USE }, NOW_MS)));
 

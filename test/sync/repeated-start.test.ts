@@ -1,0 +1,95 @@
+// A start by hand as an event: Lambda may deliver it again, with the same request id, after the first one has ended.
+
+import { describe, expect, test } from "vitest";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { layout } from "../../lambdas/job/storage/layout.ts";
+import { interposed } from "../job/run/interposed-store.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { FunctionSandbox } from "./function-sandbox.ts";
+import { SCHEDULED_AT } from "./instants.ts";
+
+const runsOf = ({ store }: FunctionSandbox): number =>
+  new Set(store.keys(layout("uk").runLogs).map((key) => key.slice(0, -"-1.ndjson".length))).size;
+
+describe("a start by hand that is delivered again", () => {
+  test("sends nothing once its run has published, and says how it ended", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(5) });
+    const first = await sandbox.invoke({});
+    sandbox.simulator.reset();
+
+    const again = await sandbox.retry({});
+
+    expect(again).toEqual({ ...first, note: expect.stringContaining("finished before") });
+    expect(sandbox.simulator.counts.requests).toBe(0);
+    expect(runsOf(sandbox)).toBe(1);
+    expect(sandbox.metrics.at(-1)?.values).toEqual({});
+  });
+
+  test("finds its run also with fresh, and after a check and a run of the schedule", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(5) });
+    const first = await sandbox.invoke({ fresh: true });
+    const { requestId } = sandbox;
+    await sandbox.invoke({ action: "check" });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+
+    const again = await sandbox.retry({ fresh: true }, {}, requestId);
+
+    expect(again).toMatchObject({ outcome: "PUBLISHED", run_id: Object(first).run_id });
+  });
+
+  test("finds the run that the first delivery has continued", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(5) });
+    const store = interposed(sandbox.store, async (key) => {
+      if (key.endsWith("_manifest.json")) throw new SyncError("STORE_FAILED", "for a moment");
+    });
+    await sandbox.invoke({}, { store }).catch(() => undefined);
+    const continued = await sandbox.invoke({});
+
+    const again = await sandbox.retry({});
+
+    expect(again).toEqual({ ...continued, note: expect.any(String) });
+    expect(runsOf(sandbox)).toBe(1);
+  });
+
+  test("finds a run that failed for good, whose error it throws once more: no mail, no request", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(5) });
+    const store = interposed(sandbox.store, async (key) => {
+      if (key.includes("plan.ndjson")) throw new SyncError("CONFIG_INVALID", "wrong");
+    });
+    await sandbox.invoke({}, { store }).catch(() => undefined);
+    sandbox.simulator.reset();
+
+    const again = sandbox.retry({});
+
+    await expect(again).rejects.toMatchObject({ name: "CONFIG_INVALID" });
+    expect(sandbox.simulator.counts.requests).toBe(0);
+    expect(sandbox.events.at(-1)?.detail).not.toHaveProperty("mail");
+  });
+
+  test("finds a run that was handed over and finished by an execution", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(5) });
+    const ports = { executions: sandbox.executions };
+    let asked = 0;
+    sandbox.timeLeft = () => (++asked === 1 ? 900_000 : 29_000);
+    await sandbox.invoke({}, ports);
+    const { requestId } = sandbox;
+    sandbox.timeLeft = () => 900_000;
+    const { running } = sandbox.executions;
+    await sandbox.invoke({ action: "continue", ...running?.input, executionArn: running?.arn }, ports);
+
+    const again = await sandbox.retry({}, ports, requestId);
+
+    expect(again).toMatchObject({ outcome: "PUBLISHED", run_id: running?.input.runId });
+    expect(runsOf(sandbox)).toBe(1);
+  });
+});
+
+test("another start by hand makes another run", async () => {
+  await using sandbox = await FunctionSandbox.start({ events: makeEvents(5) });
+  const first = await sandbox.invoke({});
+
+  const second = await sandbox.invoke({});
+
+  expect(Object(second).run_id).not.toBe(Object(first).run_id);
+  expect(second).toMatchObject({ outcome: "PUBLISHED" });
+});
