@@ -1,7 +1,8 @@
-// The limits of AWS: 30 accounts with every setting fit into one stack, and more than a stack takes are refused.
+// The limits of AWS: 30 accounts with every setting fit into one stack, as many as the page says too, and more are refused.
 
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { sectionOf } from "../docs/markdown.ts";
 import { synth } from "../e2e/synth.ts";
 import { statements } from "./policy-statements.ts";
 import { type Resource, type Synthesized, synthesized, WITHOUT_BUNDLE } from "./synthesized.ts";
@@ -117,6 +118,33 @@ describe("30 accounts with every key set", () => {
     expect(found[0]?.Resource).toHaveLength(1);
   });
 });
+
+it.each([
+  { accounts: 48, method: "without oauth", settings: {} },
+  { accounts: 43, method: "with oauth", settings: { authUrl: "https://login.example.com" } },
+])(
+  "a stack takes $accounts accounts $method, as the page says, and not one more",
+  ({ accounts, settings }) => {
+    const stackOf = (n: number): Synthesized =>
+      synthesized({
+        baseUrl: "https://api.example.com",
+        alarmEmail: "data-team@example.com",
+        ...settings,
+        accounts: Object.fromEntries(
+          Array.from({ length: n }, (_, at) => [`a${at}`, { schedule: "rate(1 day)" }]),
+        ),
+      });
+
+    const { outputs, text } = stackOf(accounts);
+
+    expect(outputs.size).toBeLessThanOrEqual(LIMITS.outputs);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(LIMITS.templateBytes);
+    expect(() => stackOf(accounts + 1)).toThrow(
+      /need 50\d resources, and a stack of CloudFormation has at most 500/,
+    );
+    expect(sectionOf("aws.md", "### A second stack")).toMatch(new RegExp(`\\b${accounts} (?:accounts|with)`));
+  },
+);
 
 it("more accounts than a stack may have resources for are refused, with the remedy and nothing else", async () => {
   await expect(synth(settingsOf(70), WITHOUT_BUNDLE)).rejects.toThrow(

@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import { LIST_CAPS } from "../../../lambdas/job/service/events/list/fetch-list.ts";
 import { MAX_ENTRIES } from "../../../lambdas/job/service/events/list/list-page.ts";
 import { allowance } from "../../../lambdas/job/settings/limit.ts";
+import { attemptMetrics } from "../../../lambdas/sync/report-result.ts";
+import { PUBLISHED } from "../../sync/rows.ts";
 import { sectionOf, tableBelow } from "../markdown.ts";
 import { MEMORY_MB, type Scale, scaleRow } from "./scale-costs.ts";
 
@@ -22,6 +24,14 @@ test("the memory that the costs are reckoned with is that of the function", () =
   expect(read("lib/compute/sync-function.ts")).toContain("memorySize: 1_769,");
   expect(MEMORY_MB).toBe(1_769);
   expect(sectionOf("scale.md", "## The arithmetic")).toContain("1,769 MB");
+});
+
+test("the costs of AWS count the metrics of an ordinary run", () => {
+  const metrics = attemptMetrics({ row: PUBLISHED }, { requestsPerMinute: 200, windowMs: 60_000 });
+
+  const counted = [...sectionOf("aws.md", "## Costs").matchAll(/\b(\d+) metrics(?! of alarms)/g)];
+  expect(counted.map(([, n]) => Number(n))).toEqual([13, 13]);
+  expect(Object.keys(metrics)).toHaveLength(13);
 });
 
 test("the pages name the limits of the source", () => {
