@@ -66,21 +66,6 @@ export interface EventSyncProps {
   readonly securityGroups?: ISecurityGroup[];
 }
 
-const anything = z.unknown().optional();
-/** Plain JavaScript takes any name, and with a misspelt boundary the roles would have none. */
-const knownProps = z.strictObject({
-  settings: anything,
-  bucket: anything,
-  encryptionKey: anything,
-  permissionsBoundary: anything,
-  logGroup: anything,
-  alarmTopic: anything,
-  scheduleGroup: anything,
-  vpc: anything,
-  vpcSubnets: anything,
-  securityGroups: anything,
-} satisfies Record<keyof EventSyncProps, z.ZodType>);
-
 /** On everything, with the name of the deployment. */
 const DEPLOYMENT_TAG = "brand-events-sync";
 
@@ -104,15 +89,17 @@ export class EventSync extends Construct {
     super(scope, id);
     const { name, metricNamespace, ...names } = deploymentNames(this);
     const title = `EventSync ${this.node.path}`;
-    parse(knownProps, props, { title, keyPath: ["props"] });
+    const { settings: given, bucket: brought, encryptionKey, permissionsBoundary, ...others } = props;
+    const { logGroup: log, alarmTopic, scheduleGroup, vpc, vpcSubnets, securityGroups, ...misspelt } = others;
+    // Plain JavaScript takes any name, and with a misspelt boundary the roles would have none.
+    parse(z.strictObject({}), misspelt, { title, keyPath: ["props"] });
     const source = { title, keyPath: ["settings"] };
-    refuseTokens(props.settings, source);
-    const settings = parseSettings(props.settings, { source, database: names.database });
+    refuseTokens(given, source);
+    const settings = parseSettings(given, { source, database: names.database });
     const { accounts, database, existingBucket, runbookUrl } = settings;
-    const { encryptionKey, vpc, vpcSubnets, securityGroups } = props;
     this.database = database;
     this.workgroup = name;
-    const { bucket, keys } = addStorage(this, { bucket: props.bucket, existingBucket, encryptionKey });
+    const { bucket, keys } = addStorage(this, { bucket: brought, existingBucket, encryptionKey });
     this.bucket = bucket;
     const { bucketName } = bucket;
     const location = warehouseLocation(bucketName, "");
@@ -155,16 +142,16 @@ export class EventSync extends Construct {
       }),
       settings,
       failureQueue,
-      logGroup: props.logGroup,
+      logGroup: log,
       network: { vpc, vpcSubnets, securityGroups },
     });
     this.function = live;
     this.logGroup = logGroup;
-    addSchedules(this, { name, group: props.scheduleGroup, target: live, failureQueue, accounts });
+    addSchedules(this, { name, group: scheduleGroup, target: live, failureQueue, accounts });
     addStateMachine(this, { name, arn: this.stateMachineArn, target: live, failureQueue });
 
     const topic = addAlarmTopic(this, {
-      given: props.alarmTopic,
+      given: alarmTopic,
       email: settings.alarmEmail,
       encryptionKey,
     });
@@ -189,9 +176,7 @@ export class EventSync extends Construct {
     for (const [key, value] of Object.entries({ [DEPLOYMENT_TAG]: name, ...settings.tags })) {
       Tags.of(this).add(key, value);
     }
-    if (props.permissionsBoundary !== undefined) {
-      PermissionsBoundary.of(this).apply(props.permissionsBoundary);
-    }
+    if (permissionsBoundary !== undefined) PermissionsBoundary.of(this).apply(permissionsBoundary);
     refuseSameDatabase(this);
   }
 }

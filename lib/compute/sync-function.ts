@@ -6,15 +6,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { AssetHashType, DockerImage, Duration, RemovalPolicy } from "aws-cdk-lib";
 import type { IRole } from "aws-cdk-lib/aws-iam";
-import {
-  Alias,
-  Architecture,
-  Code,
-  type FunctionOptions,
-  type IFunction,
-  Runtime,
-} from "aws-cdk-lib/aws-lambda";
-import { NodejsFunction } from "aws-cdk-lib/aws-lambda-nodejs";
+import { Alias, Architecture, Code, type IFunction, Runtime } from "aws-cdk-lib/aws-lambda";
+import { NodejsFunction, type NodejsFunctionProps } from "aws-cdk-lib/aws-lambda-nodejs";
 import { type ILogGroup, LogGroup } from "aws-cdk-lib/aws-logs";
 import { type IQueue, Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
@@ -47,7 +40,7 @@ interface SyncFunctionProps {
   /** The group of the log, if the app brings one. */
   readonly logGroup: ILogGroup | undefined;
   /** Where it runs, if the app brings a VPC. */
-  readonly network: Pick<FunctionOptions, "vpc" | "vpcSubnets" | "securityGroups">;
+  readonly network: Pick<NodejsFunctionProps, "vpc" | "vpcSubnets" | "securityGroups">;
 }
 
 interface SyncFunction {

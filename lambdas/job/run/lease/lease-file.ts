@@ -77,10 +77,7 @@ export async function readLease(store: AccountStore): Promise<StoredLease | unde
 }
 
 /** The run that this request has started before, where no other start by hand has followed. */
-export async function runOfRequest(
-  store: AccountStore,
-  requestId: string | undefined,
-): Promise<string | undefined> {
+export async function runOfRequest(store: AccountStore, requestId?: string): Promise<string | undefined> {
   if (requestId === undefined) return undefined;
   const started = (await readLease(store))?.lease?.started;
   return started?.request_id === requestId ? started.run_id : undefined;
