@@ -26,6 +26,9 @@ const ENVIRONMENT: ReadonlyMap<PropertyKey, string> = new Map(
   }),
 );
 
+/** Contract: `lib` sets it at the alias. So often Lambda repeats an asynchronous start that failed. */
+export const START_RETRIES = 2;
+
 /** Stands for the account's name in `secretName`. */
 export const ACCOUNT_PLACEHOLDER = "{account}";
 

@@ -55,7 +55,7 @@ function compose(): FunctionPorts {
   return {
     environment,
     store,
-    catalog: new GlueCatalog({ client: glue, store, database, location }),
+    catalog: new GlueCatalog({ client: glue, store, database, location, clock: systemClock }),
     tokens: (secretId) => new SecretsManagerTokenStore({ client: secrets, secretId, clock: systemClock }),
     credentials: (secretId) => new SecretsManagerCredentials({ client: secrets, secretId }),
     clock: systemClock,

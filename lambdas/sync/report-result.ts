@@ -27,7 +27,7 @@ import type { RunSettings } from "../job/run/run-settings.ts";
 import { allowance } from "../job/settings/limit.ts";
 import type { Publication } from "../job/storage/publication-log.ts";
 import { accountStore } from "../job/storage/store.ts";
-import type { FunctionEnvironment } from "./environment.ts";
+import { type FunctionEnvironment, START_RETRIES } from "./environment.ts";
 import type { FunctionPorts } from "./function-ports.ts";
 import type { Mail } from "./telemetry/mail.ts";
 import type { MetricValues } from "./telemetry/metrics.ts";
@@ -226,16 +226,26 @@ export function isRefusal(error: SyncError | undefined): boolean {
   return error?.code === "UNAUTHENTICATED" || isRefusedLogin(error);
 }
 
-export function alarmMetrics({ row, error, isAbandoned }: RunResult): MetricValues {
+export function alarmMetrics(result: RunResult): MetricValues {
+  const { row, error, isAbandoned } = result;
   const { outcome, trigger } = row;
   const isMade = outcome === "PUBLISHED" || outcome === "HELD";
   return {
     // A rollback publishes another snapshot than the held one.
     ...(isMade && trigger !== "rollback" ? { Held: outcome === "HELD" ? 1 : 0 } : {}),
     ...(isMade ? { CatalogBehind: 0 } : {}),
-    ...(error?.code === "CATALOG_FAILED" ? { CatalogBehind: 1 } : {}),
+    // What a retry heals within the same five minutes would leave the alarm raised until the next run.
+    ...(error?.code === "CATALOG_FAILED" && !isRetried(result) ? { CatalogBehind: 1 } : {}),
     ...(isRun(trigger) ? ofRun(row, error, isAbandoned === true) : {}),
   };
+}
+
+/**
+ * Whether Lambda or the state machine repeats the attempt. A start by hand that waits for its answer is not repeated, and
+ * its answer says what failed.
+ */
+function isRetried({ row: { trigger, attempt }, isAbandoned, isTurn }: RunResult): boolean {
+  return isRun(trigger) && isAbandoned === undefined && (isTurn === true || attempt <= START_RETRIES);
 }
 
 /**

@@ -11,7 +11,7 @@ import { NodejsFunction, type NodejsFunctionProps } from "aws-cdk-lib/aws-lambda
 import { type ILogGroup, LogGroup } from "aws-cdk-lib/aws-logs";
 import { type IQueue, Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { FUNCTION_FILE_NAME, functionFileText } from "../../lambdas/sync/environment.ts";
+import { FUNCTION_FILE_NAME, functionFileText, START_RETRIES } from "../../lambdas/sync/environment.ts";
 import { acknowledge } from "../acknowledge.ts";
 import { ASSETS } from "../assets.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -86,10 +86,10 @@ export function addFunction(
   const live = new Alias(scope, "Live", {
     aliasName: "live",
     version: sync.currentVersion,
-    // A start that is more than an hour late is not worth starting: the next one follows soon. Each of the two
-    // retries resumes an unfinished run.
+    // A start that is more than an hour late is not worth starting: the next one follows soon. Each retry resumes an
+    // unfinished run.
     maxEventAge: Duration.hours(1),
-    retryAttempts: 2,
+    retryAttempts: START_RETRIES,
     onFailure: { bind: () => ({ destination: failureQueue.queueArn }) },
   });
   acknowledge(

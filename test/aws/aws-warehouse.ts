@@ -2,6 +2,7 @@
 
 import { GlueCatalog } from "../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { warehouseLocation } from "../../lambdas/job/catalog/glue/glue-tables.ts";
+import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../lambdas/job/runtime/random.ts";
 import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
 import { type AwsClients, awsClients, freshBucket, freshDatabase } from "./emulator.ts";
@@ -27,6 +28,6 @@ export async function awsWarehouse(
   const location = warehouseLocation(bucket, PREFIX);
   const database = await freshDatabase(good.glue, location, lifted);
   const store = new S3Store({ client: clients.s3, bucket, prefix: PREFIX, random: systemRandom });
-  const catalog = new GlueCatalog({ client: clients.glue, store, database, location });
+  const catalog = new GlueCatalog({ client: clients.glue, store, database, location, clock: systemClock });
   return { bucket, database, location, store, catalog, reader: new GlueReader(good, database) };
 }

@@ -28,7 +28,7 @@ describe("a run", () => {
     { code: "STORE_CORRUPT", metrics: { Failed: 1 } },
     { code: "INTERRUPTED", metrics: {} },
     { code: "SERVICE_UNAVAILABLE", metrics: {} },
-    { code: "CATALOG_FAILED", metrics: { CatalogBehind: 1 } },
+    { code: "CATALOG_FAILED", metrics: {} },
   ] as const)("that fails with $code changes the alarms by $metrics: one at most", ({ code, metrics }) => {
     expect(alarmMetrics({ row: FAILED, error: new SyncError(code, "…") })).toEqual(metrics);
   });
@@ -38,11 +38,32 @@ describe("a run", () => {
   });
 });
 
+describe("a catalog that stays behind", () => {
+  test.each([
+    { what: "the first attempt", attempt: 1, metrics: {} },
+    { what: "Lambda's first retry", attempt: 2, metrics: {} },
+    { what: "Lambda's last retry", attempt: 3, metrics: { CatalogBehind: 1 } },
+    { what: "a turn of an execution", attempt: 3, isTurn: true as const, metrics: {} },
+    {
+      what: "an execution that gave up",
+      attempt: 2,
+      isAbandoned: true as const,
+      metrics: { CatalogBehind: 1, Failed: 1 },
+    },
+  ])(
+    "after $what changes the alarms by $metrics: none where a retry follows",
+    ({ attempt, metrics, ...by }) => {
+      const error = new SyncError("CATALOG_FAILED", "…");
+
+      expect(alarmMetrics({ row: { ...FAILED, attempt }, error, ...by })).toEqual(metrics);
+    },
+  );
+});
+
 describe("an execution that ended without its run", () => {
   test.each([
     { code: "SERVICE_UNAVAILABLE", metrics: { Failed: 1 } },
     { code: "INTERRUPTED", metrics: { Failed: 1 } },
-    { code: "CATALOG_FAILED", metrics: { Failed: 1, CatalogBehind: 1 } },
     { code: "LOGIN_REFUSED", metrics: { LoginRefused: 1 } },
   ] as const)(
     "with $code changes the alarms by $metrics: nothing retries it any more",

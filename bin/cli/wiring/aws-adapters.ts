@@ -54,7 +54,8 @@ export async function openS3Warehouse(
     random: systemRandom,
   });
   const location = warehouseLocation(bucket, prefix);
-  const catalog = new GlueCatalog({ client: new GlueClient(aws), store, database, location });
+  const client = new GlueClient(aws);
+  const catalog = new GlueCatalog({ client, store, database, location, clock: systemClock });
   return { store, catalog };
 }
 

@@ -53,7 +53,7 @@ export function commonRemedy({ name, status, message }: AwsError): string | unde
 
 /** No response, or one after which a retry may succeed. */
 export function isTransient({ name, status }: Pick<AwsError, "name" | "status">): boolean {
-  return !CREDENTIALS.has(name) && (status === undefined || status >= 500 || THROTTLED.has(name));
+  return !CREDENTIALS.has(name) && (status === undefined || status >= 500 || BUSY.has(name));
 }
 
 /** An `Error` that is safe to log as a cause: no response, no headers. */
@@ -76,11 +76,14 @@ const CREDENTIALS: ReadonlySet<string> = new Set([
   "SignatureDoesNotMatch",
 ]);
 
-const THROTTLED: ReadonlySet<string> = new Set([
+const BUSY: ReadonlySet<string> = new Set([
   "SlowDown",
   "ServiceUnavailable",
   "Throttling",
   "ThrottlingException",
   "TooManyRequestsException",
   "RequestLimitExceeded",
+  // Glue's own, with status 400.
+  "OperationTimeoutException",
+  "ConcurrentModificationException",
 ]);

@@ -239,7 +239,10 @@ export async function continueRun(
 ): Promise<TurnEnd> {
   const trigger = await plannedTrigger(ports.store, ports.store.keys.plan(runId));
   const own = { arn: execution, isLastTurn: turn + 1 >= maxTurns };
-  const result = await run(ports, settings, { trigger, runId, execution: own });
+  const result = {
+    ...(await run(ports, settings, { trigger, runId, execution: own })),
+    isTurn: true,
+  } as const;
   // The invocation before may have died between the outcome and the release of the lease.
   if (result.isRepeat) await freeLeaseOf(ports, settings, execution);
   const { handedOver } = result;

@@ -45,6 +45,7 @@ describe("what to do", () => {
     ["RequestTimeTooSkewed", 403, false, "the clock of this machine is wrong"],
     ["SlowDown", 503, true, "Start again later"],
     ["ThrottlingException", 400, true, "Start again later"],
+    ["OperationTimeoutException", 400, true, "Start again later"],
     ["InternalError", 500, true, "Start again later"],
     ["ECONNREFUSED", undefined, true, "check network, proxy and region"],
   ] as const)("%s (%s): a retry may fix it: %s; %s", (name, status, isRetried, says) => {

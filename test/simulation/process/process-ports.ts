@@ -62,7 +62,7 @@ export function processPorts(of: ProcessOf): RunPorts {
 }
 
 function warehouseOf(
-  { world, process, nth }: ProcessOf,
+  { world, process, nth, clock }: ProcessOf,
   random: RunPorts["random"],
 ): { readonly store: Store; readonly catalog: Catalog } {
   const { objects, uploads, glue, plan } = world;
@@ -78,10 +78,8 @@ function warehouseOf(
   });
   const { partBytes } = plan.setting;
   const store = new S3Store({ client: s3, bucket: BUCKET, prefix: "", random, partBytes });
-  return {
-    store,
-    catalog: new GlueCatalog({ client, store, database: "brand_events", location: `s3://${BUCKET}` }),
-  };
+  const location = `s3://${BUCKET}`;
+  return { store, catalog: new GlueCatalog({ client, store, database: "brand_events", location, clock }) };
 }
 
 const VERSION = "0.0.0";

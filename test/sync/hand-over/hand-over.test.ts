@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { FunctionPorts } from "../../../lambdas/sync/function-ports.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
@@ -131,6 +132,19 @@ describe("a turn that fails", () => {
 
     expect(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "")).toMatchObject({ run_id: null });
     expect(sandbox.store.text(layout("uk").outcome(RUN))).toContain("LOGIN_REFUSED");
+  });
+
+  test("because of the catalog is not counted as behind, however many attempts the run has had", async () => {
+    const { sandbox, ports, arn } = await handedOver();
+    await using _ = sandbox;
+    const refresh = () => Promise.reject(new SyncError("CATALOG_FAILED", "Glue refused a call."));
+    const failing = { ...ports, catalog: { refresh } };
+
+    for (let n = 0; n < 3; n += 1) {
+      await expect(sandbox.invoke(turnOf(arn), failing)).rejects.toMatchObject({ name: "CATALOG_FAILED" });
+    }
+
+    expect(sandbox.metrics.map(({ values }) => values.CatalogBehind)).toEqual(Array(4).fill(undefined));
   });
 });
 

@@ -1,24 +1,21 @@
 // The catalog in AWS: Glue's tables, whose partitions follow the publication log.
 
 import { isDeepStrictEqual } from "node:util";
-import type { GlueClient } from "@aws-sdk/client-glue";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { TableName } from "../../storage/layout.ts";
 import { type Publication, publicationsSince, readEnd, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, accountStore, type Store } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
-import { GlueDatabase } from "./glue-database.ts";
+import { GlueDatabase, type GlueDatabaseOptions } from "./glue-database.ts";
 import { LIFTED_TABLES } from "./glue-tables.ts";
 
 /** The parameter of the partition of `events` that names the publication it shows. */
 const PUBLICATION = "publication";
 const MAX_TRIES = 10;
 
-interface GlueCatalogOptions {
-  readonly client: GlueClient;
+interface GlueCatalogOptions extends GlueDatabaseOptions {
   readonly store: Store;
-  readonly database: string;
   /** `s3://bucket/prefix`, without a closing slash: where the store's keys begin. */
   readonly location: string;
 }
@@ -28,9 +25,9 @@ export class GlueCatalog implements Catalog {
   readonly #glue: GlueDatabase;
   readonly #location: string;
 
-  constructor({ client, store, database, location }: GlueCatalogOptions) {
+  constructor({ store, location, ...glue }: GlueCatalogOptions) {
     this.#store = store;
-    this.#glue = new GlueDatabase(client, database);
+    this.#glue = new GlueDatabase(glue);
     this.#location = location;
   }
 

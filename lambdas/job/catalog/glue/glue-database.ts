@@ -15,6 +15,7 @@ import {
 } from "@aws-sdk/client-glue";
 import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { TableName } from "../../storage/layout.ts";
 
 type Columns = readonly { readonly name: string; readonly type: string }[];
@@ -34,14 +35,27 @@ interface FoundPartition extends Partition {
 const CREATED_AT_ONCE = 100;
 const DELETED_AT_ONCE = 25;
 
-/** Every method throws `CATALOG_FAILED` and performs no retries. */
+/** Another writer was at work, or Glue took too long: over within seconds, and the client repeats neither. */
+const PASSING = new Set(["ConcurrentModificationException", "OperationTimeoutException"]);
+/** Before each repetition. Every call may be repeated: what its first request did is what it asks for. */
+const PAUSES_MS = [500, 1_000, 2_000];
+
+export interface GlueDatabaseOptions {
+  readonly client: GlueClient;
+  readonly database: string;
+  readonly clock: Pick<Clock, "sleep">;
+}
+
+/** Every method throws `CATALOG_FAILED`. Repeats only what is over within seconds. */
 export class GlueDatabase {
   readonly #client: GlueClient;
   readonly #database: string;
+  readonly #clock: Pick<Clock, "sleep">;
 
-  constructor(client: GlueClient, database: string) {
+  constructor({ client, database, clock }: GlueDatabaseOptions) {
     this.#client = client;
     this.#database = database;
+    this.#clock = clock;
   }
 
   /** The table's columns, without its partition columns. */
@@ -93,11 +107,11 @@ export class GlueDatabase {
     for (const batch of batches(partitions, CREATED_AT_ONCE)) {
       const inputs = batch.map((partition) => partitionInput(partition, storage));
       const request = { ...this.#in(table), PartitionInputList: inputs };
-      const { Errors = [] } = await this.#call("BatchCreatePartition", table, () =>
-        this.#client.send(new BatchCreatePartitionCommand(request)),
-      );
-      this.#refuse("BatchCreatePartition", table, Errors, "AlreadyExistsException");
-      const taken = new Set(Errors.map(({ PartitionValues = [] }) => PartitionValues.join("/")));
+      const there = await this.#call("BatchCreatePartition", table, async () => {
+        const { Errors } = await this.#client.send(new BatchCreatePartitionCommand(request));
+        return onlyWith("AlreadyExistsException", Errors);
+      });
+      const taken = new Set(there.map(({ PartitionValues = [] }) => PartitionValues.join("/")));
       for (const input of inputs) {
         if (taken.has((input.Values ?? []).join("/"))) await this.#replace(table, input);
       }
@@ -109,20 +123,11 @@ export class GlueDatabase {
     for (const batch of batches(partitions, DELETED_AT_ONCE)) {
       const PartitionsToDelete = batch.map((values) => ({ Values: [...values] }));
       const request = { ...this.#in(table), PartitionsToDelete };
-      const { Errors = [] } = await this.#call("BatchDeletePartition", table, () =>
-        this.#client.send(new BatchDeletePartitionCommand(request)),
-      );
-      this.#refuse("BatchDeletePartition", table, Errors, "EntityNotFoundException");
+      await this.#call("BatchDeletePartition", table, async () => {
+        const { Errors } = await this.#client.send(new BatchDeletePartitionCommand(request));
+        return onlyWith("EntityNotFoundException", Errors);
+      });
     }
-  }
-
-  /** @param accepted the code of entries of a batch that are no error */
-  #refuse(action: string, table: TableName, errors: readonly PartitionError[], accepted: string): void {
-    const failed = errors.find(({ ErrorDetail }) => ErrorDetail?.ErrorCode !== accepted);
-    if (failed === undefined) return;
-    const { ErrorCode: name = "unknown error", ErrorMessage: message = "nothing" } = failed.ErrorDetail ?? {};
-    const call = this.#named(action, table);
-    throw catalogFailed(call, meaningOf(name, message, call) ?? `Start again. AWS says: ${message}`, name);
   }
 
   /** One call for location, columns and parameters together: a reader never sees half of a change. */
@@ -132,20 +137,31 @@ export class GlueDatabase {
   }
 
   async #call<T>(action: string, table: TableName, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      throw glueError(error, this.#named(action, table));
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        const pauseMs = PASSING.has(awsError(error)?.name ?? "") ? PAUSES_MS[tries] : undefined;
+        if (pauseMs === undefined) throw glueError(error, { action, database: this.#database, table });
+        await this.#clock.sleep(pauseMs);
+      }
     }
   }
 
   #in(table: TableName): { readonly DatabaseName: string; readonly TableName: string } {
     return { DatabaseName: this.#database, TableName: table };
   }
+}
 
-  #named(action: string, table: TableName): GlueCall {
-    return { action, database: this.#database, table };
-  }
+/**
+ * The entries of a batch that failed, all with the accepted code. Throws the first other one as if the whole call had
+ * failed with it.
+ */
+function onlyWith(accepted: string, errors: readonly PartitionError[] = []): readonly PartitionError[] {
+  const failed = errors.find(({ ErrorDetail }) => ErrorDetail?.ErrorCode !== accepted);
+  if (failed === undefined) return errors;
+  const { ErrorCode: name = "unknown error", ErrorMessage = "nothing" } = failed.ErrorDetail ?? {};
+  throw Object.assign(new Error(ErrorMessage), { name, $metadata: { httpStatusCode: 400 } });
 }
 
 function partitionInput(
@@ -187,8 +203,13 @@ function glueError(error: unknown, call: GlueCall): unknown {
   const failure = awsError(error);
   if (failure === undefined) return error;
   const { name, message } = failure;
-  const meaning = meaningOf(name, message, call) ?? commonRemedy(failure);
-  return catalogFailed(call, meaning ?? `AWS says: ${message}`, name, shortCause(failure));
+  const meaning = meaningOf(name, message, call) ?? commonRemedy(failure) ?? `AWS says: ${message}`;
+  const { action, database, table } = call;
+  return new SyncError(
+    "CATALOG_FAILED",
+    `What is published is safe, but readers may not see it yet: Glue's ${action} on ${database}.${table} failed: ${meaning} (${name})`,
+    { fields: { action, database, table, aws_error: name }, cause: shortCause(failure) },
+  );
 }
 
 function meaningOf(name: string, message: string, { action, database, table }: GlueCall): string | undefined {
@@ -204,13 +225,4 @@ function meaningOf(name: string, message: string, { action, database, table }: G
     default:
       return undefined;
   }
-}
-
-function catalogFailed(call: GlueCall, meaning: string, name: string, cause?: Error): SyncError {
-  const { action, database, table } = call;
-  return new SyncError(
-    "CATALOG_FAILED",
-    `What is published is safe, but readers may not see it yet: Glue's ${action} on ${database}.${table} failed: ${meaning} (${name})`,
-    { fields: { action, database, table, aws_error: name }, cause },
-  );
 }

@@ -71,6 +71,8 @@ export interface RunResult extends Omit<RunEnd, "outcome" | "reason"> {
   readonly isRepeat?: true;
   /** True where an execution ended without its run: a later start resumes the run, whatever the error. */
   readonly isAbandoned?: true;
+  /** True for a turn of an execution, which repeats a turn that failed, and tells the function when it gives up. */
+  readonly isTurn?: true;
 }
 
 const outcomeSchema = z.object({

@@ -3,6 +3,7 @@
 import { DeletePartitionCommand, UpdatePartitionCommand } from "@aws-sdk/client-glue";
 import { describe, expect, it } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import { systemClock } from "../../../../lambdas/job/runtime/clock.ts";
 import type { TableName } from "../../../../lambdas/job/storage/layout.ts";
 import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
 import { awsClients, freshDatabase, onEmulator, sdkStorage } from "../../../aws/emulator.ts";
@@ -110,7 +111,9 @@ onEmulator("in Glue", () => {
       const clients = awsClients();
       const database = await freshDatabase(clients.glue, location);
 
-      await new GlueCatalog({ client: clients.glue, store, database, location }).refresh("uk");
+      await new GlueCatalog({ client: clients.glue, store, database, location, clock: systemClock }).refresh(
+        "uk",
+      );
 
       const reader = new GlueReader(clients, database);
       expect(uuids((await reader.rows("events", "uk")).get("uk"))).toEqual(["c"]);
@@ -125,7 +128,10 @@ onEmulator("in Glue", () => {
       await uk.make(FIRST, ["a"]);
       for (let n = 0; n < 101; n += 1) await uk.publish(FIRST);
 
-      await new GlueCatalog({ client: awsClients().glue, store, database, location: "s3://b" }).refresh("uk");
+      const client = awsClients().glue;
+      await new GlueCatalog({ client, store, database, location: "s3://b", clock: systemClock }).refresh(
+        "uk",
+      );
 
       expect(await reader.partitions("event_changes", "uk")).toHaveLength(101);
     });

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import { systemClock } from "../../../../lambdas/job/runtime/clock.ts";
 import { type Asked, AwsProxy, type Fault, jsonResponse } from "../../../aws/aws-proxy.ts";
 import { newAwsClients } from "../../../aws/emulator.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -18,7 +19,8 @@ async function responding(fault: (asked: Asked) => Fault): Promise<[GlueCatalog,
   await uk.day(1, ["a"]);
   await uk.day(2, ["b"]);
   const client = newAwsClients(proxy.url).glue;
-  return [new GlueCatalog({ client, store, database: "brand", location: "s3://bucket" }), proxy];
+  const clock = systemClock;
+  return [new GlueCatalog({ client, store, database: "brand", location: "s3://bucket", clock }), proxy];
 }
 
 const respondWith = (content: object): Fault => ({ status: 200, body: JSON.stringify(content) });

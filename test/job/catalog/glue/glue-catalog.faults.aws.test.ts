@@ -2,6 +2,7 @@
 
 import { expect, it } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import { systemClock } from "../../../../lambdas/job/runtime/clock.ts";
 import { type Asked, AwsProxy, type Carried, type Fault, jsonResponse } from "../../../aws/aws-proxy.ts";
 import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
 import { awsClients, emulator, newAwsClients, onEmulator } from "../../../aws/emulator.ts";
@@ -13,6 +14,8 @@ interface World extends AwsWarehouse, AsyncDisposable {
   readonly proxy: AwsProxy;
   /** Another process on the same warehouse, whose calls of Glue go through the proxy. */
   readonly slow: GlueCatalog;
+  /** How long it has slept, each time. */
+  readonly pauses: readonly number[];
   readonly uk: Publisher;
   shown(): Promise<unknown>;
 }
@@ -21,13 +24,21 @@ async function makeWorld(): Promise<World> {
   const proxy = await AwsProxy.start(emulator());
   const world = await awsWarehouse();
   const { store, database, location, reader } = world;
-  const slow = new GlueCatalog({ client: newAwsClients(proxy.url).glue, store, database, location });
+  const pauses: number[] = [];
+  const slow = new GlueCatalog({
+    client: newAwsClients(proxy.url).glue,
+    store,
+    database,
+    location,
+    clock: { sleep: async (ms) => void pauses.push(ms) },
+  });
   const uk = new Publisher(store, "uk");
   await uk.day(1, ["a"]);
   return {
     ...world,
     proxy,
     slow,
+    pauses,
     uk,
     shown: async () => {
       const [events] = await reader.partitions("events", "uk");
@@ -158,6 +169,57 @@ onEmulator("a call that fails", () => {
   });
 });
 
+onEmulator("what is over within seconds", () => {
+  const CODES = ["OperationTimeoutException", "ConcurrentModificationException"];
+  const ofCall = (code: string): Fault => jsonResponse(code);
+  const ofEntry = (ErrorCode: string): Fault => {
+    const Errors = [{ PartitionValues: ["uk", FIRST], ErrorDetail: { ErrorCode, ErrorMessage: "said" } }];
+    return { status: 200, body: JSON.stringify({ Errors }) };
+  };
+  const failing = [
+    { action: "GetPartitions", part: "a list", fault: ofCall },
+    { action: "BatchCreatePartition", part: "a batch", fault: ofCall },
+    { action: "BatchCreatePartition", part: "one partition of a batch", fault: ofEntry },
+    { action: "UpdatePartition", part: "the head", fault: ofCall },
+    { action: "BatchDeletePartition", part: "one partition of a deletion", fault: ofEntry },
+  ].flatMap((each) => CODES.map((code) => ({ ...each, code })));
+
+  it.each(failing)("($code of $part) is repeated after a pause", async ({ action, fault, code }) => {
+    await using world = await makeWorld();
+    const { proxy, slow, pauses, uk, shown, reader } = world;
+    await uk.day(2, ["b"]);
+    await slow.refresh("uk");
+    await uk.retire(FIRST);
+    await uk.day(3, ["c"]);
+    let failures = 0;
+    proxy.fault = (asked, carried) => {
+      if (failures === 3 || !isOnEvents(action, asked, carried)) return undefined;
+      failures += 1;
+      return fault(code);
+    };
+
+    await slow.refresh("uk");
+
+    expect(pauses).toEqual([500, 1_000, 2_000]);
+    expect(await shown()).toEqual(["0000000003", snapshotOfDay(3)]);
+    const kept = await reader.partitions("event_snapshots", "uk");
+    expect(kept.map(({ Values }) => Values?.[1])).toEqual([SECOND, snapshotOfDay(3)]);
+  });
+
+  it.each(CODES)("(%s) and lasts longer is CATALOG_FAILED and says to start again later", async (code) => {
+    await using world = await makeWorld();
+    const { proxy, slow, pauses } = world;
+    proxy.fault = on("BatchCreatePartition", ofEntry(code));
+
+    await expect(slow.refresh("uk")).rejects.toMatchObject({
+      code: "CATALOG_FAILED",
+      message: expect.stringMatching(new RegExp(`too busy\\. Start again later.*\\(${code}\\)`)),
+      fields: { action: "BatchCreatePartition", aws_error: code },
+    });
+    expect(pauses).toEqual([500, 1_000, 2_000]);
+  });
+});
+
 onEmulator("a retired snapshot", () => {
   it.each([
     {
@@ -191,7 +253,9 @@ onEmulator("a retired snapshot", () => {
 onEmulator("a database that does not exist", () => {
   it("is CATALOG_FAILED and says to deploy the stack, also before anything is published", async () => {
     const { store, location } = await awsWarehouse();
-    const catalog = new GlueCatalog({ client: awsClients().glue, store, database: "no_such", location });
+    const client = awsClients().glue;
+    const database = "no_such";
+    const catalog = new GlueCatalog({ client, store, database, location, clock: systemClock });
 
     for (const call of [() => catalog.refresh("uk"), () => catalog.columns()]) {
       await expect(call()).rejects.toMatchObject({

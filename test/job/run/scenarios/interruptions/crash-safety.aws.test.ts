@@ -3,6 +3,7 @@
 
 import { afterAll, expect, test } from "vitest";
 import { GlueCatalog } from "../../../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import { systemClock } from "../../../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../../../lambdas/job/runtime/random.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { S3Store } from "../../../../../lambdas/job/storage/s3/s3-store.ts";
@@ -54,7 +55,13 @@ async function secondSnapshotDue(): Promise<World> {
     runUntil: async (point) => {
       const { s3, glue } = crashingClients(newAwsClients(recorder?.url), point, PREFIX);
       const crashingStore = new S3Store({ client: s3, bucket, prefix: PREFIX, random: systemRandom });
-      const crashingCatalog = new GlueCatalog({ client: glue, store: crashingStore, database, location });
+      const crashingCatalog = new GlueCatalog({
+        client: glue,
+        store: crashingStore,
+        database,
+        location,
+        clock: systemClock,
+      });
       const ports = sandbox.ports({ store: crashingStore, catalog: crashingCatalog });
       await sandbox.run({ runId: SCHEDULED }, ports).catch((error: unknown) => {
         if (!(error instanceof Crashed)) throw error;
