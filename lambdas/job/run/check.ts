@@ -8,8 +8,8 @@ import { verifyDigests } from "../snapshot/compare/compare-snapshots.ts";
 import { verifyLeftOut } from "../snapshot/files/left-out.ts";
 import { incompleteUnits, keptSnapshots, lostChanges, type Unit } from "../snapshot/files/units.ts";
 import {
+  checkFolders,
   checkForeign,
-  checkNames,
   verifyChanges,
   verifySnapshot,
 } from "../snapshot/files/verify-snapshot.ts";
@@ -186,13 +186,13 @@ async function checkHead(ports: SnapshotCheckPorts): Promise<void> {
   const head = log.at(-1)?.snapshot_id;
   if (head === undefined) return;
   const found: Damage[] = [];
+  await collectDamage(found, checkFolders(store));
   await checkSnapshot(ports, head, found);
   const units = await incompleteUnits(store, log, await listSnapshots(store));
   for (const { holds, publication, damage: error } of units) {
     if (holds === "changes" || publication.snapshot_id !== head)
       found.push({ error, holds, of: publication.snapshot_id });
   }
-  await collectDamage(found, checkNames(store));
   throwIfAny(found, store.account, head);
 }
 
@@ -201,13 +201,13 @@ export async function checkEverything(ports: SnapshotCheckPorts): Promise<void> 
   const { store } = ports;
   const log = await readLog(store);
   const found: Damage[] = [];
+  await collectDamage(found, checkFolders(store));
   for (const snapshotId of await verifiable(store, log)) await checkSnapshot(ports, snapshotId, found);
   const lost = await lostChanges(store);
   for (const publication of log.filter((each) => !lost.has(each.publication))) {
     const changes = verifyChanges(store, publication, () => checkTimeLeft(ports, outOfTime));
     await collectDamage(found, changes, { holds: "changes", of: publication.snapshot_id });
   }
-  await collectDamage(found, checkNames(store));
   throwIfAny(found, store.account, log.at(-1)?.snapshot_id);
 }
 

@@ -16,6 +16,8 @@ export interface StoredKey {
   readonly bytes: number;
   /** The link on the way to it behind which `delete` and `replace` are refused, if there is one. */
   readonly refusedLink?: string;
+  /** The storage class of an object that cannot be read before it is restored. */
+  readonly archivedAs?: string;
 }
 
 export type Body = Uint8Array | AsyncIterable<Uint8Array>;
@@ -94,6 +96,10 @@ export function deletable(logger: Pick<Logger, "warn">): (file: StoredKey) => bo
     return refusedLink === undefined && isOfLayout(key);
   };
 }
+
+/** After "Could not read <file>: ". Restored alone it would be archived again, and Athena would not read it. */
+export const ARCHIVED_TEXT =
+  'a lifecycle rule of the bucket has archived it. Delete that rule (docs/cdk.md, "A bucket that exists"), restore the file (aws s3api restore-object), and copy it over itself (aws s3api copy-object --storage-class STANDARD --if-match <its ETag>).';
 
 export function refusedText(link: string): string {
   return `Nothing is deleted or replaced behind the link ${link}: it does not belong to the owner of what it leads to. Remove the link, or let that owner make it.`;

@@ -238,6 +238,37 @@ describe("the line snapshot of check", () => {
     expect(await snapshotLine(true)).toEqual(OK);
   });
 
+  it.each([
+    ["the snapshot that readers see", (_: string, head: string) => layout(ACCOUNT).part(head, 0)],
+    ["an older snapshot", (older: string) => layout(ACCOUNT).part(older, 0)],
+    ["the changes", (_: string, head: string) => layout(ACCOUNT).changesPart("0000000002", head, 0)],
+    ["the run log", (older: string) => layout(ACCOUNT).runLog(older, 1)],
+  ])("says that a file of %s is archived, before it reads anything", async (_, keyOf) => {
+    const older = await publish(1);
+    world.clock.advance(60_000);
+    const key = keyOf(older, await publish(2));
+    world.store.archive(key);
+
+    for (const deep of [false, true]) {
+      const line = await snapshotLine(deep);
+
+      expect(line).toMatchObject({ ok: false, code: "STORE_FAILED" });
+      expect(line?.remedy).toContain(
+        `Could not read ${key}: a lifecycle rule of the bucket has archived it.`,
+      );
+      expect(line?.remedy).toContain("(GLACIER)");
+    }
+  });
+
+  it("names one archived file, and how many others there are", async () => {
+    const head = await publish(1);
+    for (const key of world.store.keys(layout(ACCOUNT).snapshot(head))) world.store.archive(key);
+
+    const line = await snapshotLine();
+
+    expect(line?.remedy).toMatch(/_digests\.bin: .* \(GLACIER\) The same holds for 2 other files\.$/);
+  });
+
   it("says that time ran out instead of failing the whole check", async () => {
     await publish(1);
 

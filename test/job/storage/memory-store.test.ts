@@ -29,6 +29,19 @@ describe("MemoryStore", () => {
     ]);
   });
 
+  it("lists what is archived with its storage class, and does not read it", async () => {
+    const store = new MemoryStore();
+    store.put("key", "content");
+    store.archive("key");
+
+    expect(await Array.fromAsync(store.list(""))).toEqual([
+      { key: "key", modifiedAtMs: 0, bytes: 7, archivedAs: "GLACIER" },
+    ]);
+    for (const reading of [() => store.read("key"), () => store.open("key"), () => store.copy("key", "to")]) {
+      await expect(reading()).rejects.toMatchObject({ code: "STORE_FAILED" });
+    }
+  });
+
   it("keeps its own copy of the bytes it takes and gives", async () => {
     const store = new MemoryStore();
     const given = new Uint8Array([1]);

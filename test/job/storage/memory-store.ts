@@ -11,7 +11,7 @@ import {
   type StoredObject,
 } from "../../../lambdas/job/storage/store.ts";
 
-interface Entry extends StoredObject {
+interface Entry extends StoredObject, Pick<StoredKey, "archivedAs"> {
   readonly modifiedAtMs: number;
 }
 
@@ -41,15 +41,19 @@ export class MemoryStore implements Store {
     this.#set(key, typeof content === "string" ? new TextEncoder().encode(content) : content);
   }
 
-  async read(key: string): Promise<StoredObject | undefined> {
-    checkKey(key);
+  /** As a lifecycle rule of a bucket does: a list names the storage class, and a read fails. */
+  archive(key: string): void {
     const entry = this.#entries.get(key);
+    if (entry) this.#entries.set(key, { ...entry, archivedAs: "GLACIER" });
+  }
+
+  async read(key: string): Promise<StoredObject | undefined> {
+    const entry = this.#readable(key);
     return entry && { bytes: entry.bytes.slice(), version: entry.version };
   }
 
   async open(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
-    checkKey(key);
-    const bytes = this.#entries.get(key)?.bytes;
+    const bytes = this.#readable(key)?.bytes;
     return bytes && chunks(bytes);
   }
 
@@ -61,9 +65,8 @@ export class MemoryStore implements Store {
   }
 
   async copy(from: string, to: string): Promise<boolean> {
-    checkKey(from);
     checkKey(to);
-    const entry = this.#entries.get(from);
+    const entry = this.#readable(from);
     if (entry === undefined)
       throw new SyncError("STORE_FAILED", `Could not copy ${from}: it does not exist.`);
     if (this.#entries.has(to)) return false;
@@ -79,13 +82,22 @@ export class MemoryStore implements Store {
   async *list(prefix: string, after = ""): AsyncIterable<StoredKey> {
     for (const key of this.keys(prefix)) {
       const entry = this.#entries.get(key);
-      if (key > after && entry) yield { key, modifiedAtMs: entry.modifiedAtMs, bytes: entry.bytes.length };
+      if (key <= after || entry === undefined) continue;
+      const { modifiedAtMs, bytes, archivedAs } = entry;
+      yield { key, modifiedAtMs, bytes: bytes.length, ...(archivedAs && { archivedAs }) };
     }
   }
 
   async delete(key: string): Promise<void> {
     checkKey(key);
     this.#entries.delete(key);
+  }
+
+  #readable(key: string): Entry | undefined {
+    checkKey(key);
+    const entry = this.#entries.get(key);
+    if (entry?.archivedAs === undefined) return entry;
+    throw new SyncError("STORE_FAILED", `Could not read ${key}: it is archived.`);
   }
 
   #set(key: string, bytes: Uint8Array): string {

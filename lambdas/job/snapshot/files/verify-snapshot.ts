@@ -2,9 +2,10 @@
 
 import * as z from "zod";
 import { damaged, RESTORE } from "../../errors/damaged.ts";
+import { SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, isOfLayout } from "../../storage/layout.ts";
 import type { PublishedUnits } from "../../storage/publication-log.ts";
-import type { AccountStore } from "../../storage/store.ts";
+import { type AccountStore, ARCHIVED_TEXT, type StoredKey } from "../../storage/store.ts";
 import { readLines } from "./gzip-lines.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
 import { verifyPart } from "./parts.ts";
@@ -86,10 +87,16 @@ export async function checkForeign(
   }
 }
 
-/** Throws `STORE_CORRUPT` naming a file that the layout does not know in a folder that Athena reads whole. */
-export async function checkNames(store: AccountStore): Promise<void> {
+/**
+ * Looks at the lists of the folders that Athena reads whole. Throws `STORE_CORRUPT` naming a file that the layout does not
+ * know, `STORE_FAILED` for files that are archived.
+ */
+export async function checkFolders(store: AccountStore): Promise<void> {
+  const archived: StoredKey[] = [];
   for (const folder of [FOLDERS.snapshots, FOLDERS.changes, FOLDERS.publications, FOLDERS.runLogs]) {
-    for await (const { key } of store.list(`${folder}${store.account}/`)) {
+    for await (const file of store.list(`${folder}${store.account}/`)) {
+      const { key } = file;
+      if (file.archivedAs !== undefined) archived.push(file);
       if (isOfLayout(key) || !isRead(key.slice(key.lastIndexOf("/") + 1))) continue;
       throw damaged(
         key,
@@ -98,6 +105,13 @@ export async function checkNames(store: AccountStore): Promise<void> {
       );
     }
   }
+  const [first, ...others] = archived;
+  if (first === undefined) return;
+  const { key, archivedAs = "" } = first;
+  const more = others.length === 0 ? "" : ` The same holds for ${others.length} other files.`;
+  throw new SyncError("STORE_FAILED", `Could not read ${key}: ${ARCHIVED_TEXT} (${archivedAs})${more}`, {
+    fields: { key },
+  });
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
+import { ARCHIVED_TEXT } from "../store.ts";
 
 /** The verbs of messages, and the permission that each needs. */
 const PERMISSIONS = {
@@ -15,6 +16,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   NoSuchBucket: "the bucket does not exist. Deploy the stack, or name the right bucket.",
   PermanentRedirect: "the bucket is in another region. Set AWS_REGION to the bucket's region.",
   AuthorizationHeaderMalformed: "the bucket is in another region. Set AWS_REGION to the bucket's region.",
+  InvalidObjectState: ARCHIVED_TEXT,
   ConditionalRequestConflict: "other processes keep writing the same object at the same time. Start again.",
 };
 

@@ -29,6 +29,8 @@ const FIRST_BYTES = 64 * 1024;
 /** After a conflict S3 has decided nothing, so the same request is sent again: at most this many times in all. */
 const MAX_TRIES = 5;
 const WRITE_ID = "write-id";
+/** The classes of S3 that a list names and whose objects must be restored; GLACIER_IR is read like any other. */
+const ARCHIVES = new Set(["GLACIER", "DEEP_ARCHIVE"]);
 
 interface S3StoreOptions {
   readonly client: S3Client;
@@ -117,9 +119,14 @@ export class S3Store implements Store {
     };
     try {
       for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, request)) {
-        for (const { Key, LastModified, Size } of Contents) {
+        for (const { Key, LastModified, Size, StorageClass = "" } of Contents) {
           if (Key === undefined || LastModified === undefined || Key.endsWith("/")) continue;
-          yield { key: Key.slice(prefix.length), modifiedAtMs: LastModified.getTime(), bytes: Size ?? 0 };
+          const stored = {
+            key: Key.slice(prefix.length),
+            modifiedAtMs: LastModified.getTime(),
+            bytes: Size ?? 0,
+          };
+          yield ARCHIVES.has(StorageClass) ? { ...stored, archivedAs: StorageClass } : stored;
         }
       }
     } catch (error) {

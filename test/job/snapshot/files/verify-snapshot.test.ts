@@ -5,9 +5,9 @@ import { type Content, readLines } from "../../../../lambdas/job/snapshot/files/
 import { createManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { verifyFile, verifyPart, writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import {
+  checkFolders,
   checkForeign,
   checkListed,
-  checkNames,
   verifyChanges,
   verifySnapshot,
 } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
@@ -290,7 +290,7 @@ describe("a folder of the account that Athena reads whole", () => {
     store.put(`snapshots/uk/${ID}/_notes`, "");
     store.put(`run-log/uk/.hidden`, "");
 
-    await expect(checkNames(accountStore(store, "uk"))).resolves.toBeUndefined();
+    await expect(checkFolders(accountStore(store, "uk"))).resolves.toBeUndefined();
   });
 
   it.each([
@@ -301,7 +301,7 @@ describe("a folder of the account that Athena reads whole", () => {
   ])("may not have %s", async (key) => {
     store.put(key, "");
 
-    await expect(checkNames(accountStore(store, "uk"))).rejects.toMatchObject({
+    await expect(checkFolders(accountStore(store, "uk"))).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key },
     });

@@ -142,6 +142,36 @@ onEmulator("in a bucket", () => {
       expect(await keysOf(store, "publications/")).toEqual(["publications/uk/0000000001.ndjson"]);
     });
 
+    it.each([
+      { StorageClass: "GLACIER", archivedAs: "GLACIER" },
+      { StorageClass: "DEEP_ARCHIVE", archivedAs: "DEEP_ARCHIVE" },
+      { StorageClass: "GLACIER_IR", archivedAs: undefined },
+      { StorageClass: "STANDARD_IA", archivedAs: undefined },
+    ] as const)("lists an object of $StorageClass as archived as $archivedAs", async (each) => {
+      const { client, bucket, store } = await make();
+      const { StorageClass, archivedAs } = each;
+      await client.send(new PutObjectCommand({ Bucket: bucket, Key: "key", Body: "content", StorageClass }));
+
+      const [listed] = await Array.fromAsync(store.list(""));
+
+      expect(listed?.archivedAs).toBe(archivedAs);
+    });
+
+    it("says of an archived object that it is that, and names no permission", async () => {
+      const { client, bucket, store } = await make();
+      const archived = { Bucket: bucket, Key: "key", Body: "content", StorageClass: "GLACIER" } as const;
+      await client.send(new PutObjectCommand(archived));
+
+      for (const read of [() => store.read("key"), () => store.open("key"), () => store.copy("key", "to")]) {
+        await expect(read()).rejects.toMatchObject({
+          code: "STORE_FAILED",
+          message: expect.stringMatching(
+            /^Could not read s3:\/\/\S+\/key: a lifecycle rule .*restore-object.*\(InvalidObjectState\)$/,
+          ),
+        });
+      }
+    });
+
     it("gives S3's own time of modification", async () => {
       const { store } = await make();
       const before = Date.now();

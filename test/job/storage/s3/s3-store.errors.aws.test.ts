@@ -57,6 +57,11 @@ describe.each(CALLS)("on %s", (name, call) => {
     { status: 403, code: "ExpiredToken", says: "Log in to AWS again" },
     { status: 403, code: "RequestTimeTooSkewed", says: "the clock of this machine is wrong" },
     { status: 503, code: "SlowDown", says: "too busy. Start again later" },
+    {
+      status: 403,
+      code: "InvalidObjectState",
+      says: "a lifecycle rule of the bucket has archived it. Delete",
+    },
     { status: 400, code: "SomethingNew", says: "S3 reports an error. AWS says: said SomethingNew" },
   ])("$status $code is STORE_FAILED and says: $says", async ({ status, code, says }) => {
     const [store, proxy] = await refusing(status, code);
