@@ -5,13 +5,17 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { UpdatePartitionCommand } from "@aws-sdk/client-glue";
-import { IAM } from "@aws-sdk/client-iam";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { awsConfig, awsEnvironment, onEmulator } from "../aws/emulator.ts";
+import { awsEnvironment, onEmulator } from "../aws/emulator.ts";
 import { DeployedAccounts } from "../e2e/deployed-accounts.ts";
-import { type EmulatedStack, emulatedStack, putAlarm } from "./emulated-stack.ts";
+import { ROWS } from "./acceptance.ts";
+import { KINDS } from "./as-stated.ts";
+import { readDeployment } from "./deployment.ts";
+import { type EmulatedStack, emulatedStack } from "./emulated-stack.ts";
+import { Journal } from "./journal.ts";
+import { DEFECTS } from "./planted-defects.ts";
+import type { At } from "./row.ts";
 
 const MAIN = join(import.meta.dirname, "main.ts");
 const THROTTLED = "BrandEventsSync-uk-throttled";
@@ -27,7 +31,7 @@ onEmulator("the acceptance", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "brand-events-acceptance-"));
-    deployed = await DeployedAccounts.deploy({ uk: {} });
+    deployed = await DeployedAccounts.deploy({ uk: {} }, [], { alarmEmail: "team@example.com" });
     stack = await emulatedStack(deployed.deployment);
   }, 120_000);
 
@@ -75,9 +79,12 @@ onEmulator("the acceptance", () => {
         "dry run",
         "run",
         "hold and accept",
-        "tables",
+        "hand-over",
+        ...Object.keys(KINDS),
+        "rights",
+        "partitions",
         "analysts",
-        "alarms",
+        "subscriptions",
         "alarm rings",
         "event on the bus",
       ]),
@@ -93,47 +100,60 @@ onEmulator("the acceptance", () => {
     expect((await readdir(folder)).filter((file) => file.startsWith("changes-of"))).toEqual([]);
   });
 
-  test("names a missing permission, a wrong partition and an alarm without action, each with its remedy", async () => {
-    const { template, clients, database } = deployed.deployment;
-    const policy = template.one("AWS::IAM::ManagedPolicy");
-    const document = z
-      .object({ Statement: z.array(z.looseObject({ Sid: z.string().optional() })) })
-      .parse(template.resolve(policy.properties["PolicyDocument"]));
-    const Statement = document.Statement.filter(({ Sid }) => Sid !== "ReadTables");
-    await new IAM(awsConfig()).createPolicyVersion({
-      PolicyArn: String(template.resolve({ Ref: policy.id })),
-      PolicyDocument: JSON.stringify({ Version: "2012-10-17", Statement }),
-      SetAsDefault: true,
+  describe("a defect", () => {
+    const CLOSED = /^$/;
+    let at: At;
+
+    beforeAll(async () => {
+      const journal = new Journal(join(folder, "journal.json"), stack.clients);
+      const ask = async () => undefined;
+      at = { deployed: await readDeployment(stack.clients, "Stack"), account: "uk", journal, ask };
     });
-    const [partition] = await deployed.reader.partitions("events", "uk");
-    await clients.glue.send(
-      new UpdatePartitionCommand({
-        DatabaseName: database,
+
+    /** Why the row fails; empty where it passes. */
+    const failure = (name: string): Promise<string> =>
+      (ROWS.find((row) => row.name === name)?.see(at) ?? Promise.reject(new Error(`no row ${name}`))).then(
+        () => "",
+        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      );
+
+    test.each(ROWS.filter(({ name }) => DEFECTS.some(({ row }) => row === name)))(
+      "is none of $name before it is planted",
+      async ({ name }) => {
+        expect(await failure(name)).toMatch(CLOSED);
+      },
+    );
+
+    test.each(DEFECTS)("is found by $row: $what", async ({ row, says, plant }) => {
+      await plant({ deployed, stack });
+
+      expect(await failure(row)).toMatch(says);
+    });
+
+    test("is named with its remedy, together with a wrong partition, on an account that has published", async () => {
+      const [partition] = await deployed.reader.partitions("events", "uk");
+      await stack.clients.glue.updatePartition({
+        DatabaseName: deployed.deployment.database,
         TableName: "events",
         PartitionValueList: ["uk"],
         PartitionInput: {
           Values: ["uk"],
           StorageDescriptor: { ...partition?.StorageDescriptor, Location: "s3://elsewhere/snapshots/uk/" },
         },
-      }),
-    );
-    await putAlarm(stack.cloudWatch, THROTTLED);
+      });
 
-    const { code, text } = await acceptance("--account", "uk");
+      const { code, text } = await acceptance("--account", "uk");
 
-    expect(code).toBe(1);
-    const rows = await results();
-    const failed = new Map(
-      rows.flatMap(({ name, result, saw }) => (result === "failed" ? [[name, saw]] : [])),
-    );
-    expect([...failed.keys()]).toEqual(["tables", "analysts", "alarms"]);
-    expect(failed.get("tables")).toContain("s3://elsewhere/snapshots/uk/");
-    expect(failed.get("analysts")).toContain("glue:GetTable");
-    expect(failed.get("alarms")).toBe(`${THROTTLED} has no action`);
-    expect(text.match(/remedy: .+/g)).toHaveLength(3);
-    // The account has published by now.
-    expect(rows.find(({ name }) => name === "run")?.saw).toContain("uk has published");
-    expect(await deployed.store.read("publications/uk/0000000004.ndjson")).toBeUndefined();
+      expect(code).toBe(1);
+      const rows = await results();
+      const failed = rows.filter(({ result }) => result === "failed");
+      const expected = new Set(["partitions", ...DEFECTS.map(({ row }) => row)]);
+      expect(new Set(failed.map(({ name }) => name))).toEqual(expected);
+      expect(failed.find(({ name }) => name === "partitions")?.saw).toContain("s3://elsewhere/snapshots/uk/");
+      expect(text.match(/remedy: .+/g)).toHaveLength(expected.size);
+      expect(rows.find(({ name }) => name === "run")?.saw).toContain("uk has published");
+      expect(await deployed.store.read("publications/uk/0000000004.ndjson")).toBeUndefined();
+    });
   });
 
   async function head() {
@@ -146,7 +166,16 @@ onEmulator("the acceptance", () => {
   test("undoes what a killed one has left", async () => {
     await deployed.invoke({ action: "rollback", account: "uk", snapshotId: (await head()).snapshot_id });
     expect((await head()).pinned).toBe(true);
+    const { stateMachine } = deployed.deployment;
+    const never = () => new Promise<never>(() => undefined);
+    stateMachine.function = { invoke: never, deliver: async () => [] };
+    const execution = await stack.clients.stepFunctions.startExecution({
+      stateMachineArn: stateMachine.engine.stateMachineArn,
+      name: "uk-20261121T060000000Z-9",
+      input: '{"account":"uk","runId":"2026-11-21T06-00-00.000Z","turn":0}',
+    });
     const left = [
+      { kind: "execution", arn: execution.executionArn },
       { kind: "alarm", name: THROTTLED, state: "ALARM" },
       { kind: "pin", functionName: "sync:live", account: "uk" },
     ];
@@ -155,11 +184,15 @@ onEmulator("the acceptance", () => {
 
     const { text } = await acceptance("--restore");
 
-    const { MetricAlarms = [] } = await stack.cloudWatch.describeAlarms({ AlarmNames: [THROTTLED] });
+    const { MetricAlarms = [] } = await stack.clients.cloudWatch.describeAlarms({ AlarmNames: [THROTTLED] });
     expect(MetricAlarms[0]?.StateValue).toBe("ALARM");
-    expect(text).toBe(
-      `restored: the account uk is not pinned\nrestored: the alarm ${THROTTLED} is ALARM again\n`,
-    );
+    expect(text.split("\n")).toEqual([
+      "restored: the account uk is not pinned",
+      `restored: the alarm ${THROTTLED} is ALARM again`,
+      "restored: the execution uk-20261121T060000000Z-9 does not run",
+      "",
+    ]);
+    expect(stateMachine.engine.describe(execution.executionArn ?? "").status).toBe("ABORTED");
     expect((await head()).pinned).toBe(false);
     await expect(readFile(journal)).rejects.toThrow("ENOENT");
   });

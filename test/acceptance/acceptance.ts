@@ -3,7 +3,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { layout } from "../../lambdas/job/storage/layout.ts";
+import { AS_STATED } from "./as-stated.ts";
+import { HAND_OVER } from "./hand-over.ts";
 import { RESOURCES } from "./resources.ts";
+import { RIGHTS } from "./rights.ts";
 import { type At, type Row, Skipped } from "./row.ts";
 import { RUNS } from "./runs.ts";
 
@@ -26,6 +29,8 @@ export interface AcceptanceOptions extends At {
   readonly print: (line: string) => void;
 }
 
+export const ROWS: readonly Row[] = [...RUNS, HAND_OVER, ...AS_STATED, RIGHTS, ...RESOURCES];
+
 /** Returns how many rows failed. What others have published is looked at before any row starts a run. */
 export async function accept(options: AcceptanceOptions): Promise<number> {
   const { deployed, account, print } = options;
@@ -33,7 +38,7 @@ export async function accept(options: AcceptanceOptions): Promise<number> {
   const isTouched = options.evenPublished || (await deployed.keys(layout(account).publications)).length === 0;
   const all: Seen[] = [];
   // What runs leave is looked at after them.
-  for (const row of [...RUNS, ...RESOURCES]) {
+  for (const row of ROWS) {
     const seen = await look(row, options, isTouched);
     all.push(seen);
     print(lineOf(seen));

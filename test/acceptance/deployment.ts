@@ -10,10 +10,14 @@ import { IAM } from "@aws-sdk/client-iam";
 import { Lambda } from "@aws-sdk/client-lambda";
 import { paginateListObjectsV2, S3 } from "@aws-sdk/client-s3";
 import { Scheduler } from "@aws-sdk/client-scheduler";
+import { SecretsManager } from "@aws-sdk/client-secrets-manager";
+import { SFN } from "@aws-sdk/client-sfn";
 import { SNS } from "@aws-sdk/client-sns";
 import { z } from "zod";
 import { awsClient } from "../../lambdas/job/network/aws-client.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
+import { Template } from "../e2e/template.ts";
+import { UNKNOWN } from "./differences.ts";
 
 /** A run of a row waits so long for the function. */
 const INVOCATION_MS = 16 * 60_000;
@@ -21,14 +25,25 @@ const INVOCATION_MS = 16 * 60_000;
 const templateSchema = z.object({
   Resources: z.record(z.string(), z.object({ Type: z.string(), DeletionPolicy: z.string().optional() })),
 });
+
+/** A resource of the deployment, as the template states it. */
+export interface Stated {
+  /** The name or ARN. */
+  readonly id: string;
+  /** With `UNKNOWN` for each reference to what is not known here. */
+  readonly properties: Readonly<Record<string, unknown>>;
+}
 /** The function's answer to one input. */
 const answerSchema = z.record(z.string(), z.unknown());
 
 export type Clients = ReturnType<typeof newClients>;
 
-/** @param environment with the credentials and the region, as every program of AWS reads them */
-export function newClients(environment: Readonly<Record<string, string | undefined>>) {
-  const config = awsClient(readProxies(environment));
+/**
+ * @param environment with the credentials and the region, as every program of AWS reads them
+ * @param given in place of those
+ */
+export function newClients(environment: Readonly<Record<string, string | undefined>>, given: object = {}) {
+  const config = { ...awsClient(readProxies(environment)), ...given };
   const patient = { ...config.requestHandler, socketTimeout: INVOCATION_MS };
   return {
     athena: new Athena(config),
@@ -42,7 +57,9 @@ export function newClients(environment: Readonly<Record<string, string | undefin
     logs: new CloudWatchLogs(config),
     s3: new S3(config),
     scheduler: new Scheduler(config),
+    secrets: new SecretsManager(config),
     sns: new SNS(config),
+    stepFunctions: new SFN(config),
   };
 }
 
@@ -52,6 +69,38 @@ export async function invoke({ lambda }: Pick<Clients, "lambda">, FunctionName: 
   const answer = answerSchema.parse(JSON.parse(Payload?.transformToString() || "{}"));
   if (FunctionError === undefined) return answer;
   throw new Error(`The function failed: ${String(answer["errorType"])}: ${String(answer["errorMessage"])}`);
+}
+
+/** What `Fn::GetAtt` gives, where it follows from the name of the resource. */
+function attributesOf(type: string, id: string, stackId: string): Readonly<Record<string, string>> {
+  const [, partition = "", , region = "", account = ""] = stackId.split(":");
+  const arn = (service: string, resource: string, where = `${region}:${account}`) => ({
+    Arn: `arn:${partition}:${service}:${where}:${resource}`,
+  });
+  switch (type) {
+    case "AWS::Events::Rule":
+      return arn("events", `rule/${id.replace("|", "/")}`);
+    case "AWS::IAM::Role":
+      return arn("iam", `role/${id}`, `:${account}`);
+    case "AWS::KMS::Key":
+      return arn("kms", `key/${id}`);
+    case "AWS::Lambda::Function":
+      return arn("lambda", `function:${id}`);
+    case "AWS::Lambda::Version":
+      return { Version: id.split(":").at(-1) ?? "" };
+    case "AWS::Logs::LogGroup":
+      return arn("logs", `log-group:${id}:*`);
+    case "AWS::S3::Bucket":
+      return arn("s3", id, ":");
+    case "AWS::Scheduler::ScheduleGroup":
+      return arn("scheduler", `schedule-group/${id}`);
+    case "AWS::SQS::Queue": {
+      const QueueName = id.split("/").at(-1) ?? "";
+      return { ...arn("sqs", QueueName), QueueName };
+    }
+    default:
+      return {};
+  }
 }
 
 const statusSchema = z.object({
@@ -83,6 +132,15 @@ export async function readDeployment(clients: Clients, StackName: string) {
   const resources = (await Array.fromAsync(pages, (page) => page.StackResourceSummaries ?? [])).flat();
   const { TemplateBody = "" } = await cloudFormation.getTemplate({ StackName });
   const ofTemplate = Object.values(templateSchema.parse(JSON.parse(TemplateBody)).Resources);
+  const template = new Template(TemplateBody, stack?.StackId ?? "");
+  for (const { ParameterKey = "", ParameterValue = "" } of stack?.Parameters ?? [])
+    template.made(ParameterKey, { ref: ParameterValue });
+  const named = new Map(
+    resources.map(({ LogicalResourceId: key = "", PhysicalResourceId: ref = "", ResourceType = "" }) => {
+      template.made(key, { ref, attributes: attributesOf(ResourceType, ref, stack?.StackId ?? "") });
+      return [key, ref];
+    }),
+  );
 
   const output = (name: string): string => {
     const value = outputs.get(name);
@@ -94,6 +152,11 @@ export async function readDeployment(clients: Clients, StackName: string) {
     resources.flatMap(({ ResourceType, PhysicalResourceId = "" }) =>
       ResourceType === type ? [PhysicalResourceId] : [],
     );
+  /** The path of the construct, with a slash: an app may have more in its stack. */
+  const [home = ""] = template
+    .all("AWS::Athena::WorkGroup")
+    .filter(({ id }) => named.get(id) === output("Step4Query"))
+    .map(({ path }) => path.replace(/Analysis\/Workgroup$/, ""));
   const FunctionName = `${output("FunctionName")}:live`;
   const bucket = output("WarehouseLocation").replace("s3://", "");
   return {
@@ -106,6 +169,15 @@ export async function readDeployment(clients: Clients, StackName: string) {
     ),
     output,
     ofType,
+    /** What the deployment has of a type; without what a condition of the template leaves out. */
+    stated: (type: string): readonly Stated[] =>
+      template.all(type).flatMap((resource): Stated[] => {
+        const id = named.get(resource.id);
+        if (id === undefined || !resource.path.startsWith(home)) return [];
+        const resolve = ([key, value]: readonly [string, unknown]) => [key, template.resolve(value, UNKNOWN)];
+        const properties = Object.fromEntries(Object.entries(resource.properties).map(resolve));
+        return [{ id, properties }];
+      }),
     /** From the commands of the outputs. */
     accounts: [...outputs].flatMap(([name, command]) => {
       const [, account] = /"account":"([^"]+)"/.exec(command) ?? [];

@@ -1,48 +1,36 @@
-// A deployment as the acceptance finds it: what it reads of the stack made on the emulator as the template says, with
-// CloudFormation and Lambda in front of it.
+// A deployment as the acceptance finds it: the resources of the template on the emulator, and before it what answers for
+// CloudFormation, for the function and its state machine, and for IAM's simulation.
 
-import { randomUUID } from "node:crypto";
-import { CloudWatch } from "@aws-sdk/client-cloudwatch";
-import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
-import { EventBridge } from "@aws-sdk/client-eventbridge";
-import { IAM } from "@aws-sdk/client-iam";
-
-import { S3 } from "@aws-sdk/client-s3";
-import { SNS } from "@aws-sdk/client-sns";
 import { z } from "zod";
-import { AwsProxy, type Carried, type Fault } from "../aws/aws-proxy.ts";
+import { AwsProxy, type Carried, type Fault, jsonResponse } from "../aws/aws-proxy.ts";
 import { awsConfig, emulator } from "../aws/emulator.ts";
+import { queryResponse } from "../aws/query-response.ts";
 import type { Deployment } from "../e2e/deployment.ts";
-import type { Template } from "../e2e/template.ts";
+import { isAllowed, parseStatements } from "../e2e/policy.ts";
+import { statesResponse } from "../states/states-response.ts";
+import { type Clients, newClients } from "./deployment.ts";
+import { makeResources } from "./made-resources.ts";
 
 const bodySchema = z.object({
   Resources: z.record(z.string(), z.object({ Type: z.string() })),
   Outputs: z.record(z.string(), z.unknown()),
 });
-const rulesSchema = z.object({
-  Rules: z.array(z.object({ Prefix: z.string().optional(), ExpirationInDays: z.number().optional() })),
-});
-const alarmSchema = z.object({
-  AlarmName: z.string(),
-  AlarmActions: z.array(z.unknown()).default([]),
-  OKActions: z.array(z.unknown()).default([]),
-});
 
 export interface EmulatedStack extends AsyncDisposable {
   readonly url: string;
-  readonly cloudWatch: CloudWatch;
+  /** Of the acceptance: they see what it sees. */
+  readonly clients: Clients;
+  /**
+   * What Lambda and Step Functions answer, by the end of the path or the name of the call. The emulator has no function
+   * with an alias of its own. Undefined for what is not there; a test changes it.
+   */
+  readonly recorded: Map<string, object>;
 }
 
 export async function emulatedStack(deployment: Deployment): Promise<EmulatedStack> {
   const { template } = deployment;
+  await makeResources(deployment, newClients({}, awsConfig()));
   const { Resources, Outputs } = bodySchema.parse(JSON.parse(template.body));
-  const config = awsConfig();
-  const cloudWatch = new CloudWatch(config);
-  await makeTopicAndPolicy(deployment, config);
-  for (const id of Object.keys(Resources)) nameIfNone(template, id);
-  await makeBucket(deployment, config);
-  await makeAlarms(template, cloudWatch);
-  await makeLogAndRules(template, config);
   const resources = Object.entries(Resources).map(([id, { Type }]) => ({
     LogicalResourceId: id,
     PhysicalResourceId: String(template.resolve({ Ref: id })),
@@ -50,30 +38,99 @@ export async function emulatedStack(deployment: Deployment): Promise<EmulatedSta
     ResourceStatus: "CREATE_COMPLETE",
     LastUpdatedTimestamp: "2026-11-23T00:00:00Z",
   }));
-  const outputs = Object.keys(Outputs).map((key) => ({ OutputKey: key, OutputValue: template.output(key) }));
   const stack = {
     StackName: "Stack",
+    StackId: template.resolve({ Ref: "AWS::StackId" }),
     StackStatus: "CREATE_COMPLETE",
     CreationTime: "2026-11-23T00:00:00Z",
-    Outputs: outputs,
+    Outputs: Object.keys(Outputs).map((key) => ({ OutputKey: key, OutputValue: template.output(key) })),
   };
   const answers: Readonly<Record<string, object>> = {
     DescribeStacks: { Stacks: [stack] },
     ListStackResources: { StackResourceSummaries: resources },
     GetTemplate: { TemplateBody: template.body },
   };
+  const recorded = recordedAnswers(deployment);
   const proxy = await AwsProxy.start(emulator());
-  proxy.fault = ({ url }, { headers, body }) => {
-    if (headers.authorization?.includes("/cloudformation/")) {
-      const action = new URLSearchParams(body.toString()).get("Action") ?? "";
-      return {
-        status: 200,
-        body: xmlOf({ [`${action}Response`]: { [`${action}Result`]: answers[action] ?? {} } }),
-      };
+  const clients = newClients({}, awsConfig(proxy.url));
+  proxy.fault = async (asked, carried) => {
+    const { headers, body } = carried;
+    const form = new URLSearchParams(body.toString());
+    const action = form.get("Action") ?? "";
+    if (headers.authorization?.includes("/cloudformation/"))
+      return queryResponse(action, answers[action] ?? {});
+    if (action === "SimulatePrincipalPolicy") return queryResponse(action, await simulated(clients, form));
+    if (asked.url.includes("/invocations")) return invoked(deployment, headers, body);
+    const call = asked.action ?? "";
+    // Nothing is delivered: what rules match and send is not shown here.
+    if (call.endsWith(".PutEvents")) return { status: 200, body: '{"FailedEntryCount":0}' };
+    if (asked.url.includes("/functions/") || call.endsWith(".DescribeStateMachine")) {
+      const key = [...recorded.keys()].find((each) => `${asked.url.split("?")[0]} ${call}`.includes(each));
+      const answer = recorded.get(key ?? "");
+      return answer === undefined
+        ? jsonResponse("ResourceNotFoundException", "It is not there", 404)
+        : { status: 200, body: JSON.stringify(answer), headers: { "content-type": "application/json" } };
     }
-    return url.includes("/functions/") ? invoked(deployment, headers, body) : undefined;
+    return statesResponse(deployment.stateMachine.engine, asked, carried);
   };
-  return { url: proxy.url, cloudWatch, [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose]() };
+  return { url: proxy.url, clients, recorded, [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose]() };
+}
+
+/** As AWS documents them, filled from the template. */
+function recordedAnswers({ template }: Deployment): Map<string, object> {
+  const of = (type: string) => JSON.parse(JSON.stringify(template.resolve(template.one(type).properties)));
+  const { DestinationConfig, ...invocations } = of("AWS::Lambda::EventInvokeConfig");
+  const { Action, FunctionName: Resource, Principal, SourceArn } = of("AWS::Lambda::Permission");
+  const ArnLike = { "AWS:SourceArn": SourceArn };
+  const statement = { Sid: "1", Effect: "Allow", Principal: { Service: Principal }, Action, Resource };
+  const machine = of("AWS::StepFunctions::StateMachine");
+  return new Map<string, object>([
+    ["/configuration", { ...of("AWS::Lambda::Function"), State: "Active" }],
+    ["/aliases/live", { ...of("AWS::Lambda::Alias"), Description: "" }],
+    ["/event-invoke-config", { ...invocations, DestinationConfig: { OnSuccess: {}, ...DestinationConfig } }],
+    ["/policy", { Policy: JSON.stringify({ Statement: [{ ...statement, Condition: { ArnLike } }] }) }],
+    [
+      "DescribeStateMachine",
+      {
+        stateMachineArn: template.output("StateMachineArn"),
+        name: machine.StateMachineName,
+        status: "ACTIVE",
+        type: machine.StateMachineType,
+        definition: machine.DefinitionString,
+        roleArn: machine.RoleArn,
+        creationDate: 1_795_000_000,
+      },
+    ],
+  ]);
+}
+
+/** By the inline policies that the role has on the emulator, decided as the tests of the function's calls decide. */
+async function simulated({ iam }: Clients, form: URLSearchParams): Promise<object> {
+  const all = (name: string) =>
+    [...form].flatMap(([key, value]) => (key.startsWith(`${name}.member.`) ? [value] : []));
+  const RoleName = form.get("PolicySourceArn")?.split("/").at(-1) ?? "";
+  const { PolicyNames = [] } = await iam.listRolePolicies({ RoleName });
+  const documents = PolicyNames.map(async (PolicyName) => {
+    const { PolicyDocument = "" } = await iam.getRolePolicy({ RoleName, PolicyName });
+    const { Statement } = z
+      .object({ Statement: z.unknown() })
+      .parse(JSON.parse(decodeURIComponent(PolicyDocument)));
+    return parseStatements(Statement);
+  });
+  const statements = (await Promise.all(documents)).flat();
+  const conditions = Object.fromEntries(
+    Array.from({ length: 5 }, (_, n) => `ContextEntries.member.${n + 1}`).flatMap((entry) => {
+      const key = form.get(`${entry}.ContextKeyName`);
+      return key === null ? [] : [[key, form.get(`${entry}.ContextKeyValues.member.1`) ?? ""]];
+    }),
+  );
+  const EvaluationResults = all("ActionNames").map((action) => ({
+    EvalActionName: action,
+    EvalDecision: isAllowed(statements, { action, resources: all("ResourceArns"), conditions })
+      ? "allowed"
+      : "implicitDeny",
+  }));
+  return { EvaluationResults, IsTruncated: false };
 }
 
 /** As the Invoke API of Lambda: at once for an event, else with the answer. */
@@ -91,110 +148,4 @@ async function invoked(deployment: Deployment, headers: Carried["headers"], body
     body: JSON.stringify({ errorType, errorMessage }),
     headers: { "x-amz-function-error": "Unhandled" },
   };
-}
-
-/** CloudFormation's lists have members. */
-function xmlOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map((each) => `<member>${xmlOf(each)}</member>`).join("");
-  if (typeof value === "object" && value !== null) {
-    return Object.entries(value)
-      .map(([name, each]) => `<${name}>${xmlOf(each)}</${name}>`)
-      .join("");
-  }
-  return String(value).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-}
-
-type Config = ReturnType<typeof awsConfig>;
-
-async function makeTopicAndPolicy({ template }: Deployment, config: Config): Promise<void> {
-  const [sns, iam] = [new SNS(config), new IAM(config)];
-  const { TopicArn = "" } = await sns.createTopic({
-    Name: randomUUID(),
-    Attributes: { KmsMasterKeyId: "alias/alarms" },
-  });
-  await sns.subscribe({ TopicArn, Protocol: "email", Endpoint: "team@example.com" });
-  template.made(template.one("AWS::SNS::Topic").id, { ref: TopicArn });
-  const policy = template.one("AWS::IAM::ManagedPolicy");
-  nameIfNone(template, template.one("AWS::Athena::WorkGroup").id, "Stack");
-  const PolicyDocument = JSON.stringify(template.resolve(policy.properties["PolicyDocument"]));
-  const { Policy } = await iam.createPolicy({ PolicyName: randomUUID(), PolicyDocument });
-  template.made(policy.id, { ref: Policy?.Arn ?? "" });
-}
-
-async function makeBucket({ template, bucket: Bucket }: Deployment, config: Config): Promise<void> {
-  const s3 = new S3(config);
-  const { LifecycleConfiguration } = template.one("AWS::S3::Bucket").properties;
-  const { Rules } = rulesSchema.parse(LifecycleConfiguration);
-  const expiring = Rules.flatMap(({ Prefix = "", ExpirationInDays: Days }) =>
-    Days === undefined ? [] : [{ Status: "Enabled" as const, Filter: { Prefix }, Expiration: { Days } }],
-  );
-  await s3.putBucketLifecycleConfiguration({ Bucket, LifecycleConfiguration: { Rules: expiring } });
-  const all = {
-    BlockPublicAcls: true,
-    BlockPublicPolicy: true,
-    IgnorePublicAcls: true,
-    RestrictPublicBuckets: true,
-  };
-  await s3.putPublicAccessBlock({ Bucket, PublicAccessBlockConfiguration: all });
-  const ApplyServerSideEncryptionByDefault = { SSEAlgorithm: "AES256" } as const;
-  await s3.putBucketEncryption({
-    Bucket,
-    ServerSideEncryptionConfiguration: { Rules: [{ ApplyServerSideEncryptionByDefault }] },
-  });
-}
-
-async function makeAlarms(template: Template, cloudWatch: CloudWatch): Promise<void> {
-  for (const { id, properties } of template.all("AWS::CloudWatch::Alarm")) {
-    const { AlarmName, AlarmActions, OKActions } = alarmSchema.parse(properties);
-    template.made(id, { ref: AlarmName });
-    const actions = [AlarmActions, OKActions].map((list) =>
-      list.map((each) => String(template.resolve(each))),
-    );
-    await putAlarm(cloudWatch, AlarmName, actions[0], actions[1]);
-  }
-}
-
-/** What it watches is no matter here. */
-export async function putAlarm(
-  cloudWatch: CloudWatch,
-  AlarmName: string,
-  AlarmActions: string[] = [],
-  OKActions: string[] = [],
-): Promise<void> {
-  await cloudWatch.putMetricAlarm({
-    AlarmName,
-    AlarmActions,
-    OKActions,
-    ComparisonOperator: "GreaterThanThreshold",
-    EvaluationPeriods: 1,
-    MetricName: "Any",
-    Namespace: "Any",
-    Period: 60,
-    Statistic: "Sum",
-    Threshold: 1,
-  });
-}
-
-async function makeLogAndRules(template: Template, config: Config): Promise<void> {
-  const logs = new CloudWatchLogs(config);
-  const group = template.one("AWS::Logs::LogGroup");
-  const logGroupName = String(template.resolve({ Ref: group.id }));
-  await logs.createLogGroup({ logGroupName });
-  const retentionInDays = Number(group.properties["RetentionInDays"]);
-  await logs.putRetentionPolicy({ logGroupName, retentionInDays });
-  const events = new EventBridge(config);
-  // Nothing is delivered: what rules match is not shown here.
-  for (const { id } of template.all("AWS::Events::Rule")) {
-    await events.putRule({ Name: id, EventPattern: '{"source":["never"]}' });
-    await events.putTargets({ Rule: id, Targets: [{ Id: "1", Arn: "arn:aws:sns:eu-west-1:1:t" }] });
-  }
-}
-
-/** References to what is not made resolve to this. */
-function nameIfNone(template: Template, id: string, ref = id): void {
-  try {
-    template.resolve({ Ref: id });
-  } catch {
-    template.made(id, { ref });
-  }
 }

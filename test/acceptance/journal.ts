@@ -16,10 +16,12 @@ const changeSchema = z.discriminatedUnion("kind", [
   /** By a rollback; it has ended where a snapshot was accepted. */
   z.object({ kind: z.literal("pin"), functionName: z.string(), account: z.string() }),
   z.object({ kind: z.literal("object"), bucket: z.string(), key: z.string() }),
+  /** It has ended by itself where nothing was killed. */
+  z.object({ kind: z.literal("execution"), arn: z.string() }),
   z.object({ kind: z.literal("schedule"), group: z.string(), name: z.string() }),
 ]);
 /** The errors for what is not there. */
-const MISSING = new Set(["NotFound", "ResourceNotFoundException"]);
+const MISSING = new Set(["NotFound", "ResourceNotFoundException", "ExecutionDoesNotExist"]);
 
 /** What undoing it needs. */
 export type Change = Readonly<z.output<typeof changeSchema>>;
@@ -55,7 +57,7 @@ export class Journal {
   }
 
   async #undo(change: Change): Promise<string> {
-    const { cloudWatch, s3, scheduler } = this.#clients;
+    const { cloudWatch, s3, scheduler, stepFunctions } = this.#clients;
     switch (change.kind) {
       case "alarm":
         await cloudWatch.setAlarmState({
@@ -79,6 +81,12 @@ export class Journal {
         // Without its version it would leave a mark of its deletion; for one that is not there too.
         if (found !== undefined) await s3.deleteObject({ ...object, VersionId: found.VersionId });
         return `${change.key} is deleted`;
+      }
+      case "execution": {
+        const executionArn = change.arn;
+        const found = await stepFunctions.describeExecution({ executionArn }).catch(ignoreMissing);
+        if (found?.status === "RUNNING") await stepFunctions.stopExecution({ executionArn });
+        return `the execution ${executionArn.split(":").at(-1)} does not run`;
       }
       case "schedule":
         await scheduler.deleteSchedule({ GroupName: change.group, Name: change.name }).catch(ignoreMissing);

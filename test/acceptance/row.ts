@@ -25,11 +25,23 @@ export interface At {
   readonly ask: (question: string) => Promise<boolean | undefined>;
 }
 
+/** The remedy for what was changed or deleted by hand: CloudFormation itself compares templates only. */
+export const UNDO =
+  "undo the change in the console, or run `npx cdk deploy --revert-drift`; without that option a deployment leaves what was changed by hand";
+
 /** What a row finds only if something else is there. */
 export class Skipped extends Error {}
 
 export function must(isSo: boolean, saw: string): asserts isSo {
   if (!isSo) throw new Error(saw);
+}
+
+const MOST_LISTED = 10;
+
+/** In one line; of many the first. */
+export function listed(all: readonly string[]): string {
+  const more = all.length > MOST_LISTED ? [`and ${all.length - MOST_LISTED} more`] : [];
+  return [...all.slice(0, MOST_LISTED), ...more].join("; ");
 }
 
 /** Asks again until there is a result, for so long. */

@@ -5,7 +5,7 @@ import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
 import { layout, TABLES } from "../../lambdas/job/storage/layout.ts";
 import type { Mail } from "../../lambdas/sync/telemetry/mail.ts";
 import { type Deployed, readHead } from "./deployment.ts";
-import { must, type Row, Skipped, until } from "./row.ts";
+import { must, type Row, Skipped, UNDO, until } from "./row.ts";
 
 /** It makes a table. */
 const NOT_RUN = "Events as Parquet";
@@ -129,7 +129,7 @@ export const RUNS: readonly Row[] = [
     name: "no overwriting",
     does: "writes an object below snapshots/ without a condition",
     expects: "the bucket refuses it",
-    remedy: "deploy again: the bucket's policy was changed; for a bucket of your own see docs/cdk.md",
+    remedy: `the bucket's policy was changed: ${UNDO}. For a bucket of your own see docs/cdk.md`,
     notOnEmulator: "it ignores the conditions of a bucket's policy",
     see: async ({ deployed, journal }) => {
       const { s3 } = deployed.clients;

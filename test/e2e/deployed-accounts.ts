@@ -29,10 +29,14 @@ export class DeployedAccounts<Account extends string> {
     this.#simulators = simulators;
   }
 
-  /** Each account has settings of its own beside the usual ones, and working credentials but for those `notSetUp`. */
+  /**
+   * Each account has settings of its own beside the usual ones, and working credentials but for those `notSetUp`.
+   * @param ofAll settings of the deployment
+   */
   static async deploy<Account extends string>(
     accounts: Readonly<Record<Account, object>>,
     notSetUp: readonly Account[] = [],
+    ofAll: object = {},
   ): Promise<DeployedAccounts<Account>> {
     const simulators = new Map<string, Simulator>();
     for (const account of Object.keys(accounts)) simulators.set(account, await Simulator.start());
@@ -52,6 +56,7 @@ export class DeployedAccounts<Account extends string> {
         { name: "name", pointer: "/name" },
         { name: "amount", pointer: "/spend/amount", type: "DECIMAL(18,2)" },
       ],
+      ...ofAll,
     });
     const deployed = new DeployedAccounts<Account>(deployment, simulators);
     for (const account in accounts) if (!notSetUp.includes(account)) await deployed.fillSecret(account);

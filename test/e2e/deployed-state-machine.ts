@@ -20,7 +20,7 @@ export class DeployedStateMachine {
   /** Its waits take no time. */
   readonly clock = new SkippingClock(Date.now());
   /** Runs the turns and gets the events. */
-  function: LambdaFunction;
+  function: Pick<LambdaFunction, "invoke" | "deliver">;
   /** The time limit of each turn; undefined for the function's own. */
   turnTimeoutMs: number | undefined;
   /** The errors of turns that failed, in their order. */

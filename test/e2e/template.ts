@@ -1,4 +1,4 @@
-// A synthesized template, read as CloudFormation would: resources by type, references resolved to the resources made.
+// A template, read as CloudFormation would: resources by type, references resolved to the resources made.
 
 import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -9,6 +9,7 @@ import { ACCOUNT_ID, REGION } from "./aws-call.ts";
 const resourceSchema = z.object({
   Type: z.string(),
   Properties: z.record(z.string(), z.unknown()).default({}),
+  Metadata: z.object({ "aws:cdk:path": z.string().default("") }).default({ "aws:cdk:path": "" }),
 });
 const templateSchema = z.object({
   Resources: z.record(z.string(), resourceSchema),
@@ -20,6 +21,8 @@ const assetsSchema = z.object({
 
 export interface Resource {
   readonly id: string;
+  /** Of its construct; empty where the app leaves it out. */
+  readonly path: string;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
@@ -29,49 +32,61 @@ export interface Physical {
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
-const PSEUDO: Readonly<Record<string, string>> = {
-  "AWS::AccountId": ACCOUNT_ID,
-  "AWS::Region": REGION,
-  "AWS::Partition": "aws",
-  "AWS::URLSuffix": "amazonaws.com",
-};
+/** Beside the template, in the folder of a cloud assembly. */
+interface Assets {
+  readonly directory: string;
+  readonly files: z.output<typeof assetsSchema>["files"];
+}
 
 export class Template {
   /** As CloudFormation keeps it. */
   readonly body: string;
-  readonly #directory: string;
   readonly #resources: Readonly<Record<string, z.output<typeof resourceSchema>>>;
   readonly #outputs: z.output<typeof templateSchema>["Outputs"];
-  readonly #assets: z.output<typeof assetsSchema>;
+  readonly #assets: Assets | undefined;
   readonly #physical = new Map<string, Physical>();
-  /** Every deployment is another stack. */
-  readonly #stackId = `arn:aws:cloudformation:${REGION}:${ACCOUNT_ID}:stack/Stack/${randomUUID()}`;
 
-  private constructor(directory: string, template: unknown, assets: unknown) {
-    this.body = JSON.stringify(template);
-    this.#directory = directory;
-    const { Resources, Outputs } = templateSchema.parse(template);
+  /** @param stackId which has the region and the AWS account in it */
+  constructor(body: string, stackId: string, assets?: Assets) {
+    this.body = body;
+    const { Resources, Outputs } = templateSchema.parse(JSON.parse(body));
     this.#resources = Resources;
     this.#outputs = Outputs;
-    this.#assets = assetsSchema.parse(assets);
+    this.#assets = assets;
+    const [, partition = "", , region = "", account = ""] = stackId.split(":");
+    const pseudo = {
+      StackId: stackId,
+      AccountId: account,
+      Region: region,
+      Partition: partition,
+      URLSuffix: partition === "aws-cn" ? "amazonaws.com.cn" : "amazonaws.com",
+    };
+    for (const [name, ref] of Object.entries(pseudo)) this.made(`AWS::${name}`, { ref });
   }
 
   /** The only stack of a cloud assembly. */
   static async read(directory: string): Promise<Template> {
     const files = await readdir(directory);
-    const json = async (ending: string): Promise<unknown> => {
+    const read = async (ending: string): Promise<string> => {
       const [file, ...others] = files.filter((name) => name.endsWith(ending));
       if (file === undefined || others.length > 0) throw new Error(`expected one ${ending} in ${directory}`);
-      return JSON.parse(await readFile(join(directory, file), "utf8"));
+      return readFile(join(directory, file), "utf8");
     };
-    return new Template(directory, await json(".template.json"), await json(".assets.json"));
+    // Every deployment is another stack.
+    const stackId = `arn:aws:cloudformation:${REGION}:${ACCOUNT_ID}:stack/Stack/${randomUUID()}`;
+    const { files: assets } = assetsSchema.parse(JSON.parse(await read(".assets.json")));
+    return new Template(await read(".template.json"), stackId, { directory, files: assets });
   }
 
   /** Unresolved. */
   all(type: string): readonly Resource[] {
     return Object.entries(this.#resources)
       .filter(([, { Type }]) => Type === type)
-      .map(([id, { Properties }]) => ({ id, properties: Properties }));
+      .map(([id, { Properties, Metadata }]) => ({
+        id,
+        path: Metadata["aws:cdk:path"],
+        properties: Properties,
+      }));
   }
 
   one(type: string): Resource {
@@ -92,23 +107,34 @@ export class Template {
 
   /** The directory of the file asset that was uploaded under this key. */
   assetDirectory(s3Key: string): string {
-    const path = this.#assets.files[s3Key.replace(/\.zip$/, "")]?.source.path;
+    const path = this.#assets?.files[s3Key.replace(/\.zip$/, "")]?.source.path;
     if (path === undefined) throw new Error(`there is no asset ${s3Key}`);
-    return join(this.#directory, path);
+    return join(this.#assets?.directory ?? "", path);
   }
 
-  /** The value with all references replaced; throws for one to a resource that was not made. */
-  resolve(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map((each) => this.resolve(each));
+  /**
+   * The value with all references replaced.
+   * @param unknown for one to what is not known here: a resource that was not made, another stack's export, a condition.
+   * Without it that throws
+   */
+  resolve(value: unknown, unknown?: symbol): unknown {
+    if (Array.isArray(value)) return value.map((each) => this.resolve(each, unknown));
     if (typeof value !== "object" || value === null) return value;
     const [[name, argument] = ["", undefined], ...more] = Object.entries(value);
-    if (more.length === 0 && name === "Ref") return this.#ref(String(argument));
-    if (more.length === 0 && name.startsWith("Fn::")) return this.#call(name, argument);
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.resolve(each)]));
+    if (more.length > 0 || !(name === "Ref" || name.startsWith("Fn::"))) {
+      const all = Object.entries(value).map(([key, each]) => [key, this.resolve(each, unknown)]);
+      return Object.fromEntries(all);
+    }
+    try {
+      return name === "Ref" ? this.#ref(String(argument)) : this.#call(name, argument);
+    } catch (error) {
+      if (unknown === undefined) throw error;
+      return unknown;
+    }
   }
 
   #ref(id: string): string {
-    const value = id === "AWS::StackId" ? this.#stackId : (PSEUDO[id] ?? this.#physical.get(id)?.ref);
+    const value = this.#physical.get(id)?.ref;
     if (value === undefined) throw new Error(`${id} was not made`);
     return value;
   }

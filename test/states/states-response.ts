@@ -37,6 +37,9 @@ function answer(engine: StatesEngine, operation: string, input: unknown): object
     }
     case "DescribeExecution":
       return described(engine.describe(executionSchema.parse(input).executionArn));
+    case "StopExecution":
+      engine.stop(executionSchema.parse(input).executionArn);
+      return { stopDate: 0 };
     default:
       throw new Error(`${operation} is not answered here`);
   }
