@@ -1,4 +1,4 @@
-// What a page says of the others. The interface does not show how lists are paged (docs/service-interface.md §4.5), so all
+// What a page says of the others. The interface does not show how lists are paged (docs/service-interface.md §3.2), so all
 // the usual names count: the table in docs/limits.md has them, and a test compares the two.
 
 import { formatPointer } from "../../../json/json-pointers.ts";
