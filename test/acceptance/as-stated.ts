@@ -1,6 +1,7 @@
 // Rows that hold what is deployed against the deployed template: each has the types of the resources that it reads, the
 // properties that it compares, and the call that describes one, in the words of the template.
 
+import { z } from "zod";
 import type { Clients, Deployed, Stated } from "./deployment.ts";
 import { compare } from "./differences.ts";
 import { listed, must, type Row, Skipped, UNDO } from "./row.ts";
@@ -49,14 +50,13 @@ export const KINDS: Readonly<Record<string, readonly Kind[]>> = {
       type: "AWS::Lambda::Permission",
       properties: "Action Principal SourceArn",
       describe: async ({ lambda }, { text }) => {
-        const { Policy = "{}" } = await lambda.getPolicy({ FunctionName: text("FunctionName") });
-        const { Statement = [] }: { Statement?: readonly Allowed[] } = JSON.parse(Policy);
-        const sources = Statement.map((each) => ({
-          ...each,
+        const { Policy = "" } = await lambda.getPolicy({ FunctionName: text("FunctionName") });
+        const allowed = policySchema.parse(JSON.parse(Policy)).Statement.map((each) => ({
+          Action: each.Action,
           Principal: each.Principal?.Service,
-          SourceArn: each.Condition?.ArnLike?.["AWS:SourceArn"],
+          SourceArn: each.Condition?.ArnLike["AWS:SourceArn"],
         }));
-        return sources.find(({ SourceArn }) => SourceArn === text("SourceArn"));
+        return allowed.find(({ SourceArn }) => SourceArn === text("SourceArn"));
       },
     },
   ],
@@ -223,12 +223,19 @@ export const KINDS: Readonly<Record<string, readonly Kind[]>> = {
 /** The function's, which everything calls. */
 const ALIAS = "live";
 
-/** A statement of the policy of the alias. */
-interface Allowed {
-  readonly Action?: string;
-  readonly Principal?: { readonly Service?: string };
-  readonly Condition?: { readonly ArnLike?: Readonly<Record<string, string>> };
-}
+/** The policy of the alias, as far as the template states it. */
+const policySchema = z.object({
+  Statement: z.array(
+    z.object({
+      Action: z.unknown(),
+      Principal: z.object({ Service: z.string() }).optional().catch(undefined),
+      Condition: z
+        .object({ ArnLike: z.object({ "AWS:SourceArn": z.string() }) })
+        .optional()
+        .catch(undefined),
+    }),
+  ),
+});
 
 export const AS_STATED: readonly Row[] = Object.entries(KINDS).map(([name, kinds]) => ({
   name,

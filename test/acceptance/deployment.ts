@@ -174,9 +174,8 @@ export async function readDeployment(clients: Clients, StackName: string) {
       template.all(type).flatMap((resource): Stated[] => {
         const id = named.get(resource.id);
         if (id === undefined || !resource.path.startsWith(home)) return [];
-        const resolve = ([key, value]: readonly [string, unknown]) => [key, template.resolve(value, UNKNOWN)];
-        const properties = Object.fromEntries(Object.entries(resource.properties).map(resolve));
-        return [{ id, properties }];
+        const properties = template.resolve(resource.properties, UNKNOWN);
+        return [{ id, properties: z.record(z.string(), z.unknown()).parse(properties) }];
       }),
     /** From the commands of the outputs. */
     accounts: [...outputs].flatMap(([name, command]) => {

@@ -9,7 +9,7 @@ const MOST_NUMBERS = 1e9;
 
 export const HAND_OVER: Row = {
   name: "hand-over",
-  does: "starts an execution of the state machine for a run that is finished; its event is sent again, without a mail",
+  does: "starts an execution of the state machine for a run that is finished; its events are sent again, without a mail",
   expects: "it ends at once, as succeeded, and changes nothing",
   remedy:
     'see the rows "state machine", "function" and "rights", and the execution in the console; runs longer than an invocation fail until this works. The alarm "execution" is over after a day',

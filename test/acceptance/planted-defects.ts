@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { DeployedAccounts } from "../e2e/deployed-accounts.ts";
 import type { EmulatedStack } from "./emulated-stack.ts";
 
-export interface World {
+interface World {
   readonly deployed: DeployedAccounts<"uk">;
   readonly stack: EmulatedStack;
 }
