@@ -20,7 +20,7 @@ export const METRICS = {
   Failed: "Count",
   /** 1 where the service refused the credentials, 0 where it accepted them. */
   LoginRefused: "Count",
-  /** 1 where the catalog could not be brought up to the publication log, 0 where it was. */
+  /** 1 where the catalog could not be brought up to the publication log and no retry follows, 0 where it was. */
   CatalogBehind: "Count",
   /** Of the published snapshot. */
   Events: "Count",
