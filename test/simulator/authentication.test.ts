@@ -171,6 +171,18 @@ describe("a session", () => {
     expect(await list(other)).toBe(401);
   });
 
+  test("behind a load balancer brings two new cookies beside its own in each response", async () => {
+    await start({ hasBalancer: true });
+
+    const logIn = (await login(simulator)).headers.getSetCookie();
+    const refused = (await get(simulator, "/v1/events", {})).headers.getSetCookie();
+
+    const names = (cookies: readonly string[]) => cookies.map((cookie) => cookie.split("=")[0]);
+    expect(names(logIn)).toEqual(["bms_session", "bms_check", "ALB", "ALBCORS"]);
+    expect(names(refused)).toEqual(["ALB", "ALBCORS"]);
+    expect(refused[0]).not.toBe(logIn[2]);
+  });
+
   test("has the cookie attributes it is given, and drops its cookies in a 401 if configured", async () => {
     await start({ session: { attributes: "Path=/v1; Secure", clearsCookies: true } });
 

@@ -23,6 +23,7 @@ Usage: npm run simulator -- [options]
   --bytes-per-minute N     answers 429 beyond this, before compressing (no limit)
   --limit-window SECONDS   averages both limits over so long, 10 to 3600 (60)
   --retry-after HOW        in a 429: seconds (default), http-date or none
+  --balancer               each response sets two new cookies of a load balancer (none)
   --encoding ENCODING      compresses bodies with gzip or br (not)
   --shape SHAPE            of the list: array, data-array (default), data-map, data-events, result-items
   --detail-shape SHAPE     of one event: bare, data (default), data-event, result-item
@@ -77,6 +78,7 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
       "bytes-per-minute": { type: "string" },
       "limit-window": { type: "string", default: "60" },
       "retry-after": { type: "string", default: "seconds" },
+      balancer: { type: "boolean", default: false },
       encoding: { type: "string" },
       shape: { type: "string", default: "data-array" },
       "detail-shape": { type: "string", default: "data" },
@@ -115,6 +117,7 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
       },
       oneOf("--retry-after", values["retry-after"], RETRY_AFTER),
     ),
+    hasBalancer: values.balancer,
     ...(encoding === undefined ? {} : { encoding: oneOf("--encoding", encoding, ENCODINGS) }),
     list: {
       shape: oneOf("--shape", values.shape, LIST_SHAPES),

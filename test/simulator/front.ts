@@ -1,5 +1,6 @@
 // Handles one request of the simulator: log, limit, fault, response, delivery.
 
+import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Clock } from "../../lambdas/job/runtime/clock.ts";
@@ -92,7 +93,8 @@ export class Front {
       (wrong === undefined
         ? this.#service.respond(request, body, settings, nowMs)
         : this.#service.wrongResponse(wrong, request, body, settings, nowMs));
-    const delivery = deliveryOf(made, {
+    const balanced = settings.hasBalancer ? withBalancer(made, entry.n, nowMs) : made;
+    const delivery = deliveryOf(balanced, {
       encoding: settings.encoding,
       acceptEncoding: request.acceptEncoding,
       damage,
@@ -119,6 +121,15 @@ export class Front {
     void this.#watch.sent(delivery.head?.headers ?? {}, nowMs);
   }
 }
+
+/** As AWS does it: two cookies of a week, of which one is for other sites. */
+const withBalancer = (made: SimulatedResponse, n: number, nowMs: number): SimulatedResponse => {
+  const attributes = `Expires=${new Date(nowMs + 604_800_000).toUTCString()}; Path=/`;
+  const value = createHash("sha512").update(String(n)).digest("base64");
+  const own = [made.headers["set-cookie"] ?? []].flat();
+  const cookies = [`ALB=${value}; ${attributes}`, `ALBCORS=${value}; ${attributes}; SameSite=None; Secure`];
+  return { ...made, headers: { ...made.headers, "set-cookie": [...own, ...cookies] } };
+};
 
 const target = ({ endpoint, uuid }: ServiceRequest): Pick<LoggedRequest, "endpoint" | "uuid"> =>
   uuid === undefined ? { endpoint } : { endpoint, uuid };

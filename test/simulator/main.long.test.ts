@@ -128,7 +128,7 @@ describe("the command line", () => {
 
   test("takes every option", () => {
     const args =
-      "--events 7 --port 0 --latency 20 --requests-per-minute 200 --bytes-per-minute 1000 --limit-window 600 --retry-after none --encoding gzip --shape data-map --detail-shape bare --page-size 3 --auth-port 8090 --token-seconds 60 --rotation silent --grace 5 --redirect-uri http://127.0.0.1:1/x";
+      "--events 7 --port 0 --latency 20 --requests-per-minute 200 --bytes-per-minute 1000 --limit-window 600 --retry-after none --balancer --encoding gzip --shape data-map --detail-shape bare --page-size 3 --auth-port 8090 --token-seconds 60 --rotation silent --grace 5 --redirect-uri http://127.0.0.1:1/x";
 
     const options = readCommandLine(args.split(" "));
 
@@ -142,6 +142,7 @@ describe("the command line", () => {
         windowMs: 600_000,
         retryAfter: "none",
       },
+      hasBalancer: true,
       encoding: "gzip",
       list: { shape: "data-map", pageSize: 3 },
       detail: { shape: "bare" },

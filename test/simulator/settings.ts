@@ -29,6 +29,8 @@ export interface BearerTokens {
 export interface Settings {
   readonly account: Account;
   readonly session: SessionOptions;
+  /** A load balancer in front: each response brings two new cookies. */
+  readonly hasBalancer: boolean;
   /** Undefined: the service has no OAuth. */
   readonly bearer: BearerTokens | undefined;
   readonly list: ListOptions;
@@ -59,6 +61,7 @@ export interface SimulatorOptions extends SettingsChange {
 export const DEFAULT_SETTINGS: Settings = {
   account: CANARY_ACCOUNT,
   session: {},
+  hasBalancer: false,
   bearer: undefined,
   list: {},
   detail: {},

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Fault } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { connect, errorOf, said, secrets } from "../connection.ts";
+import { connect, errorOf, fetchAll, said, secrets } from "../connection.ts";
 import { httpServer, rawServer } from "../http/local-server.ts";
 
 describe("HTTP Basic", () => {
@@ -232,6 +232,15 @@ describe("session cookies", () => {
     await connection.service.list();
 
     expect(cookies).toEqual([undefined, "s=1", "s=2"]);
+  });
+
+  it("of a load balancer, two new ones in each response, go back with the session", async () => {
+    await using connection = await connect({ events: makeEvents(20), hasBalancer: true });
+
+    const fetched = await fetchAll(connection.service, 4);
+
+    expect(fetched.details).toHaveProperty("size", 20);
+    expect(connection.simulator.counts).toMatchObject({ logins: 1, unauthenticated: 0 });
   });
 
   it("that a refusal clears are not mixed with those of the next login", async () => {
