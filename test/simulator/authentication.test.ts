@@ -130,6 +130,36 @@ describe("a session", () => {
     expect(await list(cookie)).toBe(401);
   });
 
+  test("is known some time after the login", async () => {
+    const clock = new ManualClock(0);
+    await start({ clock, session: { knownAfterMs: 500, maxRequests: 1, ends: 419 } });
+    const cookie = cookieOf(await login(simulator));
+
+    clock.advance(499);
+    expect(await list(cookie)).toBe(401);
+    clock.advance(1);
+    expect(await list(cookie)).toBe(200);
+  });
+
+  test.each([
+    [401, 401, null],
+    [419, 419, null],
+    [440, 440, null],
+    ["redirect", 302, "/login?expired=1"],
+  ] as const)(
+    "that has ended is answered as chosen (%s); one that never was with 401",
+    async (ends, status, location) => {
+      await start({ session: { ends } });
+      const cookie = cookieOf(await login(simulator));
+      simulator.endSessions();
+
+      const response = await fetch(`${simulator.url}/v1/events`, { headers: { cookie }, redirect: "manual" });
+
+      expect([response.status, response.headers.get("location")]).toEqual([status, location]);
+      expect(await list("bms_session=none; bms_check=none")).toBe(401);
+    },
+  );
+
   test("ends after its requests", async () => {
     await start({ session: { maxRequests: 2 } });
     const cookie = cookieOf(await login(simulator));

@@ -2,13 +2,14 @@
 
 import { parseArgs } from "node:util";
 import type { DetailShape } from "./detail-endpoint.ts";
-import type { FaultRule } from "./faults.ts";
+import type { Fault, FaultRule } from "./faults.ts";
 import type { IdentityOptions } from "./identity/identity-provider.ts";
 import type { RefreshTokenOptions } from "./identity/identity-settings.ts";
-import { averaged } from "./limiter.ts";
+import { averaged, RETRY_AFTER } from "./limiter.ts";
 import { cursorOf, type ListShape, type SentPage } from "./list-endpoint.ts";
+import type { SessionEnd } from "./sessions.ts";
 import type { SimulatorOptions } from "./settings.ts";
-import { makeEvents } from "./simulated-event.ts";
+import { makeEvents, type SimulatedEvent } from "./simulated-event.ts";
 
 export const DEFAULT_PORT = 8080;
 
@@ -22,7 +23,8 @@ Usage: npm run simulator -- [options]
   --requests-per-minute N  answers 429 beyond this (no limit)
   --bytes-per-minute N     answers 429 beyond this, before compressing (no limit)
   --limit-window SECONDS   averages both limits over so long, 10 to 3600 (60)
-  --retry-after HOW        in a 429: seconds (default), http-date or none
+  --retry-after HOW        in a 429: seconds (default), http-date, unix, unix-ms; in place of Retry-After ratelimit,
+                           ratelimit-reset, x-ratelimit-reset; or none
   --balancer               each response sets two new cookies of a load balancer (none)
   --encoding ENCODING      compresses bodies with gzip or br (not)
   --shape SHAPE            of the list: array, data-array (default), data-map, data-events, result-items
@@ -35,6 +37,11 @@ Usage: npm run simulator -- [options]
   --refuse-times N         the first N requests for each of them (1)
   --refuse-seconds SECONDS instead all requests for them, for so long from the first one on
   --refuse-retry-after SECONDS  and names a Retry-After (none)
+  --late-list N            answers the first N requests for the list with 202 (0)
+  --odd-details N          answers the first request for every Nth event with {}, null, an error, 202 or another event (none)
+  --session-seconds N      how long a session is good, in seconds (for ever)
+  --session-end HOW        how a session that has ended is answered: 401 (default), 419, 440 or redirect
+  --known-after MS         so long after it was made, a session or token is answered with 401 (0)
   --auth-port N            also starts the identity provider of OAuth, on this port (none)
   --token-seconds N        how long an access token is good, in seconds (3600)
   --rotation KIND          of refresh tokens: single-use (default), same, silent (the response names none)
@@ -47,13 +54,16 @@ Examples: npm run simulator -- --events 2000 --latency 50 --requests-per-minute 
           npm run simulator -- --events 5000 --refuse 0.8 --refuse-status 403
 `;
 
-const RETRY_AFTER = ["seconds", "http-date", "none"] as const;
 const ENCODINGS = ["gzip", "br"] as const;
 const LIST_SHAPES: readonly ListShape[] = ["array", "data-array", "data-map", "data-events", "result-items"];
 const NEXT = ["link", "body", "cursor", "none"] as const;
 const ASKED = ["page", "page0", "offset", "after", "cursor"] as const;
 const REFUSALS = ["404", "403", "410"] as const;
 const ROTATIONS: readonly NonNullable<RefreshTokenOptions["rotation"]>[] = ["single-use", "same", "silent"];
+const SESSION_ENDS = { "401": 401, "419": 419, "440": 440, redirect: "redirect" } as const satisfies Record<
+  string,
+  SessionEnd
+>;
 const DETAIL_SHAPES: readonly DetailShape[] = ["bare", "data", "data-event", "result-item"];
 
 const NEXT_CURSOR = {
@@ -90,6 +100,11 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
       "refuse-times": { type: "string", default: "1" },
       "refuse-seconds": { type: "string" },
       "refuse-retry-after": { type: "string" },
+      "late-list": { type: "string", default: "0" },
+      "odd-details": { type: "string" },
+      "session-seconds": { type: "string" },
+      "session-end": { type: "string", default: "401" },
+      "known-after": { type: "string", default: "0" },
       "auth-port": { type: "string" },
       "token-seconds": { type: "string", default: "3600" },
       rotation: { type: "string", default: "single-use" },
@@ -105,8 +120,12 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
   const next = oneOf("--next", values.next, NEXT);
   const { encoding } = values;
   const authPort = values["auth-port"];
+  const events = makeEvents(whole("--events", values.events, 0, 1_000_000));
+  const odd = values["odd-details"];
+  const sessionSeconds = values["session-seconds"];
+  const knownAfterMs = whole("--known-after", values["known-after"], 0, 600_000);
   const service = {
-    events: makeEvents(whole("--events", values.events, 0, 1_000_000)),
+    events,
     port: whole("--port", values.port, 0, 65_535),
     latencyMs: whole("--latency", values.latency, 0, 600_000),
     limits: averaged(
@@ -126,6 +145,13 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
       asked: oneOf("--asked", values.asked, ASKED),
     },
     detail: { shape: oneOf("--detail-shape", values["detail-shape"], DETAIL_SHAPES) },
+    session: {
+      knownAfterMs,
+      ends: SESSION_ENDS[oneOf("--session-end", values["session-end"], keysOf(SESSION_ENDS))],
+      ...(sessionSeconds === undefined
+        ? {}
+        : { maxAgeMs: 1_000 * whole("--session-seconds", sessionSeconds, 1, 86_400) }),
+    },
     faults: [
       gatewayRefusals({
         share: percent("--refuse", values.refuse) / 100,
@@ -134,10 +160,18 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
         seconds: optional(values["refuse-seconds"], (text) => whole("--refuse-seconds", text, 1)),
         retryAfter: optional(values["refuse-retry-after"], (text) => whole("--refuse-retry-after", text, 0)),
       }),
+      {
+        match: { path: "list", times: whole("--late-list", values["late-list"], 0, 1_000) },
+        fault: NOT_READY,
+      } as const,
+      ...(odd === undefined ? [] : oddDetails(events, whole("--odd-details", odd, 1))),
     ],
   };
   const identity = {
-    accessToken: { lifetimeMs: 1_000 * whole("--token-seconds", values["token-seconds"], 1, 86_400) },
+    accessToken: {
+      lifetimeMs: 1_000 * whole("--token-seconds", values["token-seconds"], 1, 86_400),
+      knownAfterMs,
+    },
     refreshToken: {
       rotation: oneOf("--rotation", values.rotation, ROTATIONS),
       graceMs: 1_000 * whole("--grace", values.grace, 0, 86_400),
@@ -179,6 +213,32 @@ const percent = (option: string, text: string): number => {
   if (value <= 100) return value;
   throw new Error(`${option} is a number from 0 to 100, not "${text}".`);
 };
+
+const NOT_READY: Fault = { kind: "status", status: 202 };
+
+const ODD: readonly Fault[] = [
+  { kind: "body", text: "{}" },
+  { kind: "body", text: "null" },
+  { kind: "body", text: '{"error":"try again"}' },
+  NOT_READY,
+  { kind: "wrong-uuid" },
+];
+
+/** One after the other for the first request of every Nth event. */
+const oddDetails = (events: readonly SimulatedEvent[], every: number): readonly FaultRule[] => {
+  const hit = events.filter((_, index) => index % every === every - 1);
+  return ODD.map((fault, nth) => ({
+    match: {
+      path: "detail",
+      uuids: new Set(hit.filter((_, index) => index % ODD.length === nth).map(({ uuid }) => uuid)),
+      each: true,
+    },
+    fault,
+  }));
+};
+
+const keysOf = <T extends Record<string, unknown>>(object: T): readonly (keyof T & string)[] =>
+  Object.keys(object);
 
 const whole = (option: string, text: string, least: number, most = Number.MAX_SAFE_INTEGER): number => {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;

@@ -33,13 +33,20 @@ describe("the limit on requests", () => {
     expect(retryAfter(limiter, atMs, limits)).toBe(seconds);
   });
 
-  test("tells it as a date too, rounded up to a second", () => {
+  test.each([
+    ["http-date", { "retry-after": "Sat, 21 Nov 2026 12:00:11 GMT" }],
+    ["unix", { "retry-after": "1795262411" }],
+    ["unix-ms", { "retry-after": "1795262410001" }],
+    ["ratelimit", { ratelimit: '"default";r=0;t=6' }],
+    ["ratelimit-reset", { "ratelimit-reset": "6" }],
+    ["x-ratelimit-reset", { "x-ratelimit-reset": "1795262411" }],
+  ] as const)("tells it in other ways too, never too early: %s", (how, expected) => {
     const limiter = new Limiter();
-    const dated: Limits = { ...limits, retryAfter: "http-date" };
-    limiter.refuse(NOON_MS + 1, dated);
-    limiter.refuse(NOON_MS + 2, dated);
+    const told: Limits = { ...limits, retryAfter: how };
+    limiter.refuse(NOON_MS + 1, told);
+    limiter.refuse(NOON_MS + 2, told);
 
-    expect(retryAfter(limiter, 5_000, dated)).toBe("Sat, 21 Nov 2026 12:00:11 GMT");
+    expect(limiter.refuse(NOON_MS + 5_000, told)?.headers).toMatchObject(expected);
   });
 
   test("can keep silent about it", () => {

@@ -10,8 +10,22 @@ export interface Limits {
   /** Default: one minute. */
   readonly windowMs?: number;
   /** How the 429 says when to come back; default `seconds`. */
-  readonly retryAfter?: "seconds" | "http-date" | "none";
+  readonly retryAfter?: RetryAfter;
 }
+
+/** The first four are forms of `Retry-After`. The headers of limits name seconds, `x-ratelimit-reset` a Unix time. */
+export const RETRY_AFTER = [
+  "seconds",
+  "http-date",
+  "unix",
+  "unix-ms",
+  "ratelimit",
+  "ratelimit-reset",
+  "x-ratelimit-reset",
+  "none",
+] as const;
+
+type RetryAfter = (typeof RETRY_AFTER)[number];
 
 export const WINDOW_MS = 60_000;
 
@@ -19,7 +33,7 @@ export const WINDOW_MS = 60_000;
 export const averaged = (
   windowMs: number,
   perMinute: { readonly requests?: number; readonly bytes?: number },
-  retryAfter: NonNullable<Limits["retryAfter"]> = "seconds",
+  retryAfter: RetryAfter = "seconds",
 ): Limits => {
   const inWindow = (limit: number): number => Math.max(1, Math.floor((limit * windowMs) / 60_000));
   const { requests, bytes } = perMinute;
@@ -54,13 +68,25 @@ export class Limiter {
   }
 }
 
-/** Both forms count whole seconds (RFC 9110 §10.2.3), so they are rounded up: never too early. */
+/** Most forms count whole seconds (RFC 9110 §10.2.3), so they are rounded up: never too early. */
 const retryAfter = (freeAtMs: number, nowMs: number, limits: Limits): SimulatedResponse["headers"] => {
+  const seconds = String(Math.ceil((freeAtMs - nowMs) / 1_000));
+  const unix = Math.ceil(freeAtMs / 1_000);
   switch (limits.retryAfter ?? "seconds") {
     case "seconds":
-      return { "retry-after": String(Math.ceil((freeAtMs - nowMs) / 1_000)) };
+      return { "retry-after": seconds };
     case "http-date":
-      return { "retry-after": new Date(Math.ceil(freeAtMs / 1_000) * 1_000).toUTCString() };
+      return { "retry-after": new Date(unix * 1_000).toUTCString() };
+    case "unix":
+      return { "retry-after": String(unix) };
+    case "unix-ms":
+      return { "retry-after": String(Math.ceil(freeAtMs)) };
+    case "ratelimit":
+      return { ratelimit: `"default";r=0;t=${seconds}` };
+    case "ratelimit-reset":
+      return { "ratelimit-reset": seconds };
+    case "x-ratelimit-reset":
+      return { "x-ratelimit-reset": String(unix) };
     case "none":
       return {};
   }

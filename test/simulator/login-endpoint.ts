@@ -42,8 +42,16 @@ export const unauthenticated = (
   if (token !== undefined && account.methods.includes("oauth") && bearer?.admits(token) === true) {
     return undefined;
   }
-  if (sessions.admits(request.cookie, context.nowMs, context.session)) return undefined;
-  return refusal(401, "Not authenticated.", challenge(context));
+  const session = sessions.look(request.cookie, context.nowMs, context.session);
+  if (session === "admitted") return undefined;
+  return session === "ended" ? endedSession(context) : refusal(401, "Not authenticated.", challenge(context));
+};
+
+const endedSession = (context: LoginContext): SimulatedResponse => {
+  const { ends = 401 } = context.session;
+  return ends === "redirect"
+    ? refusal(302, "Log in.", { location: "/login?expired=1" })
+    : refusal(ends, "The session has ended.", challenge(context));
 };
 
 interface Given {

@@ -128,7 +128,7 @@ describe("the command line", () => {
 
   test("takes every option", () => {
     const args =
-      "--events 7 --port 0 --latency 20 --requests-per-minute 200 --bytes-per-minute 1000 --limit-window 600 --retry-after none --balancer --encoding gzip --shape data-map --detail-shape bare --page-size 3 --auth-port 8090 --token-seconds 60 --rotation silent --grace 5 --redirect-uri http://127.0.0.1:1/x";
+      "--events 7 --port 0 --latency 20 --requests-per-minute 200 --bytes-per-minute 1000 --limit-window 600 --retry-after none --balancer --encoding gzip --shape data-map --detail-shape bare --page-size 3 --late-list 2 --odd-details 3 --session-seconds 30 --session-end redirect --known-after 500 --auth-port 8090 --token-seconds 60 --rotation silent --grace 5 --redirect-uri http://127.0.0.1:1/x";
 
     const options = readCommandLine(args.split(" "));
 
@@ -146,10 +146,21 @@ describe("the command line", () => {
       encoding: "gzip",
       list: { shape: "data-map", pageSize: 3 },
       detail: { shape: "bare" },
+      session: { maxAgeMs: 30_000, ends: "redirect", knownAfterMs: 500 },
     });
+    expect(
+      options?.service.faults?.map(({ match, fault }) => [match.times ?? match.uuids?.size, fault.kind]),
+    ).toEqual([
+      [2, "status"],
+      [1, "body"],
+      [1, "body"],
+      [0, "body"],
+      [0, "status"],
+      [0, "wrong-uuid"],
+    ]);
     expect(options?.identity).toEqual({
       port: 8090,
-      accessToken: { lifetimeMs: 60_000 },
+      accessToken: { lifetimeMs: 60_000, knownAfterMs: 500 },
       refreshToken: { rotation: "silent", graceMs: 5_000 },
       client: { redirectUris: ["http://127.0.0.1:1/x"] },
     });
@@ -185,6 +196,11 @@ describe("the command line", () => {
     ["--shape", "tree"],
     ["--detail-shape", "tree"],
     ["--page-size", ""],
+    ["--late-list", "-1"],
+    ["--odd-details", "0"],
+    ["--session-seconds", "0"],
+    ["--session-end", "402"],
+    ["--known-after", "soon"],
     ["--auth-port", "65536"],
     ["--token-seconds", "0"],
     ["--rotation", "weekly"],

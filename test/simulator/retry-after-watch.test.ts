@@ -6,6 +6,8 @@ const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 test.each([
   { value: "7", lasts: [NOON_MS, NOON_MS + 6_999], over: NOON_MS + 7_000 },
   { value: "Sat, 21 Nov 2026 12:00:09 GMT", lasts: [NOON_MS, NOON_MS + 8_999], over: NOON_MS + 9_000 },
+  { value: "1795262409", lasts: [NOON_MS, NOON_MS + 8_999], over: NOON_MS + 9_000 },
+  { value: "1795262409001", lasts: [NOON_MS, NOON_MS + 9_000], over: NOON_MS + 9_001 },
 ])("Retry-After: $value binds from when it was sent until its end", async ({ value, lasts, over }) => {
   const watch = new RetryAfterWatch();
 

@@ -25,9 +25,12 @@ export class RetryAfterWatch {
   }
 }
 
-/** RFC 9110 §10.2.3: seconds or an HTTP-date. */
+/** RFC 9110 §10.2.3: seconds or an HTTP-date; or a Unix time in seconds or milliseconds. */
 const end = (value: string | readonly string[] | undefined, nowMs: number): number | undefined => {
   if (typeof value !== "string") return undefined;
-  const untilMs = /^\d+$/.test(value) ? nowMs + Number(value) * 1_000 : Date.parse(value);
+  const number = /^\d+$/.test(value) ? Number(value) : undefined;
+  if (number !== undefined && number >= 1e12) return number;
+  if (number !== undefined) return number >= 1e9 ? number * 1_000 : nowMs + number * 1_000;
+  const untilMs = Date.parse(value);
   return Number.isNaN(untilMs) ? undefined : untilMs;
 };

@@ -13,7 +13,13 @@ export interface SessionOptions {
   readonly attributes?: string;
   /** A 401 also tells the client to drop its cookies, as many services do. */
   readonly clearsCookies?: boolean;
+  /** So long after a login its session is not known yet: 401. */
+  readonly knownAfterMs?: number;
+  /** How a request with a session that has ended is answered; default 401. A redirect leads to a login page. */
+  readonly ends?: SessionEnd;
 }
+
+export type SessionEnd = 401 | 419 | 440 | "redirect";
 
 interface Session {
   readonly check: string;
@@ -28,6 +34,8 @@ const ATTRIBUTES = "Path=/; HttpOnly";
 /** A session is two cookies, and both are needed: a client that keeps only one is not logged in. */
 export class Sessions {
   readonly #live = new Map<string, Session>();
+  /** The first cookies of those that have ended. */
+  readonly #ended = new Set<string>();
 
   /** Opens a session; returns the values of its `Set-Cookie` headers. */
   open(nowMs: number, { exclusive = false, attributes = ATTRIBUTES }: SessionOptions): readonly string[] {
@@ -38,23 +46,34 @@ export class Sessions {
     return [`${ID}=${id}; ${attributes}`, `${CHECK}=${check}; ${attributes}`];
   }
 
-  /** Whether these cookies are a living session's; if so, one of its requests is used. */
-  admits(cookieHeader: string | undefined, nowMs: number, options: SessionOptions): boolean {
+  /** What these cookies are; `admitted`: a living session's, of which one request is used. */
+  look(
+    cookieHeader: string | undefined,
+    nowMs: number,
+    options: SessionOptions,
+  ): "admitted" | "unknown" | "ended" {
     const cookies = parseCookies(cookieHeader ?? "");
     const id = cookies.get(ID) ?? "";
     const session = this.#live.get(id);
-    if (session === undefined || session.check !== cookies.get(CHECK)) return false;
-    const { maxAgeMs = Infinity, maxRequests = Infinity } = options;
-    if (nowMs - session.openedAtMs >= maxAgeMs || session.requests >= maxRequests) {
-      this.#live.delete(id);
-      return false;
+    if (session === undefined) return this.#ended.has(id) ? "ended" : "unknown";
+    const { maxAgeMs = Infinity, maxRequests = Infinity, knownAfterMs = 0 } = options;
+    const ageMs = nowMs - session.openedAtMs;
+    if (session.check !== cookies.get(CHECK) || ageMs < knownAfterMs) return "unknown";
+    if (ageMs >= maxAgeMs || session.requests >= maxRequests) {
+      this.#end(id);
+      return "ended";
     }
     session.requests += 1;
-    return true;
+    return "admitted";
   }
 
   endAll(): void {
-    this.#live.clear();
+    for (const id of this.#live.keys()) this.#end(id);
+  }
+
+  #end(id: string): void {
+    this.#live.delete(id);
+    this.#ended.add(id);
   }
 }
 

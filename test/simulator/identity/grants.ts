@@ -41,6 +41,12 @@ interface Code {
   family?: Family;
 }
 
+interface AccessToken {
+  readonly issuedAtMs: number;
+  readonly expiresAtMs: number;
+  requests: number;
+}
+
 interface RefreshToken {
   readonly family: Family;
   readonly issuedAtMs: number;
@@ -54,7 +60,7 @@ export const accessTokenLifetimeMs = ({ lifetimeMs = HOUR_MS }: AccessTokenOptio
 export class Grants {
   readonly #codes = new Map<string, Code>();
   readonly #refreshTokens = new Map<string, RefreshToken>();
-  readonly #accessTokens = new Map<string, { readonly expiresAtMs: number; requests: number }>();
+  readonly #accessTokens = new Map<string, AccessToken>();
   #spentTokensSeen = 0;
   #revokedFamilies = 0;
 
@@ -127,9 +133,14 @@ export class Grants {
   }
 
   /** Whether the service accepts a request with this access token; if so, one of its requests is used. */
-  admits(accessToken: string, nowMs: number, { maxRequests = Infinity }: AccessTokenOptions): boolean {
+  admits(
+    accessToken: string,
+    nowMs: number,
+    { maxRequests = Infinity, knownAfterMs = 0 }: AccessTokenOptions,
+  ): boolean {
     const token = this.#accessTokens.get(accessToken);
     if (token === undefined || nowMs >= token.expiresAtMs || token.requests >= maxRequests) return false;
+    if (nowMs < token.issuedAtMs + knownAfterMs) return false;
     token.requests += 1;
     return true;
   }
@@ -157,6 +168,7 @@ export class Grants {
     if (options.exclusive === true) this.#endAccessTokensOf(family);
     const accessToken = `${CANARY.accessToken}-${randomUUID()}`;
     this.#accessTokens.set(accessToken, {
+      issuedAtMs: nowMs,
       expiresAtMs: nowMs + accessTokenLifetimeMs(options),
       requests: 0,
     });

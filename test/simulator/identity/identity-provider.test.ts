@@ -332,6 +332,18 @@ describe("the service", () => {
     expect((await refresh(second.refreshToken)).status).toBe(200);
   });
 
+  test("knows an access token some time after it was issued", async () => {
+    await start({ accessToken: { knownAfterMs: 500 } });
+    service = await Simulator.start({ events: makeEvents(1), bearer: provider });
+    const { accessToken } = provider.authorize();
+
+    clock.advance(499);
+    const before = await status(accessToken);
+    clock.advance(1);
+
+    expect([before, await status(accessToken)]).toEqual([401, 200]);
+  });
+
   test("ends an access token at a request that a fault names, and refuses an account without OAuth", async () => {
     await start();
     service = await Simulator.start({

@@ -15,6 +15,8 @@ export interface AccessTokenOptions {
   readonly lifetimeMs?: number;
   /** Requests to the service that one token is good for. */
   readonly maxRequests?: number;
+  /** So long after it was issued the service does not know it yet. */
+  readonly knownAfterMs?: number;
   /** A new token of the same authorization ends the older ones. */
   readonly exclusive?: boolean;
 }
