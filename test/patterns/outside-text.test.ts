@@ -10,7 +10,7 @@ import { nextLink } from "../../lambdas/job/service/events/list/next-link.ts";
 import { pageHints } from "../../lambdas/job/service/events/list/page-hints.ts";
 import { isUuid, shownNames } from "../../lambdas/job/service/events/shape.ts";
 import { redirected } from "../../lambdas/job/service/requests/failure.ts";
-import { retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
+import { askedWaitMs, retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
 import { baseUrl } from "../../lambdas/job/settings/addresses.ts";
 import { suggestColumns } from "../../lambdas/job/snapshot/fields/suggest-columns.ts";
 import { fitsType } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
@@ -76,6 +76,11 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
     "a Retry-After",
     (text) => retryAfterMs(headers("retry-after", text), 0),
     [`${times("1")}s`, `S${times("a")}!`, times(" "), `${times(" ")}!`, times("Sun, "), times("Sun Nov 06 ")],
+  ],
+  [
+    "a RateLimit",
+    (text) => askedWaitMs({ status: 429, headers: headers("ratelimit", text) }, 0, 60_000),
+    [times(","), times(";"), times("="), times("t=1,"), times("r=0;t=1;"), times(" "), times('"')],
   ],
   [
     "a Location",

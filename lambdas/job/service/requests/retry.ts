@@ -9,7 +9,6 @@ const SOON_MS = 25;
 const SOON_SPREAD_MS = 50;
 const BASE_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-const MAX_BEYOND_MINUTE_MS = 13.5 * 60_000;
 
 type StatusClass = "read" | "renew" | "retry" | "redirect" | "refused";
 
@@ -22,14 +21,62 @@ export function statusClass(status: number): StatusClass {
   return "refused";
 }
 
+/** How long a response asks to wait; undefined if it does not say. What a 429 says of its limit counts up to one window. */
+export function askedWaitMs(
+  { status, headers }: Pick<HttpResponse, "status" | "headers">,
+  nowMs: number,
+  limitWindowMs: number,
+): number | undefined {
+  const waitMs = retryAfterMs(headers, nowMs);
+  if (waitMs !== undefined || status !== 429) return waitMs;
+  const resetsMs = [...exhaustedLimits(headers), ...LIMIT_RESETS.flatMap((name) => headers.get(name) ?? [])]
+    .map((reset) => fromNowMs(reset, headers, nowMs) ?? 0)
+    // One that has passed already did not help.
+    .filter((ms) => ms > 0);
+  return resetsMs.length === 0 ? undefined : Math.min(limitWindowMs, Math.max(...resetsMs));
+}
+
+/** Of an early draft of the next one, and of services of their own. */
+const LIMIT_RESETS = ["ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset"] as const;
+
 /**
- * The wait that `Retry-After` asks for (RFC 9110 §10.2.3), undefined if it is absent or invalid. A date is measured
- * against the `Date` of the response, so that a wrong clock on either side does not matter.
+ * When the limits of `RateLimit` that are used up are reset, in seconds: `"default";r=0;t=30` or, in earlier drafts of
+ * draft-ietf-httpapi-ratelimit-headers, `limit=100, remaining=0, reset=30`.
  */
+function exhaustedLimits(headers: HttpResponse["headers"]): readonly string[] {
+  const limits = (headers.get("ratelimit") ?? []).flatMap((value) => value.split(","));
+  return limits.flatMap((limit) => {
+    const parameters = new Map(limit.split(";").map((each) => splitAt(each, "=")));
+    const left = parameters.get("r") ?? "0";
+    const reset = parameters.get("t") ?? parameters.get("reset");
+    return left === "0" && reset !== undefined ? [reset] : [];
+  });
+}
+
+function splitAt(text: string, mark: string): readonly [string, string] {
+  const [name = "", value = ""] = text.split(mark, 2);
+  return [name.trim(), value.trim()];
+}
+
+/** The wait that `Retry-After` asks for (RFC 9110 §10.2.3), undefined if it is absent or invalid. */
 export function retryAfterMs(headers: HttpResponse["headers"], nowMs: number): number | undefined {
-  const value = headers.get("retry-after")?.[0]?.trim() ?? "";
-  if (/^\d+$/.test(value)) return Number(value) * 1_000;
-  const untilMs = httpDateMs(value);
+  return fromNowMs(headers.get("retry-after")?.[0] ?? "", headers, nowMs);
+}
+
+/** Larger numbers of seconds, and then of milliseconds, are instants since the year 2001 and not durations. */
+const FIRST_INSTANT_S = 1e9;
+const FIRST_INSTANT_MS = 1e12;
+
+/**
+ * Of a number of seconds, an HTTP date, or a Unix time in seconds or milliseconds. An instant is measured against the
+ * `Date` of the response, so that a wrong clock on either side does not matter.
+ */
+function fromNowMs(text: string, headers: HttpResponse["headers"], nowMs: number): number | undefined {
+  const value = text.trim();
+  const number = /^\d+$/.test(value) ? Number(value) : undefined;
+  if (number !== undefined && number < FIRST_INSTANT_S) return number * 1_000;
+  const untilMs =
+    number === undefined ? httpDateMs(value) : number < FIRST_INSTANT_MS ? number * 1_000 : number;
   if (untilMs === undefined) return undefined;
   const sinceMs = httpDateMs(headers.get("date")?.[0]?.trim() ?? "") ?? nowMs;
   return Math.max(0, untilMs - sinceMs);
@@ -91,21 +138,19 @@ export class RetryDelays {
 
 /** Exponential back-off with full jitter: anything from 0 to 1 s, 2 s, 4 s … 30 s after 1, 2, 3 … failures. */
 export function retryDelayMs(failures: number, random: Random): number {
-  return jittered(failures, BASE_DELAY_MS, MAX_DELAY_MS, random);
+  const ceilingMs = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (Math.max(1, failures) - 1));
+  return Math.floor(random.next() * ceilingMs);
 }
 
 /**
- * The same after a 429 that does not say how long to wait. A service that averages its limits over a window longer than
- * a minute may refuse for minutes: five pauses in a row are together up to about such a window, but no more than 15
- * minutes.
+ * The same after a 429 that does not say how long to wait. A service refuses for as long as its window is full, so five
+ * pauses in a row last together as long as that, and up to one and a half times as long. The first one is short: often
+ * others have used the limit just then.
  */
-export function throttledDelayMs(failures: number, windowMs: number, random: Random): number {
-  const beyondMinuteMs = Math.min(Math.max(0, windowMs - 60_000), MAX_BEYOND_MINUTE_MS);
-  const baseMs = BASE_DELAY_MS + beyondMinuteMs / 30;
-  return jittered(failures, baseMs, Math.max(MAX_DELAY_MS, 16 * baseMs), random);
-}
-
-function jittered(failures: number, baseMs: number, mostMs: number, random: Random): number {
-  const ceilingMs = Math.min(mostMs, baseMs * 2 ** (Math.max(1, failures) - 1));
-  return Math.floor(random.next() * ceilingMs);
+export function throttledDelayMs(failures: number, limitWindowMs: number, random: Random): number {
+  const windowMs = Math.max(60_000, limitWindowMs);
+  const doublings = 2 ** (Math.min(5, Math.max(1, failures)) - 1);
+  // At least 0, 1, 3, 7 and 15 parts of 26.
+  const leastMs = (windowMs * (doublings - 1)) / 26;
+  return Math.ceil(leastMs + (random.next() * windowMs * doublings) / 60);
 }

@@ -45,6 +45,11 @@ export class Sender {
     return this.#cooldown.successes;
   }
 
+  /** What the service averages its limits over. */
+  get limitWindowMs(): number {
+    return this.#options.rateLimiter.windowMs;
+  }
+
   /** A response came that is used. */
   succeeded(): void {
     this.#cooldown.succeeded();
@@ -187,7 +192,8 @@ export class Cooldown {
   /** No request is sent for `ms` from now. Throws `THROTTLED` if that is too long, then and for every later request. */
   extend(ms: number, status: number, { isAsked = true } = {}): void {
     const longerMs = Math.max(0, ms - this.#remainingMs());
-    this.#totalMs += longerMs;
+    // Of the pauses that the service did not ask for, each request has a few only.
+    if (isAsked) this.#totalMs += longerMs;
     if (longerMs > 0) {
       this.#untilMs = this.#clock.monotonicMs() + ms;
       this.#isAsked = isAsked;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BadStatus } from "../../../../lambdas/job/service/requests/failure.ts";
 import {
+  askedWaitMs,
   RetryDelays,
   retryAfterMs,
   retryDelayMs,
@@ -57,38 +58,55 @@ describe("the delay before the next attempt", () => {
 });
 
 describe("the delay after a 429 that does not say how long to wait", () => {
-  const ceilings = (windowMs: number): readonly number[] =>
-    [1, 2, 3, 4, 5].map(
-      (failures) => 1 + throttledDelayMs(failures, windowMs, { next: () => 1 - 1e-12, token: () => "" }),
+  /** After 1 to 5 failures in a row. */
+  const pauses = (windowMs: number, draw: number): readonly number[] =>
+    [1, 2, 3, 4, 5].map((failures) =>
+      throttledDelayMs(failures, windowMs, { next: () => draw, token: () => "" }),
     );
 
   it.each([
-    { windowMs: 10_000, expected: [1_000, 2_000, 4_000, 8_000, 16_000] },
-    { windowMs: 60_000, expected: [1_000, 2_000, 4_000, 8_000, 16_000] },
-    { windowMs: 600_000, expected: [19_000, 38_000, 76_000, 152_000, 304_000] },
-    { windowMs: 3_600_000, expected: [28_000, 56_000, 112_000, 224_000, 448_000] },
-  ])("grows with a window of $windowMs ms", ({ windowMs, expected }) => {
-    expect(ceilings(windowMs)).toEqual(expected);
+    { windowMs: 10_000, least: [0, 2_308, 6_924, 16_154, 34_616], half: [500, 3_308, 8_924, 20_154, 42_616] },
+    { windowMs: 60_000, least: [0, 2_308, 6_924, 16_154, 34_616], half: [500, 3_308, 8_924, 20_154, 42_616] },
+    {
+      windowMs: 600_000,
+      least: [0, 23_077, 69_231, 161_539, 346_154],
+      half: [5_000, 33_077, 89_231, 201_539, 426_154],
+    },
+  ])("grows from a short one, with a window of $windowMs ms", ({ windowMs, least, half }) => {
+    expect(pauses(windowMs, 0)).toEqual(least);
+    expect(pauses(windowMs, 0.5)).toEqual(half);
   });
 
-  it("lasts about a window in all, and never more than 15 minutes", () => {
+  it("lasts five times in a row a window at least, and up to one and a half, whatever the dice", () => {
+    const draw = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
-      fc.property(fc.integer({ min: 60_000, max: 3_600_000 }), (windowMs) => {
-        const most = ceilings(windowMs).reduce((sum, ms) => sum + ms);
+      fc.property(
+        fc.integer({ min: 60_000, max: 3_600_000 }),
+        fc.array(draw, { minLength: 5 }),
+        (windowMs, draws) => {
+          const next = (): number => draws.shift() ?? 0;
+          const five = [1, 2, 3, 4, 5].map((failures) =>
+            throttledDelayMs(failures, windowMs, { next, token: () => "" }),
+          );
 
-        expect(most).toBeLessThanOrEqual(15 * 60_000);
-        expect(most).toBeGreaterThanOrEqual(Math.min(windowMs, 14 * 60_000) * 0.5);
-      }),
+          const totalMs = five.reduce((sum, ms) => sum + ms);
+
+          expect(totalMs).toBeGreaterThanOrEqual(windowMs);
+          expect(totalMs).toBeLessThanOrEqual(1.53 * windowMs);
+        },
+      ),
     );
   });
 });
 
+const DATE = "Sat, 21 Nov 2026 06:00:00 GMT";
+
 describe("Retry-After", () => {
-  const DATE = "Sat, 21 Nov 2026 06:00:00 GMT";
   it.each([
     ["0", undefined, 0],
     ["12", undefined, 12_000],
     [" 12 ", undefined, 12_000],
+    ["999999999", undefined, 999_999_999_000],
     ["9".repeat(400), undefined, Number.POSITIVE_INFINITY],
     ["Sat, 21 Nov 2026 06:00:12 GMT", undefined, 12_000],
     ["Saturday, 21-Nov-26 06:00:12 GMT", undefined, 12_000],
@@ -98,6 +116,13 @@ describe("Retry-After", () => {
     ["Sat, 21 Nov 2026 07:00:12 GMT", "Sat, 21 Nov 2026 07:00:00 GMT", 12_000],
     ["Sat, 21 Nov 2026 06:00:12 GMT", DATE, 12_000],
     ["Sat, 21 Nov 2026 06:00:12 GMT", "yesterday", 12_000],
+    // A Unix time, in seconds and in milliseconds.
+    ["1795240812", undefined, 12_000],
+    ["1795240812345", undefined, 12_345],
+    ["1795244412", "Sat, 21 Nov 2026 07:00:00 GMT", 12_000],
+    ["1795244412345", "Sat, 21 Nov 2026 07:00:00 GMT", 12_345],
+    ["1000000000", undefined, 0],
+    ["1000000000000", undefined, 0],
     ["", undefined, undefined],
     ["-1", undefined, undefined],
     ["1.5", undefined, undefined],
@@ -117,6 +142,59 @@ describe("Retry-After", () => {
 
   it("asks for nothing where it is missing", () => {
     expect(retryAfterMs(new Map(), NOW)).toBeUndefined();
+  });
+});
+
+describe("the wait that a 429 asks for", () => {
+  const asked = (headers: Readonly<Record<string, string | readonly string[]>>, status = 429) =>
+    askedWaitMs(
+      {
+        status,
+        headers: new Map(Object.entries(headers).map(([name, value]) => [name, [value].flat()])),
+      },
+      NOW,
+      60_000,
+    );
+
+  it.each([
+    [{ "ratelimit-reset": "30" }, 30_000],
+    [{ "ratelimit-reset": " 30 " }, 30_000],
+    [{ "x-ratelimit-reset": "30" }, 30_000],
+    [{ "x-rate-limit-reset": "1795240830" }, 30_000],
+    [{ "x-ratelimit-reset": "1795240830" }, 30_000],
+    [{ "x-ratelimit-reset": "1795240830500" }, 30_500],
+    [{ "x-ratelimit-reset": "1795244430", date: "Sat, 21 Nov 2026 07:00:00 GMT" }, 30_000],
+    [{ "x-ratelimit-reset": "Sat, 21 Nov 2026 06:00:30 GMT" }, 30_000],
+    [{ ratelimit: '"default";r=0;t=30' }, 30_000],
+    [{ ratelimit: '"a, b";t=30;r=0' }, 30_000],
+    [{ ratelimit: "limit=100, remaining=0, reset=30" }, 30_000],
+    // Of several limits those that are used up count, and of these the last one to end.
+    [{ ratelimit: '"day";r=900;t=50, "second";r=0;t=1, "minute";r=0;t=30' }, 30_000],
+    [{ ratelimit: ['"day";r=900;t=50', '"minute";r=0;t=30'] }, 30_000],
+    [{ "ratelimit-reset": "1", "x-ratelimit-reset": "30" }, 30_000],
+    // Never beyond the window.
+    [{ "ratelimit-reset": "61" }, 60_000],
+    [{ "x-ratelimit-reset": "1795327200" }, 60_000],
+    [{ "ratelimit-reset": "9".repeat(400) }, 60_000],
+    // Retry-After says more.
+    [{ "retry-after": "2", "x-ratelimit-reset": "30" }, 2_000],
+    [{ "retry-after": "0", "x-ratelimit-reset": "30" }, 0],
+    [{ "retry-after": "90" }, 90_000],
+    // What has passed, or is no time, says nothing.
+    [{ "retry-after": "soon", "x-ratelimit-reset": "30" }, 30_000],
+    [{ "ratelimit-reset": "0" }, undefined],
+    [{ "x-ratelimit-reset": "1795240799" }, undefined],
+    [{ "x-ratelimit-reset": "soon" }, undefined],
+    [{ ratelimit: "" }, undefined],
+    [{ ratelimit: '"default";r=50;t=30' }, undefined],
+    [{}, undefined],
+  ])("in %j is %s ms", (headers, expected) => {
+    expect(asked(headers)).toBe(expected);
+  });
+
+  it("is not read of another status, which says nothing of a limit", () => {
+    expect(asked({ "ratelimit-reset": "30" }, 503)).toBeUndefined();
+    expect(asked({ "retry-after": "30" }, 503)).toBe(30_000);
   });
 });
 

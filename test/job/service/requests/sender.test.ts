@@ -102,6 +102,19 @@ describe("a cooldown", () => {
     expect(() => cooldown.extend(1, 429)).toThrow(throttled);
   });
 
+  it("adds up only what the service asks for", () => {
+    const clock = new ManualClock(NOW);
+    const cooldown = new Cooldown(clock, limiter());
+
+    cooldown.extend(20 * MINUTE, 429, { isAsked: false });
+    clock.advance(20 * MINUTE);
+    cooldown.extend(15 * MINUTE, 429);
+    clock.advance(15 * MINUTE);
+
+    expect(cooldown.isOver).toBe(true);
+    expect(() => cooldown.extend(1, 429)).toThrow(throttled);
+  });
+
   it("restarts its total after a success", () => {
     const clock = new ManualClock(NOW);
     const cooldown = new Cooldown(clock, limiter());
