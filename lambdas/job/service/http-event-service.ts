@@ -101,7 +101,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     oauth,
     { baseUrl, headers, sender, clock, logger, proxies },
   );
-  const authenticator = new Authenticator(baseUrl, method);
+  const authenticator = new Authenticator(baseUrl, method, { clock, logger });
   const shownName = shownNames(() => {
     const { method: _, ...sent } = method.credentials.current;
     return Object.values(sent);

@@ -8,7 +8,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { type HttpResponse, NoResponse } from "../http/transport.ts";
 import { endpoint } from "../requests/api-client.ts";
-import type { AuthenticationMethod } from "../requests/authenticator.ts";
+import { type AuthenticationMethod, NEW_PROOF_PAUSES_MS } from "../requests/authenticator.ts";
 import {
   attemptsExhausted,
   BadStatus,
@@ -17,7 +17,7 @@ import {
   throttled,
   unexpectedStatus,
 } from "../requests/failure.ts";
-import { retryAfterMs, statusClass } from "../requests/retry.ts";
+import { askedWaitMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
 import { MAX_COOKIE_CHARS, MAX_COOKIES, SessionCookies } from "./session-cookies.ts";
@@ -28,6 +28,12 @@ interface LoginOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/**
+ * After answers that worked, a 401 may be an accident. One request asks whether it was: a password that is sent wrong too
+ * often locks the account.
+ */
+const BASIC_PAUSES_MS = { accepted: [1_000] };
 
 /** The same header on every request, no login call. */
 export function basicMethod(credentials: CurrentCredentials<PasswordCredentials>): AuthenticationMethod {
@@ -44,7 +50,7 @@ export function basicMethod(credentials: CurrentCredentials<PasswordCredentials>
       const { email, password } = credentials.current;
       // RFC 7617 §2.1: UTF-8, which is also what ASCII-only services see.
       const authorization = `Basic ${Buffer.from(`${email}:${password}`, "utf8").toString("base64")}`;
-      return { isLastTry: false, headers: () => ({ authorization }) };
+      return { isLastTry: false, pausesMs: BASIC_PAUSES_MS, headers: () => ({ authorization }) };
     },
   };
 }
@@ -59,14 +65,16 @@ export function sessionMethod(
     name: "session",
     credentials,
     unauthenticated:
-      "The service accepted the login but answered the next request with 401, also after a new login. Check that the " +
-      "account may use the interface and that --base-url is the service itself and not a proxy that drops cookies.",
+      "The service accepted the login but answered the next requests with 401 for seconds, also after a new login. Check " +
+      "that the account may use the interface and that --base-url is the service itself and not a proxy that drops " +
+      "cookies. It may also be another program that logs in with the same account, where the service allows one session.",
     renew: async (signal) => {
       const cookies = await logIn(credentials, options, signal);
       logins += 1;
       return {
-        // The first login gets a second chance: a service may need a moment or two logins to settle.
+        // The first login gets a second chance: a service may need two logins to settle.
         isLastTry: logins > 1,
+        pausesMs: NEW_PROOF_PAUSES_MS,
         headers: (url) => cookies.headers(url),
         keep: (setCookies) => cookies.keep(setCookies),
       };
@@ -101,7 +109,8 @@ async function logInWith(
 ): Promise<SessionCookies> {
   const url = endpoint(options.baseUrl, "/v1/auth/login");
   const response = await send(credentials, options.sender, url, signal);
-  if (statusClass(response.status) !== "read") throw refused(url, response, options.clock.now());
+  if (statusClass(response.status) !== "read")
+    throw refused(url, response, askedWaitMs(response, options.clock.now(), options.sender.limitWindowMs));
   const cookies = new SessionCookies(options.baseUrl, options.clock);
   cookies.keep(response.headers.get("set-cookie") ?? []);
   if (cookies.refused > 0) throw unusable(url, response, true);
@@ -140,9 +149,9 @@ async function send(
 }
 
 // The service's own text names the e-mail address (docs/service-interface.md §3.1), so it is not repeated.
-function refused(url: URL, response: HttpResponse, nowMs: number): SyncError {
+function refused(url: URL, response: HttpResponse, waitMs: number | undefined): SyncError {
   const request = requestName("POST", url);
-  const { status, headers } = response;
+  const { status } = response;
   const fields = { request, status };
   if (status === 404)
     return new SyncError(
@@ -157,7 +166,7 @@ function refused(url: URL, response: HttpResponse, nowMs: number): SyncError {
       "The service refused the login (status 401): the account is disabled. Ask the service's operator.",
       { fields },
     );
-  if (status === 429) return throttled(request, retryAfterMs(headers, nowMs));
+  if (status === 429) return throttled(request, waitMs);
   switch (statusClass(status)) {
     case "redirect":
       return redirected(request, url, response);

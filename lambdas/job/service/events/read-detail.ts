@@ -12,7 +12,7 @@ import {
 } from "../../json/json-scanner.ts";
 import type { Detail } from "../event-service.ts";
 import { type ApiRequest, endpoint } from "../requests/api-client.ts";
-import { requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
+import { BadStatus, requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
 import {
   decodeText,
   describeValue,
@@ -33,25 +33,26 @@ interface Place {
 }
 
 /**
- * Throws `UnusableBody` for text that is not JSON and for an event with another uuid, `UNEXPECTED_RESPONSE` where
- * there is no event. With a pointer the event may lack its uuid. A response of too many levels is not parsed.
+ * Throws `UnusableBody` for text that is not JSON, for an event with another uuid, and where there is no event although
+ * others were found; `UNEXPECTED_RESPONSE` where none ever was. With a pointer the event may lack its uuid. A response of
+ * too many levels is not parsed.
+ * @param others how many details were read before
  */
 export function readDetail(
   text: string,
   uuid: string,
   pointer: readonly string[] | undefined,
   shownName: ShownName,
+  others = 0,
 ): Detail {
   if (isTooDeep(text)) return { kind: "left-out", reason: "too_deep" };
   const body = parseBody(text);
   const place = pointer === undefined ? usualPlace(text, body) : placeAt(text, pointer);
-  if (place === undefined) throw unexpectedShape(text, shownName);
+  if (place === undefined) throw unexpectedShape(text, shownName, others);
   const { value, span } = place;
   if (!isSame(value["uuid"], uuid)) {
-    throw new UnusableBody(
-      "an event with another uuid",
-      "If the event is elsewhere in the response, set --detail-pointer to its place.",
-    );
+    const remedy = "If the event is elsewhere in the response, set --detail-pointer to its place.";
+    throw new UnusableBody("an event with another uuid", others === 0 ? remedy : othersWereRead(others));
   }
   return {
     kind: "event",
@@ -106,8 +107,19 @@ function isSame(own: unknown, uuid: string): boolean {
   return (own ?? null) === null || (typeof own === "string" && own.toLowerCase() === uuid.toLowerCase());
 }
 
-function unexpectedShape(text: string, shownName: ShownName): SyncError {
+/** The pointer is right, or not needed, where other events were found. */
+function othersWereRead(others: number): string {
+  const events = others === 1 ? "1 other event was" : `${others.toLocaleString("en")} other events were`;
+  return `${events} read in the same way, so ask the service's operator about this one.`;
+}
+
+/** One odd response among others may be an accident. */
+function unexpectedShape(text: string, shownName: ShownName, others: number): SyncError | UnusableBody {
   const shape = describeValue(text, shownName);
+  if (others > 0)
+    return new UnusableBody(`a response without the event, whose shape is ${shape}`, othersWereRead(others), {
+      code: "UNEXPECTED_RESPONSE",
+    });
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `No event was found in the response of the single-event endpoint, whose shape is ${shape}. Set --detail-pointer ` +
@@ -128,14 +140,26 @@ export function detailRequests(
   shownName: ShownName,
 ): (requestAs: string) => ApiRequest<Detail> {
   const { origin, pathname: folder } = endpoint(baseUrl, "/v1/events/");
+  let events = 0;
   return (requestAs) => {
     const pathname = folder + encodeURIComponent(requestAs);
     return {
       url: { href: origin + pathname, origin, pathname, search: "" },
       kind: "detail",
       bodyCapBytes: CAP_BYTES,
-      read: (body) => readDetail(decodeText(body), requestAs, pointer, shownName),
+      read: (body) => {
+        const detail = readDetail(decodeText(body), requestAs, pointer, shownName, events);
+        if (detail.kind === "event") events += 1;
+        return detail;
+      },
       oversize: () => ({ kind: "left-out", reason: "oversize" }),
+      pending: (retryAfterMs) =>
+        new BadStatus(
+          202,
+          retryAfterMs,
+          events === 0 ? "Ask the service's operator why it has no answer." : othersWereRead(events),
+          "UNEXPECTED_RESPONSE",
+        ),
       refused: (status, retryAfterMs) => {
         // docs/service-interface.md §5: not entitled to this event.
         if (status === 403) return { kind: "left-out", reason: "forbidden", retryAfterMs };

@@ -15,7 +15,7 @@ import {
   requestName,
   UnusableBody,
 } from "./failure.ts";
-import { retryAfterMs, statusClass } from "./retry.ts";
+import { askedWaitMs, statusClass } from "./retry.ts";
 import type { Sender } from "./sender.ts";
 
 /** What one GET asks for, and what its result is. */
@@ -29,6 +29,8 @@ export interface ApiRequest<T> {
   read(body: Uint8Array, response: Pick<HttpResponse, "status" | "headers">): T;
   /** What a body over the cap means. */
   oversize(): T;
+  /** What a 202 means beside that the answer is not ready (RFC 9110 §15.3.3), which is waited for. */
+  pending(retryAfterMs: number | undefined): BadStatus;
   /**
    * What a status means that is neither 2xx nor 3xx, 401 or one to retry. Throws `SyncError` to end the run.
    * @param retryAfterMs the wait that the response asks for
@@ -59,7 +61,7 @@ export class ApiClient {
         // A request sent again after a renewal is no retry and uses up no attempt.
         renewed = response && authorization.settle(response, signal);
         if (response === undefined || renewed) continue;
-        const result = readResponse(request, response, this.#clock.now());
+        const result = this.#readResponse(request, response);
         this.#sender.succeeded();
         return result;
       } catch (error) {
@@ -100,20 +102,23 @@ export class ApiClient {
     void authorization.settle();
     return undefined;
   }
-}
 
-/** Reads any response but a 401. Throws a `Failure` where a further attempt may help, `SyncError` where none can. */
-function readResponse<T>(request: ApiRequest<T>, response: HttpResponse, nowMs: number): T {
-  const { status, headers } = response;
-  switch (statusClass(status)) {
-    case "read":
-      return readBody(request, response);
-    case "retry":
-      throw new BadStatus(status, retryAfterMs(headers, nowMs));
-    case "redirect":
-      throw redirected(requestName("GET", request.url), request.url, response);
-    default:
-      return request.refused(status, retryAfterMs(headers, nowMs));
+  /** Reads any response but a refusal. Throws a `Failure` where a further attempt may help, `SyncError` where none can. */
+  #readResponse<T>(request: ApiRequest<T>, response: HttpResponse): T {
+    const { status } = response;
+    const waitMs = (): number | undefined =>
+      askedWaitMs(response, this.#clock.now(), this.#sender.limitWindowMs);
+    if (status === 202) throw request.pending(waitMs());
+    switch (statusClass(status)) {
+      case "read":
+        return readBody(request, response);
+      case "retry":
+        throw new BadStatus(status, waitMs());
+      case "redirect":
+        throw redirected(requestName("GET", request.url), request.url, response);
+      default:
+        return request.refused(status, waitMs());
+    }
   }
 }
 
@@ -130,7 +135,7 @@ function readBody<T>(request: ApiRequest<T>, response: HttpResponse): T {
       throw new UnusableBody(
         `a body that broke off (${body.cause})`,
         "Check the network between here and the service.",
-        body.cause,
+        { cutBy: body.cause },
       );
     case "unread":
       throw new TypeError("the transport did not read a 2xx body");

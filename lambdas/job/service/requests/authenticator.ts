@@ -3,8 +3,11 @@
 
 import type { ServiceCredentials } from "../../credentials/credentials.ts";
 import { SyncError } from "../../errors/sync-error.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/logger.ts";
 import { abortable } from "../../runtime/on-abort.ts";
 import type { Address, HttpResponse } from "../http/transport.ts";
+import { isSessionOver, leadsWithin } from "./failure.ts";
 import { statusClass } from "./retry.ts";
 
 /** Where the methods differ: what requests carry, and how it is renewed. */
@@ -27,12 +30,24 @@ export interface AuthenticationMethod {
 export interface Proof {
   /** Whether a refusal of its first request ends the run: another renewal would give nothing better. */
   readonly isLastTry: boolean;
+  /** Made before this run: whether it was ever accepted is unknown. */
+  readonly isStored?: boolean;
+  /** A request that is refused is sent again with the same proof after each of these, before another proof is asked for. */
+  readonly pausesMs?: {
+    /** Until the proof is accepted for the first time. */
+    readonly fresh?: readonly number[];
+    /** Each time after it was accepted. */
+    readonly accepted?: readonly number[];
+  };
   /** Past its time: it is renewed before its next use. */
   readonly isExpired?: boolean;
   headers(url: Address): Readonly<Record<string, string>>;
   /** Takes the cookies of a response. */
   keep?(setCookies: readonly string[]): void;
 }
+
+/** A service of several machines may not know a new session or token everywhere yet. */
+export const NEW_PROOF_PAUSES_MS = { fresh: [1_000, 3_000] };
 
 /** What one request carries. */
 export interface Authorization {
@@ -41,8 +56,8 @@ export interface Authorization {
   /** None unless the URL has the exact origin the credentials belong to. */
   headers(url: Address): Readonly<Record<string, string>>;
   /**
-   * Reports the response, or that none came or nothing was sent; once for each authorization. After a 401 it resolves with
-   * the renewed authorization to send the request again with, or rejects with `UNAUTHENTICATED`; else it returns undefined.
+   * Reports the response, or that none came or nothing was sent; once for each authorization. After a refusal it resolves
+   * with the authorization to send the request again with, or rejects with `UNAUTHENTICATED`; else it returns undefined.
    */
   settle(
     response?: Pick<HttpResponse, "status" | "headers">,
@@ -50,10 +65,18 @@ export interface Authorization {
   ): Promise<Authorization> | undefined;
 }
 
+/** Of one proof there are several where it is tried again. */
 interface Generation {
   readonly proof: Proof;
-  /** `fresh` until one request was answered with anything but 401. */
+  /** `fresh` until one request was answered as only an accepted one is. */
   state: "fresh" | "accepted" | "refused";
+  /** Before each of the next generations of the same proof. */
+  pausesMs: readonly number[];
+}
+
+interface AuthenticatorPorts {
+  readonly clock: Pick<Clock, "sleep">;
+  readonly logger: Pick<Logger, "debug">;
 }
 
 /** So many proofs in a row may expire before a request could try them. */
@@ -65,8 +88,9 @@ const MOST_UNTRIED = 3;
  * renewing for ever, and a proof that died costs one renewal however many requests were in flight.
  */
 export class Authenticator {
-  readonly #origin: string;
+  readonly #base: URL;
   readonly #method: AuthenticationMethod;
+  readonly #ports: AuthenticatorPorts;
   #generation: Generation | undefined;
   /** One request renews or tries a fresh generation. */
   #isBusy = false;
@@ -74,10 +98,11 @@ export class Authenticator {
   #failure: SyncError | undefined;
   #untried = 0;
 
-  /** @param url credentials go to its exact origin (scheme, host, port) only */
-  constructor({ origin }: URL, method: AuthenticationMethod) {
-    this.#origin = origin;
+  /** @param base credentials go to its exact origin (scheme, host, port) only */
+  constructor(base: URL, method: AuthenticationMethod, ports: AuthenticatorPorts) {
+    this.#base = base;
     this.#method = method;
+    this.#ports = ports;
   }
 
   /** Waits while credentials are renewed or tried. Each authorization must be settled, also if nothing was sent. */
@@ -99,7 +124,7 @@ export class Authenticator {
       if (this.#generation?.state !== "fresh") {
         const proof = await this.#method.renew(signal);
         if (proof === undefined) throw this.#unauthenticated();
-        this.#generation = { proof, state: "fresh" };
+        this.#generation = { proof, state: "fresh", pausesMs: proof.pausesMs?.fresh ?? [] };
       }
       return this.#authorization(this.#generation);
     } catch (error) {
@@ -126,48 +151,92 @@ export class Authenticator {
       get isCurrent() {
         return isCurrent();
       },
-      headers: (url) => (url.origin === this.#origin ? proof.headers(url) : {}),
+      headers: (url) => (url.origin === this.#base.origin ? proof.headers(url) : {}),
       settle: (response, signal) => {
         if (isOver) return undefined;
         isOver = isTrial;
         if (response !== undefined) proof.keep?.(response.headers.get("set-cookie") ?? []);
-        if (response && statusClass(response.status) === "renew")
-          return this.#renew(generation, isTrial, signal);
-        if (isTrial) this.#passTrial(generation, response !== undefined);
+        if (response && this.#isRefusal(generation, response))
+          return this.#refused(generation, isTrial, signal);
+        if (isTrial) this.#passTrial(generation, response !== undefined && showsAcceptance(response.status));
         return undefined;
       },
     };
   }
 
-  /** A trial without a response leaves the generation fresh: the next request tries it. */
+  /**
+   * Of a proof that was accepted, perhaps before this run, other answers than 401 say as well that it is over. Of a new
+   * one they say that something else is wrong, and end the run.
+   */
+  #isRefusal({ state, proof }: Generation, response: Pick<HttpResponse, "status" | "headers">): boolean {
+    const { status } = response;
+    const kind = statusClass(status);
+    if (kind === "renew") return true;
+    const isOver = isSessionOver(status) || (kind === "redirect" && leadsWithin(response, this.#base));
+    return isOver && (state !== "fresh" || proof.isStored === true);
+  }
+
+  /** A trial that says nothing of the generation leaves it fresh: the next request tries it. */
   #passTrial(generation: Generation, isAccepted: boolean): void {
     if (isAccepted) {
       generation.state = "accepted";
+      generation.pausesMs = generation.proof.pausesMs?.accepted ?? [];
       this.#untried = 0;
     }
     this.#endTrial();
   }
 
-  async #renew(
+  async #refused(
     generation: Generation,
     wasTrial: boolean,
     signal: AbortSignal | undefined,
   ): Promise<Authorization> {
-    // A late 401 of an older proof says nothing about the present one.
-    if (this.#generation !== generation || generation.state === "refused") return this.authorize(signal);
-    const { isLastTry, isExpired } = generation.proof;
+    // A late refusal of an older proof, or of one that another request has found refused, says nothing new.
+    const isLate = this.#isBusy || this.#generation !== generation || generation.state === "refused";
+    if (!wasTrial && isLate) return this.authorize(signal);
+    const { proof, pausesMs } = generation;
     generation.state = "refused";
-    if (!wasTrial || !isLastTry) return this.#startTrial(signal);
-    // Its request waited so long for permission to be sent that the proof had expired by then.
+    const [pauseMs, ...left] = pausesMs;
+    if (pauseMs !== undefined && !proof.isExpired) {
+      this.#generation = { proof, state: "fresh", pausesMs: left };
+      return this.#tryAgain(this.#generation, pauseMs, signal);
+    }
+    if (!wasTrial || !proof.isLastTry) return this.#startTrial(signal);
+    // Its first request waited so long for permission to be sent that the proof had expired by then.
     this.#untried += 1;
-    if (isExpired && this.#untried < MOST_UNTRIED) return this.#startTrial(signal);
+    const isUntried = proof.isExpired && pausesMs.length === (proof.pausesMs?.fresh ?? []).length;
+    if (isUntried && this.#untried < MOST_UNTRIED) return this.#startTrial(signal);
     this.#failure = this.#unauthenticated();
     this.#endTrial();
     throw this.#failure;
+  }
+
+  /** The request that was refused tries the same proof once more, while all others wait. */
+  async #tryAgain(
+    generation: Generation,
+    pauseMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Authorization> {
+    const { clock, logger } = this.#ports;
+    this.#isBusy = true;
+    logger.debug(`not authenticated (${this.#method.name}); the same request again in ${pauseMs / 1_000} s`);
+    try {
+      await clock.sleep(pauseMs, signal);
+      return this.#authorization(generation);
+    } catch (error) {
+      this.#endTrial();
+      throw error;
+    }
   }
 
   #unauthenticated(): SyncError {
     const { name, unauthenticated } = this.#method;
     return new SyncError("UNAUTHENTICATED", unauthenticated, { fields: { method: name, status: 401 } });
   }
+}
+
+/** A service that fails or asks to wait has perhaps not looked at the proof. */
+function showsAcceptance(status: number): boolean {
+  const kind = statusClass(status);
+  return kind === "read" || (kind === "refused" && !isSessionOver(status));
 }

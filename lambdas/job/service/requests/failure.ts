@@ -1,6 +1,6 @@
 // Why an attempt failed, and the errors for what no retry can fix.
 
-import { SyncError } from "../../errors/sync-error.ts";
+import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import { parseUrl } from "../../network/hosts.ts";
 import { type Address, type HttpResponse, NoResponse, TIMED_OUT } from "../http/transport.ts";
 
@@ -14,14 +14,17 @@ export class UnusableBody extends Error {
   readonly remedy: string;
   /** Why it is not whole: a short code. */
   readonly cutBy: string | undefined;
+  /** Of the error after the last attempt. */
+  readonly code: ErrorCode;
 
   constructor(
     why: string,
     remedy = "Check that --base-url is the service itself and not a web page.",
-    cutBy?: string,
+    { code = "SERVICE_UNAVAILABLE", cutBy }: { readonly code?: ErrorCode; readonly cutBy?: string } = {},
   ) {
     super(why);
     this.remedy = remedy;
+    this.code = code;
     this.cutBy = cutBy;
   }
 }
@@ -31,11 +34,21 @@ export class BadStatus extends Error {
   readonly kind = "status";
   readonly status: number;
   readonly retryAfterMs: number | undefined;
+  /** In place of the usual one. */
+  readonly remedy: string | undefined;
+  readonly code: ErrorCode;
 
-  constructor(status: number, retryAfterMs?: number) {
+  constructor(
+    status: number,
+    retryAfterMs?: number,
+    remedy?: string,
+    code: ErrorCode = status === 429 ? "THROTTLED" : "SERVICE_UNAVAILABLE",
+  ) {
     super(`status ${status}`);
     this.status = status;
     this.retryAfterMs = retryAfterMs;
+    this.remedy = remedy;
+    this.code = code;
   }
 }
 
@@ -57,12 +70,20 @@ export function requestName(method: string, url: Pick<Address, "pathname" | "sho
   return `${method} ${url.shownPath ?? url.pathname}`;
 }
 
+/** How some services say that a session is over or unknown. */
+export function isSessionOver(status: number): boolean {
+  return status === 419 || status === 440;
+}
+
 /** A status without a meaning for the request (docs/service-interface.md §6). */
 export function unexpectedStatus(request: string, status: number): SyncError {
+  const meaning = isSessionOver(status)
+    ? "by which some services say that they do not accept the session"
+    : "for which the interface gives no meaning";
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `${request} was answered with status ${status}, for which the interface gives no meaning. Check --base-url: it is ` +
-      "the address before /v1. If it is right, ask the service's operator.",
+    `${request} was answered with status ${status}, ${meaning}. Check --base-url: it is the address before /v1. If it ` +
+      "is right, ask the service's operator.",
     { fields: { request, status } },
   );
 }
@@ -169,12 +190,12 @@ function proxyProblem(proxy: string, reason: string): string | undefined {
   }
 }
 
-/** After the last attempt. `THROTTLED` when its response was 429, else `SERVICE_UNAVAILABLE`. */
+/** After the last attempt. `THROTTLED` when its response was 429, else `SERVICE_UNAVAILABLE` or what the failure says. */
 export function attemptsExhausted(
   { request, failures, addressOption = "--base-url" }: Omit<FailedRequest, "url">,
   failure: Failure,
 ): SyncError {
-  const code = isThrottled(failure) ? "THROTTLED" : "SERVICE_UNAVAILABLE";
+  const code = failure.kind === "no-response" ? "SERVICE_UNAVAILABLE" : failure.code;
   const times = failures === 1 ? "" : ` ${failures} times, the last time`;
   const cause = failure.kind === "no-response" ? failure.reason : failure.kind;
   const status = failure.kind === "status" ? failure.status : null;
@@ -193,7 +214,7 @@ function remedy(failure: Failure, addressOption: AddressOption): string {
       : `Check the proxy ${proxy}, which HTTPS_PROXY names, then run again. To reach the service directly, add its host ` +
           "to NO_PROXY.";
   }
-  if (failure.kind === "body") return `${failure.remedy} Then run again.`;
+  if (failure.remedy !== undefined) return `${failure.remedy} Then run again.`;
   if (isThrottled(failure)) {
     return "Run again later, and lower --requests-per-minute to what the service's operator allows you.";
   }
@@ -212,21 +233,44 @@ export function throttled(request: string, waitMs: number | undefined): SyncErro
 /** A host name has at most 255 characters (RFC 1035 §2.3.4). */
 const MAX_SHOWN = 300;
 
+/** Whether a redirect stays with the service. Behind a load balancer that ends TLS, services say `http:` for `https:`. */
+export function leadsWithin(
+  { headers }: Pick<HttpResponse, "headers">,
+  { href, origin }: Pick<Address, "href" | "origin">,
+): boolean {
+  const location = headers.get("location")?.[0];
+  const target = location === undefined ? null : parseUrl(location, href)?.origin;
+  return target === origin || target?.replace(/^http:/, "https:") === origin;
+}
+
+function withinTheService(to: URL, { pathname }: Address, addressOption: AddressOption): string {
+  return to.pathname === `${pathname}/` || `${to.pathname}/` === pathname
+    ? "It adds a slash to the end of the path or takes it away, so the path is not the one that the interface names. " +
+        `Check ${addressOption}; if it is right`
+    : "It stays within the service and probably leads to a login page, because the session, token or password of this " +
+        `request was not accepted. Check that the account may use the interface and that ${addressOption} is not the ` +
+        "address of pages for people; if both are right";
+}
+
 /** Does not advise to use the target: a forged response could point to a server that collects credentials. */
 export function redirected(
   request: string,
   url: Address,
-  { status, headers }: HttpResponse,
+  response: HttpResponse,
   addressOption: AddressOption = "--base-url",
 ): SyncError {
+  const { status, headers } = response;
   const location = headers.get("location")?.[0];
-  const target =
-    location === undefined ? "nowhere (no Location header)" : shownTarget(parseUrl(location, url.href), url);
+  const to = location === undefined ? null : parseUrl(location, url.href);
+  const target = location === undefined ? "nowhere (no Location header)" : shownTarget(to, url);
+  const why =
+    to !== null && leadsWithin(response, url)
+      ? `. ${withinTheService(to, url, addressOption)}, ask the service's operator.`
+      : ` because the credentials belong to ${addressOption} only. Ask the service's operator for the right address; do ` +
+        "not copy it from a response.";
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `${request} was answered with status ${status}, a redirect to ${target}, which is not followed because ` +
-      `the credentials belong to ${addressOption} only. Ask the service's operator for the right address; do ` +
-      "not copy it from a response.",
+    `${request} was answered with status ${status}, a redirect to ${target}, which is not followed${why}`,
     { fields: { request, status, target } },
   );
 }

@@ -15,8 +15,12 @@ describe("HTTP Basic", () => {
     expect(simulator.counts).toMatchObject({ requests: 1, logins: 0, unauthenticated: 0 });
   });
 
-  it("ends the run with the first 401", async () => {
-    await using connection = await connect({ account: { methods: ["session"] } }, { method: "basic" });
+  it("ends the run with the first 401 if nothing was accepted before", async () => {
+    const busy = { match: { path: "list" }, fault: { kind: "status", status: 503 } } as const;
+    await using connection = await connect(
+      { account: { methods: ["session"] }, faults: [busy] },
+      { method: "basic" },
+    );
 
     const error = await errorOf(connection.service.list());
 
@@ -24,8 +28,35 @@ describe("HTTP Basic", () => {
       code: "UNAUTHENTICATED",
       message: expect.stringContaining("method basic"),
     });
-    expect(connection.simulator.counts.requests).toBe(1);
+    expect(connection.simulator.counts.unauthenticated).toBe(1);
     for (const secret of secrets) expect(said(error, connection.log)).not.toContain(secret);
+  });
+
+  it("asks once more, with one request after a second, when a 401 follows answers that worked", async () => {
+    const fault = { kind: "status", status: 401 } as const;
+    const faults = [{ match: { path: "detail", nth: 20 }, fault }] as const;
+    await using connection = await connect({ events: makeEvents(60), faults }, { method: "basic" });
+    const { service, simulator, log } = connection;
+
+    const { details } = await fetchAll(service, 8);
+
+    expect(details.size).toBe(60);
+    expect(simulator.counts).toMatchObject({ unauthenticated: 1, details: 61 });
+    expect(log.text).toContain("not authenticated (basic); the same request again in 1 s");
+  });
+
+  it("ends the run when that is refused too, and sends no more than what was under way", async () => {
+    const fault = { kind: "status", status: 401 } as const;
+    const faults = [{ match: { path: "detail", nth: 20, times: Infinity }, fault }] as const;
+    await using connection = await connect(
+      { events: makeEvents(60), latencyMs: 500, faults },
+      { method: "basic" },
+    );
+
+    const error = await errorOf(fetchAll(connection.service, 8));
+
+    expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
+    expect(connection.simulator.counts.unauthenticated).toBeLessThanOrEqual(8 + 1);
   });
 });
 
@@ -127,8 +158,10 @@ describe("the login", () => {
       "UNEXPECTED_RESPONSE",
       "another path of http://127.0.0.1",
     ],
+    [status(419), "UNEXPECTED_RESPONSE", "status 419"],
     [status(429), "THROTTLED", "Run again later"],
     [status(429, { "retry-after": "90" }), "THROTTLED", "Run again in 90 s"],
+    [status(429, { "ratelimit-reset": "90" }), "THROTTLED", "Run again in 60 s"],
     [status(500), "SERVICE_UNAVAILABLE", "status 500"],
     [status(503, { "retry-after": "1" }), "SERVICE_UNAVAILABLE", "status 503"],
     [status(408), "SERVICE_UNAVAILABLE", "status 408"],

@@ -5,9 +5,10 @@ import { detailRequests, readDetail } from "../../../../lambdas/job/service/even
 import { shownNames } from "../../../../lambdas/job/service/events/shape.ts";
 import { endpoint } from "../../../../lambdas/job/service/requests/api-client.ts";
 import { UnusableBody } from "../../../../lambdas/job/service/requests/failure.ts";
+import type { Fault } from "../../../simulator/faults.ts";
 import { hostileEvents } from "../../../simulator/hostile-events.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { connect, errorOf, fetchAll, texts, truth } from "../connection.ts";
+import { connect, errorOf, fetchAll, said, texts, truth } from "../connection.ts";
 
 const A = "aaaaaaaa-0000-4000-8000-00000000000a";
 const B = "bbbbbbbb-0000-4000-8000-00000000000b";
@@ -216,23 +217,6 @@ describe("a detail", () => {
     expect([...details.values()]).toEqual([{ kind: "left-out", reason: "oversize" }]);
   });
 
-  it("with another uuid is asked for again, and ends the run when it comes six times", async () => {
-    await using connection = await connect({
-      events: EVENTS,
-      faults: [{ match: { path: "detail", times: 5 }, fault: { kind: "wrong-uuid" } }],
-    });
-    const { service, simulator } = connection;
-
-    expect(texts(await fetchAll(service, 1))).toEqual(truth(simulator));
-    simulator.configure({ faults: [{ match: { path: "detail", times: 6 }, fault: { kind: "wrong-uuid" } }] });
-    const error = await errorOf(service.detail(EVENTS[0]?.uuid ?? ""));
-
-    expect(error).toMatchObject({
-      code: "SERVICE_UNAVAILABLE",
-      message: expect.stringContaining("another uuid"),
-    });
-  });
-
   it.each(["bare", "data", "data-event"] as const)("is read from the shape %s", async (shape) => {
     await using connection = await connect({ events: EVENTS, detail: { shape } });
 
@@ -264,6 +248,130 @@ describe("a detail", () => {
       }
     },
   );
+});
+
+/** Asked for after the others. */
+const LAST =
+  EVENTS.map(({ uuid }) => uuid)
+    .toSorted()
+    .at(-1) ?? "";
+
+const ODD = [
+  ["{}", { kind: "body", text: "{}" }],
+  ["null", { kind: "body", text: "null" }],
+  ["an error with status 200", { kind: "body", text: '{"error":{"code":"canary-body"}}' }],
+  ["202", { kind: "status", status: 202 }],
+  ["202 with an event", { kind: "status", status: 202, body: `{"uuid":"${LAST}"}` }],
+  ["another event", { kind: "wrong-uuid" }],
+] as const satisfies readonly (readonly [string, Fault])[];
+
+describe("an odd response among details that are read well", () => {
+  it.each(ODD)("is asked for again: %s", async (_, fault) => {
+    const faults = [{ match: { uuid: LAST, times: 5 }, fault }] as const;
+    await using connection = await connect({ events: EVENTS, faults });
+    const { service, simulator } = connection;
+
+    const fetched = await fetchAll(service, 1);
+
+    expect(texts(fetched)).toEqual(truth(simulator));
+    expect(service.counts).toMatchObject({ retries: 5, logins: 1 });
+  });
+
+  it.each([
+    ...ODD.slice(0, 5).map(([name, fault]) => [name, fault, "UNEXPECTED_RESPONSE"] as const),
+    ["another event", { kind: "wrong-uuid" }, "SERVICE_UNAVAILABLE"] as const,
+  ])(
+    "that comes six times ends the run, and the error names the event and how many were read: %s",
+    async (_, fault, code) => {
+      const faults = [{ match: { uuid: LAST, times: Infinity }, fault }] as const;
+      await using connection = await connect({ events: EVENTS, faults });
+      const { service, simulator, log } = connection;
+
+      const error = await errorOf(fetchAll(service, 1));
+
+      expect(error).toMatchObject({ code, fields: { attempts: 6, request: `GET /v1/events/${LAST}` } });
+      expect(error).toHaveProperty(
+        "message",
+        expect.stringContaining(`GET /v1/events/${LAST} failed 6 times`),
+      );
+      expect(error).toHaveProperty(
+        "message",
+        expect.stringContaining("2 other events were read in the same way"),
+      );
+      expect(String(error)).not.toContain("--detail-pointer");
+      expect(simulator.counts.detailsByUuid.get(LAST)).toBe(6);
+      expect(said(error, log)).not.toContain("canary-body");
+    },
+  );
+
+  it("shows its shape", async () => {
+    const fault = { kind: "body", text: '{"error":{"code":"canary-body"}}' } as const;
+    const faults = [{ match: { uuid: LAST, times: Infinity }, fault }];
+    await using connection = await connect({ events: EVENTS, faults });
+
+    const error = await errorOf(fetchAll(connection.service, 1));
+
+    expect(error).toHaveProperty(
+      "message",
+      expect.stringContaining("shape is {error: {code: string}}. 2 other"),
+    );
+  });
+
+  it.each([202, 503])("is asked for after what its Retry-After says (%i)", async (status) => {
+    const fault = { kind: "status", status, headers: { "retry-after": "100" } } as const;
+    await using connection = await connect({ events: EVENTS, faults: [{ match: { uuid: LAST }, fault }] });
+
+    await fetchAll(connection.service, 1);
+
+    expect(connection.log.text).toContain(`status ${status}; next attempt in 100.0 s`);
+  });
+});
+
+describe("an odd response before any detail was read", () => {
+  it("is one after details that were left out, too", async () => {
+    const deep = `{"uuid":"${LAST}","a":${"[".repeat(1_001)}${"]".repeat(1_001)}}`;
+    await using connection = await connect({
+      events: EVENTS,
+      faults: [
+        { match: { path: "detail", times: 2 }, fault: { kind: "body", text: deep } },
+        { match: { uuid: LAST }, fault: { kind: "body", text: "{}" } },
+      ],
+    });
+
+    const error = await errorOf(fetchAll(connection.service, 1));
+
+    expect(error).toHaveProperty("message", expect.stringContaining("Set --detail-pointer"));
+    expect(connection.simulator.counts.details).toBe(3);
+  });
+
+  it.each(ODD.slice(0, 3))("ends the run at once, with advice about the pointer: %s", async (_, fault) => {
+    await using connection = await connect({
+      events: EVENTS,
+      faults: [{ match: { path: "detail" }, fault }],
+    });
+
+    const error = await errorOf(fetchAll(connection.service, 1));
+
+    expect(error).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      message: expect.stringContaining("Set --detail-pointer"),
+    });
+    expect(connection.simulator.counts.details).toBe(1);
+  });
+
+  it.each([
+    ["202", ODD[3][1], "UNEXPECTED_RESPONSE", "why it has no answer"],
+    ["another event", ODD[5][1], "SERVICE_UNAVAILABLE", "set --detail-pointer to its place"],
+  ] as const)("is asked for again, six times in all: %s", async (_, fault, code, advice) => {
+    await using connection = await connect({
+      events: EVENTS,
+      faults: [{ match: { path: "detail", times: Infinity }, fault }],
+    });
+
+    const error = await errorOf(fetchAll(connection.service, 1));
+
+    expect(error).toMatchObject({ code, message: expect.stringContaining(advice), fields: { attempts: 6 } });
+  });
 });
 
 describe("the address of a detail", () => {

@@ -1,50 +1,79 @@
 import { describe, expect, it } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { Authenticator, type Authorization } from "../../../../lambdas/job/service/requests/authenticator.ts";
+import {
+  Authenticator,
+  type Authorization,
+  NEW_PROOF_PAUSES_MS,
+  type Proof,
+} from "../../../../lambdas/job/service/requests/authenticator.ts";
+import { LogLines } from "../../runtime/log-lines.ts";
 
 const BASE = new URL("https://api.example.com");
 const EVENTS = new URL("https://api.example.com/v1/events");
 
-/** As of the method `session`: the first login gets a second chance. */
-const authenticatorOf = (logIn: () => Promise<string>): Authenticator => {
+type Traits = Pick<Proof, "pausesMs" | "isStored" | "isExpired">;
+
+/** As of the method `session`: the first login gets a second chance. `slept` is how long it waited each time. */
+const authenticatorOf = (
+  logIn: () => Promise<string | undefined>,
+  traits: Traits = { pausesMs: NEW_PROOF_PAUSES_MS },
+  sleep: (ms: number) => Promise<void> = async () => undefined,
+) => {
   let logins = 0;
-  return new Authenticator(BASE, {
+  const slept: number[] = [];
+  const log = new LogLines();
+  const method = {
     name: "session",
     credentials: { current: { method: "session", email: "a@b.test", password: "secret" } },
     unauthenticated: "refused",
     renew: async () => {
       let value = await logIn();
       logins += 1;
+      if (value === undefined) return undefined;
       return {
+        ...traits,
+        get isExpired() {
+          return traits.isExpired === true;
+        },
         isLastTry: logins > 1,
-        headers: () => ({ cookie: value }),
-        keep: ([setCookie]) => {
+        headers: () => ({ cookie: value ?? "" }),
+        keep: ([setCookie]: readonly string[]) => {
           value = setCookie ?? value;
         },
       };
     },
-  });
+  } as const;
+  const clock = {
+    sleep: (ms: number, signal?: AbortSignal) => {
+      slept.push(ms);
+      return Promise.race([sleep(ms), aborted(signal)]);
+    },
+  };
+  return { authenticator: new Authenticator(BASE, method, { clock, logger: log }), slept, log };
 };
+
+const aborted = (signal: AbortSignal | undefined): Promise<never> =>
+  new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
 
 /** Each login gives the cookie `s=1`, `s=2` … */
-const setUp = () => {
+const setUp = (traits?: Traits, sleep?: () => Promise<void>) => {
   const logins: number[] = [];
-  const authenticator = authenticatorOf(async () => {
+  const logIn = async (): Promise<string> => {
     logins.push(logins.length + 1);
     return `s=${logins.length}`;
-  });
-  return { authenticator, logins };
+  };
+  return { ...authenticatorOf(logIn, traits, sleep), logins };
 };
 
-const response = (status: number, setCookies: readonly string[] = []) => ({
+const response = (status: number, headers: Readonly<Record<string, readonly string[]>> = {}) => ({
   status,
-  headers: new Map([["set-cookie", setCookies]]),
+  headers: new Map(Object.entries(headers)),
 });
 
 const cookie = (authorization: Authorization): string | undefined => authorization.headers(EVENTS)["cookie"];
 
 const accept = (authorization: Authorization, setCookies: readonly string[] = []): void => {
-  void authorization.settle(response(200, setCookies));
+  void authorization.settle(response(200, { "set-cookie": setCookies }));
 };
 
 const release = (authorization: Authorization): void => {
@@ -52,22 +81,39 @@ const release = (authorization: Authorization): void => {
 };
 
 /** Resolves with the authorization to send the request again with. */
-const refuse = async (authorization: Authorization): Promise<Authorization> => {
-  const renewed = await authorization.settle(response(401));
+const refuse = async (
+  authorization: Authorization,
+  refusal = response(401),
+  signal?: AbortSignal,
+): Promise<Authorization> => {
+  const renewed = await authorization.settle(refusal, signal);
   if (renewed === undefined) throw new Error("was not renewed");
   return renewed;
 };
 
 /** The present state of a promise. */
-const state = async (outcome: unknown): Promise<"waits" | "done" | "failed"> => {
+const state = async (outcome: Promise<unknown>): Promise<"waits" | "done" | "failed"> => {
+  let present: "waits" | "done" | "failed" = "waits";
+  outcome.then(
+    () => {
+      present = "done";
+    },
+    () => {
+      present = "failed";
+    },
+  );
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
-  return Promise.race([
-    Promise.resolve(outcome).then(
-      () => "done" as const,
-      () => "failed" as const,
-    ),
-    Promise.resolve("waits" as const),
-  ]).then((first) => first);
+  return present;
+};
+
+/** Whether a fresh proof is tried: by one request, while the next one waits. */
+const isTried = async (authenticator: Authenticator): Promise<boolean> => {
+  const first = await authenticator.authorize();
+  const second = authenticator.authorize();
+  const isWaiting = (await state(second)) === "waits";
+  release(first);
+  await second;
+  return isWaiting;
 };
 
 describe("a session", () => {
@@ -107,7 +153,7 @@ describe("a session", () => {
       authenticator.authorize(),
     ]);
 
-    const [finder, ...others] = authorizations.map(refuse);
+    const [finder, ...others] = authorizations.map((each) => refuse(each));
     const trial = await finder;
     expect(await Promise.all(others.map(state))).toEqual(["waits", "waits"]);
     expect(authorizations.map(({ isCurrent }) => isCurrent)).toEqual([false, false, false]);
@@ -127,28 +173,88 @@ describe("a session", () => {
     expect(logins).toEqual([1, 2]);
   });
 
-  it("that is refused at its first use is renewed once, if it is the first of all", async () => {
-    const { authenticator, logins } = setUp();
+  it("that is refused at its first use is tried again after 1 s and 3 s before another login", async () => {
+    const { authenticator, logins, slept, log } = setUp();
+    const used: (string | undefined)[] = [];
 
-    const second = await refuse(await authenticator.authorize());
-    expect(cookie(second)).toBe("s=2");
-    await expect(refuse(second)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+    let trial = await authenticator.authorize();
+    const waiting = authenticator.authorize();
+    for (let n = 0; n < 5; n += 1) {
+      used.push(cookie(trial));
+      trial = await refuse(trial);
+    }
+    expect(await state(waiting)).toBe("waits");
+    await expect(refuse(trial)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
 
+    expect([...used, cookie(trial)]).toEqual(["s=1", "s=1", "s=1", "s=2", "s=2", "s=2"]);
+    expect(slept).toEqual([1_000, 3_000, 1_000, 3_000]);
     expect(logins).toEqual([1, 2]);
+    expect(log.text).toContain("not authenticated (session); the same request again in 3 s");
+    await expect(waiting).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
     await expect(authenticator.authorize()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
   });
 
-  it("that is renewed and refused at its first use ends the run, also for waiting requests", async () => {
-    const { authenticator, logins } = setUp();
+  it("that is accepted when it is tried again needs no other login", async () => {
+    const { authenticator, logins, slept } = setUp();
+    const first = await authenticator.authorize();
+    const waiting = authenticator.authorize();
+
+    const again = await refuse(first);
+    expect(await state(waiting)).toBe("waits");
+    accept(again);
+
+    expect([cookie(again), cookie(await waiting)]).toEqual(["s=1", "s=1"]);
+    expect([logins, slept]).toEqual([[1], [1_000]]);
+  });
+
+  it("is left to the next request when the one that tries it again is aborted", async () => {
+    const { authenticator, logins } = setUp(undefined, () => new Promise(() => undefined));
+    const abort = new AbortController();
+    const again = refuse(await authenticator.authorize(), response(401), abort.signal);
+    const waiting = authenticator.authorize();
+
+    abort.abort(new Error("stop"));
+
+    await expect(again).rejects.toThrow("stop");
+    expect(cookie(await waiting)).toBe("s=1");
+    expect(logins).toEqual([1]);
+  });
+
+  it("that was accepted and then refused is renewed at once, and the new one gets its pauses", async () => {
+    const { authenticator, logins, slept } = setUp();
     accept(await authenticator.authorize());
     const [finder, other] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
 
-    const trial = await refuse(finder);
+    let trial = await refuse(finder);
+    const pausesBefore = [...slept];
     const waiting = refuse(other);
+    for (let n = 0; n < 2; n += 1) trial = await refuse(trial);
     await expect(refuse(trial)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
 
     await expect(waiting).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+    expect(pausesBefore).toEqual([]);
+    expect(slept).toEqual([1_000, 3_000]);
     expect(logins).toEqual([1, 2]);
+  });
+
+  it.each([429, 500, 503, 408])(
+    "stays untried after an answer that says nothing of it (%i)",
+    async (status) => {
+      const { authenticator } = setUp();
+
+      const settled = (await authenticator.authorize()).settle(response(status));
+
+      expect(settled).toBeUndefined();
+      expect(await isTried(authenticator)).toBe(true);
+    },
+  );
+
+  it.each([200, 202, 403, 404, 410])("is accepted with the answer %i", async (status) => {
+    const { authenticator } = setUp();
+
+    void (await authenticator.authorize()).settle(response(status));
+
+    expect(await isTried(authenticator)).toBe(false);
   });
 
   it("may be renewed again and again as long as each is accepted once", async () => {
@@ -161,6 +267,33 @@ describe("a session", () => {
     }
 
     expect(logins).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it("that is renewed because its time is over is not renewed by a late refusal as well", async () => {
+    let isExpired = false;
+    const traits = {
+      get isExpired() {
+        return isExpired;
+      },
+    };
+    const renewal = Promise.withResolvers<string>();
+    let logins = 0;
+    const { authenticator } = authenticatorOf(() => {
+      logins += 1;
+      return logins === 1 ? Promise.resolve("s=1") : renewal.promise;
+    }, traits);
+    accept(await authenticator.authorize());
+    const [during, after] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
+    isExpired = true;
+    const next = authenticator.authorize();
+
+    const again = refuse(during);
+    isExpired = false;
+    renewal.resolve("s=2");
+    accept(await next);
+
+    expect([cookie(await again), cookie(await refuse(after))]).toEqual(["s=2", "s=2"]);
+    expect(logins).toBe(2);
   });
 
   it("settles an authorization once: a release after a response changes nothing", async () => {
@@ -209,10 +342,129 @@ describe("a session", () => {
   });
 });
 
+const redirect = (location: string, status = 302) => response(status, { location: [location] });
+const IN_OTHER_WORDS = [
+  ["419", response(419)],
+  ["440", response(440)],
+  ["a redirect to a path", redirect("/login?next=1")],
+  ["a redirect to an address of the service", redirect("https://api.example.com/login", 307)],
+  ["a redirect to its http: address, before which TLS ends", redirect("http://api.example.com/login")],
+] as const;
+
+describe("a session that is ended in other words", () => {
+  it.each(IN_OTHER_WORDS)("is renewed once for all if it had been accepted: %s", async (_, refusal) => {
+    const { authenticator, logins, slept } = setUp();
+    accept(await authenticator.authorize());
+    const [finder, late] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
+
+    accept(await refuse(finder, refusal));
+
+    expect(cookie(await refuse(late, refusal))).toBe("s=2");
+    expect([logins, slept]).toEqual([[1, 2], []]);
+  });
+
+  it.each(IN_OTHER_WORDS)("is neither renewed nor accepted if it is new: %s", async (_, refusal) => {
+    const { authenticator, logins } = setUp();
+
+    const settled = (await authenticator.authorize()).settle(refusal);
+
+    expect(settled).toBeUndefined();
+    expect(await isTried(authenticator)).toBe(true);
+    expect(logins).toEqual([1]);
+  });
+
+  it.each(IN_OTHER_WORDS)("is renewed if it was stored before this run: %s", async (_, refusal) => {
+    const { authenticator } = setUp({ isStored: true });
+
+    expect(cookie(await refuse(await authenticator.authorize(), refusal))).toBe("s=2");
+  });
+
+  it.each([
+    ["another status", response(418)],
+    ["a redirect to another host", redirect("https://sso.example.test/")],
+    ["a redirect to another port", redirect("https://api.example.com:8443/")],
+    ["a redirect to nowhere", response(302)],
+    ["a redirect to what is no address", redirect("https://[")],
+  ])("is not: %s", async (_, other) => {
+    const { authenticator, logins } = setUp();
+    accept(await authenticator.authorize());
+
+    expect((await authenticator.authorize()).settle(other)).toBeUndefined();
+    expect(logins).toEqual([1]);
+  });
+});
+
+describe("a proof that is asked about once more after it was accepted, as with HTTP Basic", () => {
+  const BASIC: Traits = { pausesMs: { accepted: [1_000] } };
+
+  /** Accepted once, with three requests under way. */
+  const inUse = async () => {
+    const given = authenticatorOf(async () => ["only"].splice(used++, 1)[0], BASIC);
+    let used = 0;
+    accept(await given.authenticator.authorize());
+    const authorize = () => given.authenticator.authorize();
+    const requests = await Promise.all([authorize(), authorize(), authorize()]);
+    return { ...given, requests };
+  };
+
+  it("is sent again by one request after a second, while all others wait", async () => {
+    const { authenticator, requests, slept } = await inUse();
+
+    const [finder, ...others] = requests.map((each) => refuse(each));
+    const again = await finder;
+    expect(await Promise.all(others.map(state))).toEqual(["waits", "waits"]);
+    expect(await state(authenticator.authorize())).toBe("waits");
+    if (again) accept(again);
+
+    expect((await Promise.all(others)).map(cookie)).toEqual(["only", "only"]);
+    expect(slept).toEqual([1_000]);
+  });
+
+  it("is believed after that: a late refusal of a request that was under way says nothing", async () => {
+    const { requests, slept } = await inUse();
+    const [finder, late] = requests;
+    if (finder) accept(await refuse(finder));
+
+    const again = late && (await refuse(late));
+
+    expect(again && cookie(again)).toBe("only");
+    expect(slept).toEqual([1_000]);
+  });
+
+  it("is asked about again when it is refused later", async () => {
+    const { authenticator, slept } = await inUse();
+
+    for (let n = 0; n < 3; n += 1) accept(await refuse(await authenticator.authorize()));
+
+    expect(slept).toEqual([1_000, 1_000, 1_000]);
+  });
+
+  it("ends the run when it is refused again, also for the others", async () => {
+    const { requests, slept } = await inUse();
+
+    const [finder, ...others] = requests.map((each) => refuse(each));
+    const again = await finder;
+    const end = again && refuse(again);
+
+    for (const each of [end, ...others])
+      await expect(each).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+    expect(slept).toEqual([1_000]);
+  });
+
+  it("is not asked about if it was never accepted", async () => {
+    const { authenticator, slept } = authenticatorOf(async () => (slept.length ? undefined : "only"), BASIC);
+    const first = await authenticator.authorize();
+
+    await refuse(first).catch(() => undefined);
+
+    expect(slept).toEqual([]);
+  });
+});
+
 describe("a login that fails", () => {
   const failing = (errors: unknown[]) => {
     let logins = 0;
-    const authenticator = authenticatorOf(async () => {
+    const { authenticator } = authenticatorOf(async () => {
       logins += 1;
       const error = errors.shift();
       if (error !== undefined) throw error;
@@ -236,6 +488,18 @@ describe("a login that fails", () => {
     expect(logins()).toBe(1);
   });
 
+  it("in place of a refused session is not repeated by a late refusal of that session", async () => {
+    const error = new SyncError("LOGIN_REFUSED", "refused");
+    const { authenticator, logins } = failing([undefined, error]);
+    accept(await authenticator.authorize());
+    const [finder, late] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
+
+    await expect(refuse(finder)).rejects.toBe(error);
+
+    await expect(refuse(late)).rejects.toBe(error);
+    expect(logins()).toBe(2);
+  });
+
   it("that its caller aborted is made by the next waiting request", async () => {
     const { authenticator, logins } = failing([new Error("stop")]);
 
@@ -247,7 +511,7 @@ describe("a login that fails", () => {
 
   it("does not hold a request that is aborted", async () => {
     const abort = new AbortController();
-    const authenticator = authenticatorOf(() => Promise.withResolvers<string>().promise);
+    const { authenticator } = authenticatorOf(() => Promise.withResolvers<string>().promise);
     void authenticator.authorize();
     const waiting = authenticator.authorize(abort.signal);
 

@@ -206,6 +206,30 @@ describe("a redirect", () => {
     expect(shownTarget(new URL(target), new URL(asked))).toBe(shown);
   });
 
+  const LOGIN =
+    "probably leads to a login page, because the session, token or password of this request was not";
+  it.each([
+    ["/login", LOGIN],
+    ["https://api.example.com/v1/events/login", LOGIN],
+    ["http://api.example.com/login", LOGIN],
+    ["/v1/events", LOGIN],
+    ["/v1/events/", "adds a slash to the end of the path or takes it away"],
+    [
+      "http://api.example.com/v1/events/?is_listed=true",
+      "adds a slash to the end of the path or takes it away",
+    ],
+  ])("within the service, to %s, says what that probably means and what to check", (location, meaning) => {
+    const { message } = errorFor(location);
+
+    expect(message).toContain(meaning);
+    expect(message).toMatch(/Check .*--base-url.* right, ask the service's operator\.$/);
+    expect(message).not.toContain("belong to");
+  });
+
+  it("to another origin says that the credentials do not go there", () => {
+    expect(errorFor("https://api.example.com:8443/login").message).toContain("belong to --base-url only");
+  });
+
   it("is no advice to trust where it leads: the operator knows the address", () => {
     const { message } = errorFor("https://evil.test/");
 

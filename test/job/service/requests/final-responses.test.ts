@@ -26,12 +26,9 @@ describe("a response that no retry can fix", () => {
       "UNEXPECTED_RESPONSE",
       "https://sso.example.test,",
     ],
-    [
-      "detail",
-      { kind: "redirect", location: "/login", status: 307 },
-      "UNEXPECTED_RESPONSE",
-      "another path of http://127.0.0.1",
-    ],
+    ["list", { kind: "redirect", location: "/login", status: 307 }, "UNEXPECTED_RESPONSE", "a login page"],
+    ["list", status(419), "UNEXPECTED_RESPONSE", "do not accept the session"],
+    ["list", status(440), "UNEXPECTED_RESPONSE", "do not accept the session"],
     ["list", { kind: "body", text: '{"error":"canary-body"}' }, "UNEXPECTED_RESPONSE", "--list-pointer"],
     ["detail", { kind: "body", text: '{"error":"canary-body"}' }, "UNEXPECTED_RESPONSE", "--detail-pointer"],
   ];

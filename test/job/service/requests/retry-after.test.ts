@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { acceleratedClock } from "../../../simulator/clocks.ts";
 import type { Fault } from "../../../simulator/faults.ts";
+import { RETRY_AFTER } from "../../../simulator/limiter.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, fetchAll, texts, truth } from "../connection.ts";
@@ -17,7 +18,7 @@ describe("Retry-After", () => {
     headers: { "retry-after": seconds },
   });
 
-  it.each([429, 503, 500])("of a %i is waited for, shown, and uses up one attempt", async (status) => {
+  it.each([429, 503, 500, 202])("of a %i is waited for, shown, and uses up one attempt", async (status) => {
     await using connection = await connect({
       faults: [{ match: { path: "list" }, fault: asks(status, "100") }],
     });
@@ -31,6 +32,26 @@ describe("Retry-After", () => {
     expect(log.text).toContain(`GET /v1/events: status ${status}; next attempt in 100.0 s`);
     expect(service.counts.retries).toBe(1);
   });
+
+  it.each(RETRY_AFTER.filter((how) => how !== "none"))(
+    "of a service that counts requests is obeyed, said as %s",
+    async (retryAfter) => {
+      const windowMs = 600_000;
+      await using connection = await connect(
+        { events: EVENTS.slice(0, 12), limits: { requestsPerWindow: 10, windowMs, retryAfter } },
+        { limits: { windowMs } },
+      );
+      const { service, simulator } = connection;
+
+      const fetched = await fetchAll(service, 1);
+
+      expect(texts(fetched)).toEqual(truth(simulator));
+      expect(simulator.counts.requestsDuringRetryAfter).toBe(0);
+      expect(connection.waits[0]?.kind).toBe("retry-after");
+      // Longer than a first pause that nothing asks for.
+      expect(Number(/"delayMs":(\d+)/.exec(connection.log.text)?.[1])).toBeGreaterThan(10_000);
+    },
+  );
 
   it("that is missing in a 429 is not said to be asked for", async () => {
     await using connection = await connect({
@@ -137,29 +158,33 @@ describe("a request that is throttled", () => {
     expect(transport.sent).toHaveLength(4);
   });
 
-  it("without a Retry-After waits for minutes where the service counts over a longer time", async () => {
-    const clock = new ManualClock(0);
-    const sentAtMs: number[] = [];
-    const transport = scriptedTransport((name, nth) => {
-      if (name === victim) sentAtMs.push(clock.monotonicMs());
-      return name === victim && nth <= 4 ? { status: 429 } : undefined;
-    });
-    const random = { next: () => 0.5, token: () => "" };
-    const limits = { windowMs: 600_000, requestsPerMinute: 200 };
-    await using connection = await connect({ clock }, { transport, random, limits });
+  it.each([60_000, 600_000, 3_600_000])(
+    "without a Retry-After is tried for a window (%i ms) before the run ends",
+    async (windowMs) => {
+      const clock = new ManualClock(0);
+      const sentAtMs: number[] = [];
+      const transport = scriptedTransport((name) => {
+        if (name === victim) sentAtMs.push(clock.monotonicMs());
+        return name === victim ? { status: 429 } : undefined;
+      });
+      const random = { next: () => 0.5, token: () => "" };
+      const limits = { windowMs, requestsPerMinute: 200 };
+      await using connection = await connect({ clock }, { transport, random, limits });
 
-    const detail = connection.service.detail(victim);
-    await turnsOfTheLoop(5);
-    const waitMs = connection.rateLimiter.waitMs(1);
-    for (let n = 0; n < 290; n += 1) {
-      clock.advance(500);
-      await turnsOfTheLoop(2);
-    }
-    await detail;
+      const ended = errorOf(connection.service.detail(victim));
+      await turnsOfTheLoop(5);
+      const waitMs = connection.rateLimiter.waitMs(1);
+      for (let n = 0; n < 260; n += 1) {
+        clock.advance(windowMs / 200);
+        await turnsOfTheLoop(2);
+      }
 
-    expect(waitMs).toBe(9_500);
-    expect(sentAtMs).toEqual([0, 9_500, 28_500, 66_500, 142_500]);
-  });
+      expect(await ended).toMatchObject({ code: "THROTTLED", fields: { attempts: 6 } });
+      expect(waitMs).toBe(windowMs / 120);
+      expect(sentAtMs).toHaveLength(6);
+      expect((sentAtMs.at(-1) ?? 0) / windowMs).toBeGreaterThan(1.25);
+    },
+  );
 
   const throttled = (times: number) => ({
     match: { uuid: victim, times },

@@ -8,7 +8,7 @@ import type { Logger } from "../../../runtime/logger.ts";
 import { abortable } from "../../../runtime/on-abort.ts";
 import type { Transport } from "../../http/transport.ts";
 import { UndiciTransport } from "../../http/undici-transport.ts";
-import type { AuthenticationMethod, Proof } from "../../requests/authenticator.ts";
+import { type AuthenticationMethod, NEW_PROOF_PAUSES_MS, type Proof } from "../../requests/authenticator.ts";
 import type { Sender } from "../../requests/sender.ts";
 import type { CurrentCredentials } from "../current-credentials.ts";
 import { TokenEndpoint } from "./token-endpoint.ts";
@@ -68,6 +68,7 @@ export function byTokens(
         return isNearItsEnd(tokens, clock.now());
       },
       isLastTry: isRenewed,
+      ...(isUsable ? { isStored: true } : { pausesMs: NEW_PROOF_PAUSES_MS }),
       headers: () => ({ authorization: `Bearer ${tokens.access_token}` }),
     };
   };
@@ -76,7 +77,7 @@ export function byTokens(
     credentials,
     tokensVersion: () => rotation.version,
     unauthenticated:
-      "The identity provider renewed the access token, but the service answered the next request with 401. Check that " +
+      "The identity provider renewed the access token, but the service answered the next requests with 401. Check that " +
       "--auth-url and --base-url belong to the same service, and that the person who authorized may use the interface.",
     // A request that stops waiting does not stop the renewal, which the next one joins.
     renew: (signal) => {

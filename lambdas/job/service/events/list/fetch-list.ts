@@ -10,7 +10,7 @@ import type { IsListed } from "../../../settings/values.ts";
 import type { EventList } from "../../event-service.ts";
 import type { Address, HttpResponse } from "../../http/transport.ts";
 import { type ApiClient, type ApiRequest, endpoint } from "../../requests/api-client.ts";
-import { requestName, unexpectedStatus } from "../../requests/failure.ts";
+import { BadStatus, requestName, unexpectedStatus } from "../../requests/failure.ts";
 import type { ShownName } from "../shape.ts";
 import { type ListPage, MAX_ENTRIES, readListPage } from "./list-page.ts";
 import { EventListBuilder } from "./listed-events.ts";
@@ -134,6 +134,7 @@ class Pages {
             : `has more than ${sizeText(capBytes.list)} in all its pages`,
         );
       },
+      pending: (retryAfterMs) => new BadStatus(202, retryAfterMs),
       refused: (status) => {
         if (this.#isBehindLast(status)) return undefined;
         throw this.#refused(url, status);

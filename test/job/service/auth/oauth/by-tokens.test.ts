@@ -38,7 +38,7 @@ async function authenticating(seconds?: number, lifetimeSeconds = 3_600): Promis
     place.store(tokensText({ ...tokens, obtained_at, expires_at }));
   }
   const method = world.method();
-  const authenticator = new Authenticator(BASE, method);
+  const authenticator = new Authenticator(BASE, method, { clock: world.clock, logger: world.log });
   return { world, method, authenticator, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
 
@@ -102,16 +102,59 @@ describe("an access token", () => {
     expect(world.authorized.provider.counts.refreshes).toBe(1);
   });
 
-  it("that was renewed and is refused at once ends the run as UNAUTHENTICATED", async () => {
+  it("that was renewed is tried again after 1 s and 3 s before the run ends as UNAUTHENTICATED", async () => {
     await using given = await authenticating();
     const { world, authenticator } = given;
+    const used: { readonly token: string | undefined; readonly atMs: number }[] = [];
+    const beganAtMs = world.clock.now();
+    let authorization: Authorization | undefined = await authenticator.authorize();
+    let error: unknown;
 
-    const renewed = await (await authenticator.authorize()).settle(REFUSED);
-    const error = await errorOf(renewed?.settle(REFUSED) ?? Promise.resolve());
-    const later = await errorOf(authenticator.authorize());
+    while (authorization !== undefined) {
+      used.push({ token: tokenOf(authorization), atMs: world.clock.now() - beganAtMs });
+      const next: Promise<Authorization | undefined> = Promise.resolve(authorization.settle(REFUSED));
+      authorization = await next.catch((reason: unknown) => {
+        error = reason;
+        return undefined;
+      });
+    }
 
+    const [stored, renewed] = [used[0]?.token, `Bearer ${world.authorized.place.tokens?.access_token}`];
+    expect(used).toEqual([
+      { token: stored, atMs: 0 },
+      { token: renewed, atMs: 0 },
+      { token: renewed, atMs: 1_000 },
+      { token: renewed, atMs: 4_000 },
+    ]);
+    expect(stored).not.toBe(renewed);
     expect(error).toMatchObject({ code: "UNAUTHENTICATED", message: expect.stringContaining("--auth-url") });
-    expect(later).toBe(error);
+    expect(await errorOf(authenticator.authorize())).toBe(error);
+    expect(world.authorized.provider.counts.refreshes).toBe(1);
+  });
+
+  it("that another process renewed is tried again too, before it is renewed", async () => {
+    await using given = await authenticating();
+    const { world, authenticator } = given;
+    const first = await authenticator.authorize();
+    await world.renewOnce();
+    const taken = await first.settle(REFUSED);
+    const beganAtMs = world.clock.now();
+
+    const again = await taken?.settle(REFUSED);
+
+    expect([tokenOf(again), world.clock.now() - beganAtMs]).toEqual([tokenOf(taken), 1_000]);
+    expect(world.authorized.provider.counts.refreshes).toBe(1);
+  });
+
+  it("that ends while it is tried again is not renewed once more", async () => {
+    await using given = await authenticating(0, 3);
+    const { authenticator, world } = given;
+    let authorization: Authorization | undefined = await authenticator.authorize();
+
+    for (let n = 0; n < 2; n += 1) authorization = await authorization?.settle(REFUSED);
+    const error = await errorOf(Promise.resolve(authorization?.settle(REFUSED)));
+
+    expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
     expect(world.authorized.provider.counts.refreshes).toBe(1);
   });
 
@@ -177,7 +220,7 @@ describe("a run that is stopped", () => {
       },
     };
     const method = world.method(transport);
-    const authenticator = new Authenticator(BASE, method);
+    const authenticator = new Authenticator(BASE, method, { clock: world.clock, logger: world.log });
     const stop = new AbortController();
     const first = await authenticator.authorize();
 
@@ -204,7 +247,7 @@ describe("a run that is stopped", () => {
       },
     };
     const method = world.method(transport);
-    const authenticator = new Authenticator(BASE, method);
+    const authenticator = new Authenticator(BASE, method, { clock: world.clock, logger: world.log });
     const stop = new AbortController();
     const first = await authenticator.authorize();
     const renewal = first.settle(REFUSED, stop.signal)?.catch(() => undefined);
