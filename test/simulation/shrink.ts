@@ -30,7 +30,8 @@ export async function shrink(failed: History): Promise<History> {
 }
 
 const SIMPLER_SETTINGS: readonly Partial<Setting>[] = [
-  { session: { maxAgeMs: undefined, maxRequests: undefined, exclusive: false } },
+  { session: { maxAgeMs: undefined, maxRequests: undefined, exclusive: false, ends: 401 } },
+  { knownAfterMs: 0 },
   { stricterRequestsPerMinute: undefined },
   { bytesPerMinute: "unlimited" },
   { requestsPerMinute: "unlimited" },

@@ -31,10 +31,24 @@ function planOf(setting: Partial<Setting>, items: readonly Item[]): Plan {
     isPagingKnown: true,
     isShuffled: false,
     require: [],
+    knownAfterMs: 0,
     latencyMs: 5,
   };
   const runs = [0, 1, 2].map((hour) => start(`run${hour}`, hour * HOUR_MS, RUN));
   return { seed: 1, setting: { ...calm, ...setting }, items: [...runs, ...items] };
+}
+
+/** After the list and four details of a run. */
+function oddDetails(of: string, text: string): Item {
+  const answer = { kind: "odd", status: 200, text } as const;
+  return {
+    kind: "fault",
+    start: of,
+    attempt: 0,
+    port: "service",
+    nth: 6,
+    fault: { kind: "answer", answer, times: 2 },
+  };
 }
 
 function pause(of: string, at: { readonly changing?: string; readonly nth: number }): Item {
@@ -128,6 +142,24 @@ test("a process that was stopped before it says how its run failed leaves that t
     expect.stringContaining("due ends: SKIPPED LEASE_LOST"),
     expect.stringContaining("due-again ends: PUBLISHED"),
   ]);
+});
+
+test.each<[string, Partial<Setting>, readonly Item[]]>([
+  ["a session that is known late", { method: "session", knownAfterMs: 2_500 }, []],
+  ["an access token that is known late", { method: "oauth", knownAfterMs: 2_500 }, []],
+  ...([419, 440, "redirect"] as const).map((ends): [string, Partial<Setting>, readonly Item[]] => [
+    `a session that ends with ${ends}`,
+    { method: "session", session: { maxAgeMs: undefined, maxRequests: 4, exclusive: false, ends } },
+    [],
+  ]),
+  ["odd details", {}, [oddDetails("run1", "null"), oddDetails("run2", '{"error":1}')]],
+])("%s: each run publishes", async (_, setting, items) => {
+  const history = await simulate(planOf({ events: 10, concurrency: 3, ...setting }, items));
+
+  expect(history.violation).toBeUndefined();
+  const ends = history.story.filter((line) => / run\d ends/.test(line));
+  expect(ends).toHaveLength(3);
+  expect(ends.filter((line) => line.includes("ends: PUBLISHED"))).toEqual(ends);
 });
 
 test("what a stopped process would move back in Glue stays at the later head", async () => {

@@ -1,8 +1,10 @@
-// Logins: one for a session, one more for each refused session, and never again with a password that was refused.
+// Logins: one for a session, one more for each refused session, and never again with a password that was refused. A session
+// that was never accepted is refused when three requests with it were.
 
 import type { Model } from "./model.ts";
 import type { ProcessFacts } from "./process-facts.ts";
 
+const TRIES_OF_A_NEW_SESSION = 3;
 /** The most tries of one login: it is repeated only if no answer came. */
 const MOST_TRIES = 6;
 const DAY_MS = 24 * 60 * 60_000;
@@ -10,14 +12,15 @@ const DAY_MS = 24 * 60 * 60_000;
 const isRefused = (status: number | undefined): boolean => status === 404 || status === 401;
 
 /** Before a login is sent. */
-export function checkLogin(model: Model, { name, start }: ProcessFacts, password: string): void {
+export function checkLogin(model: Model, { name, start, version }: ProcessFacts, password: string): void {
   const own = model.logins.filter(({ process }) => process === name);
   if (own.some((login) => isRefused(login.status) && login.password === password)) {
     model.fail(`${name} sends a password again that was refused`);
     return;
   }
   const last = own.at(-1);
-  if (last?.status === 200 && !last.wasSessionRefused) {
+  const isPatient = version === "today" && last?.wasAccepted === false;
+  if (last?.status === 200 && last.refusals < (isPatient ? TRIES_OF_A_NEW_SESSION : 1)) {
     model.fail(`${name} logs in again although its session was not refused`);
     return;
   }

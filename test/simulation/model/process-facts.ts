@@ -30,6 +30,8 @@ export interface Login {
   cookie: string | undefined;
   /** Undefined: no answer came, or not yet. */
   status: number | undefined;
-  /** A request with its session was refused. */
-  wasSessionRefused: boolean;
+  /** A request with its session was answered otherwise than with a refusal. */
+  wasAccepted: boolean;
+  /** So many requests with it were refused, since it was accepted if it was. */
+  refusals: number;
 }

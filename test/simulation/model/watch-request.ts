@@ -23,8 +23,18 @@ export function watchRequest(
   if (method === "POST") return watchLogin(model, facts, /"password":"(\w+)"/.exec(body)?.[1] ?? "");
   const session = model.logins.find(({ cookie }) => cookie && headers["cookie"]?.endsWith(cookie));
   return (status) => {
-    if (session && status === 401) session.wasSessionRefused = true;
+    if (session) learn(session, status);
   };
+}
+
+/** In other words than 401 only a session that had been accepted is refused. */
+function learn(session: Login, status: number): void {
+  const isRefused = status === 401 || (session.wasAccepted && [302, 419, 440].includes(status));
+  if (isRefused) session.refusals += 1;
+  else if (!session.wasAccepted && [200, 202, 403, 404, 410].includes(status)) {
+    session.wasAccepted = true;
+    session.refusals = 0;
+  }
 }
 
 function watchRenewal(model: Model, process: ProcessFacts, refreshToken: string): OnAnswer {
@@ -43,7 +53,8 @@ function watchLogin(model: Model, facts: ProcessFacts, password: string): OnAnsw
     password,
     cookie: undefined,
     status: undefined,
-    wasSessionRefused: false,
+    wasAccepted: false,
+    refusals: 0,
   };
   model.logins.push(login);
   return (status, cookie) => {

@@ -97,6 +97,7 @@ export class VirtualTransport implements Transport {
     timeline.at(timeline.nowMs + halfMs, () => {
       const answer =
         wrongStatus(wrong, timeline.nowMs) ??
+        oddDetail(wrong, url.pathname) ??
         service.serve({ by: process.name, method, url: new URL(url.href), headers, body });
       story.tell(process.name, `${what} ${wrong === undefined ? "" : `(${wrong.kind}) `}`, {
         value: answer.status,
@@ -146,6 +147,13 @@ function wrongStatus(wrong: WrongAnswer | undefined, nowMs: number): ServiceAnsw
   ]);
 }
 
+const isDetail = (pathname: string): boolean => pathname.startsWith("/v1/events/");
+
+/** A list without a list in it ends a run at once. */
+function oddDetail(wrong: WrongAnswer | undefined, pathname: string): ServiceAnswer | undefined {
+  return wrong?.kind === "odd" && isDetail(pathname) ? answerOf(wrong.status, wrong.text) : undefined;
+}
+
 function responseOf(
   answer: ServiceAnswer,
   wrong: WrongAnswer | undefined,
@@ -154,8 +162,7 @@ function responseOf(
   const { status, headers } = answer;
   const bytes = Buffer.from(answer.text);
   // A list with other events is what the service says, and no program can know better.
-  const isDetail = url.pathname.startsWith("/v1/events/");
-  const sent = wrong?.kind === "wrong-uuid" && !isDetail ? undefined : wrong;
+  const sent = wrong?.kind === "wrong-uuid" && !isDetail(url.pathname) ? undefined : wrong;
   const body =
     status >= 300 && !(readsRefusal && status >= 400 && status < 500)
       ? ({ kind: "unread" } as const)

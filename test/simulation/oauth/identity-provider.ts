@@ -11,14 +11,16 @@ interface Spent {
 
 export class IdentityProvider {
   readonly #options: Setting["tokens"];
+  readonly #knownAfterMs: number;
   readonly #now: () => number;
-  readonly #accessUntilMs = new Map<string, number>();
+  readonly #access = new Map<string, { readonly fromMs: number; readonly untilMs: number }>();
   #refreshToken = "refresh0";
   #spent: Spent | undefined;
   #granted = 0;
 
-  constructor(options: Setting["tokens"], now: () => number) {
-    this.#options = options;
+  constructor({ tokens, knownAfterMs }: Pick<Setting, "tokens" | "knownAfterMs">, now: () => number) {
+    this.#options = tokens;
+    this.#knownAfterMs = knownAfterMs;
     this.#now = now;
   }
 
@@ -32,18 +34,23 @@ export class IdentityProvider {
   }
 
   isValid(accessToken: string): boolean {
-    return this.#now() < (this.#accessUntilMs.get(accessToken) ?? 0);
+    const { fromMs, untilMs } = this.#access.get(accessToken) ?? { fromMs: 0, untilMs: 0 };
+    return this.#now() >= fromMs && this.#now() < untilMs;
   }
 
   endAccess(): void {
-    this.#accessUntilMs.clear();
+    this.#access.clear();
   }
 
   /** A person authorizes: a new access token for the refresh token of this moment. */
   grant(): string {
     this.#granted += 1;
     const accessToken = `access${this.#granted}`;
-    this.#accessUntilMs.set(accessToken, this.#now() + this.#options.lifeMs);
+    const nowMs = this.#now();
+    this.#access.set(accessToken, {
+      fromMs: nowMs + this.#knownAfterMs,
+      untilMs: nowMs + this.#options.lifeMs,
+    });
     return accessToken;
   }
 

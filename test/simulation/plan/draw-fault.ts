@@ -132,6 +132,13 @@ function drawCallFault(chance: Chance, port: Port): CallFault {
   }
 }
 
+const ODD: readonly [WrongAnswer, ...WrongAnswer[]] = [
+  { kind: "odd", status: 200, text: "{}" },
+  { kind: "odd", status: 200, text: "null" },
+  { kind: "odd", status: 200, text: '{"error":{"code":1}}' },
+  { kind: "odd", status: 202, text: "" },
+];
+
 function drawAnswer(chance: Chance): WrongAnswer {
   const kind = chance.pick([
     "reset",
@@ -145,10 +152,12 @@ function drawAnswer(chance: Chance): WrongAnswer {
     "redirect",
     "foreign-encoding",
     "oversize",
+    "odd",
     "status",
     "status",
     "status",
   ]);
+  if (kind === "odd") return chance.pick<WrongAnswer>(ODD);
   if (kind !== "status") return { kind };
   const status = chance.pick([400, 408, 425, 429, 429, 500, 502, 503]);
   const retryAfter = { seconds: chance.pick([1, 30, 1_000]), isDate: chance.is(0.5) };

@@ -62,10 +62,11 @@ function drawSetting(seed: number): Setting {
   const versions = new Chance(seed, "versions");
   const pages = new Chance(seed, "pages");
   const hasTwoVersions = versions.is(0.15);
+  const proofs = new Chance(seed, "sessions and tokens");
   const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
   const warehouse = chance.pick(["directory", "bucket"]);
   const latencyMs = chance.pick([5, 50, 500, 5_000]);
-  return {
+  const drawn: Omit<Setting, "knownAfterMs"> = {
     accounts: number.is(0.3) ? ["uk", "uk-2"] : ["uk"],
     warehouse,
     method: chance.pick(["session", "session", "basic", "oauth"]),
@@ -91,6 +92,7 @@ function drawSetting(seed: number): Setting {
       maxAgeMs: chance.pick([undefined, undefined, 90 * SECOND_MS]),
       maxRequests: chance.pick([undefined, undefined, 5]),
       exclusive: chance.is(0.2),
+      ends: proofs.pick([401, 401, 419, 440, "redirect"]),
     },
     tokens: {
       lifeMs: chance.pick([20 * SECOND_MS, 5 * MINUTE_MS, HOUR_MS]),
@@ -106,6 +108,9 @@ function drawSetting(seed: number): Setting {
     hasStateMachine: warehouse === "bucket" && chance.is(0.7),
     maxTurns: chance.pick([1, 2, 1_000]),
   };
+  // While the budget keeps a token waiting for its second try, one that lives for seconds may end.
+  const { lifeMs } = drawn.tokens;
+  return { ...drawn, knownAfterMs: lifeMs < MINUTE_MS ? 0 : proofs.pick([0, 500, 2_500]) };
 }
 
 /** Some starts are for another account, or for all of them, or do what is done seldom. */

@@ -40,7 +40,11 @@ export interface Setting {
     readonly maxAgeMs: number | undefined;
     readonly maxRequests: number | undefined;
     readonly exclusive: boolean;
+    /** How a request with a session that is over is answered. */
+    readonly ends: 401 | 419 | 440 | "redirect";
   };
+  /** So long after it was made, a session or an access token is answered with 401. */
+  readonly knownAfterMs: number;
   readonly tokens: {
     readonly lifeMs: number;
     /** Each renewal gives another refresh token. */
@@ -155,6 +159,8 @@ export type CallFault =
 export type WrongAnswer =
   | { readonly kind: "reset" | "lost" | "hang" | "truncated" | "cut" | "slow-body" }
   | { readonly kind: "html" | "wrong-uuid" | "redirect" | "foreign-encoding" | "oversize" }
+  /** JSON without an event, or a 202, where details are asked for. */
+  | { readonly kind: "odd"; readonly text: string; readonly status: 200 | 202 }
   | {
       readonly kind: "status";
       readonly status: number;

@@ -55,8 +55,20 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "each late 401 of an old session logs in again",
     file: "service/requests/authenticator.ts",
-    from: `if (this.#generation !== generation || generation.state === "refused") return this.authorize(signal);`,
+    from: "if (!wasTrial && isLate) return this.authorize(signal);",
     to: "",
+  },
+  {
+    name: "a new session that is refused once is replaced at once",
+    file: "service/auth/by-password.ts",
+    from: "pausesMs: NEW_PROOF_PAUSES_MS,",
+    to: "",
+  },
+  {
+    name: "a session that is over in other words than 401 ends the run",
+    file: "service/requests/authenticator.ts",
+    from: 'return isOver && (state !== "fresh" || proof.isStored === true);',
+    to: "return isOver && proof.isStored === true;",
   },
   {
     name: "a renewed access token is used before it is stored",

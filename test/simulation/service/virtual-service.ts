@@ -47,8 +47,8 @@ export class VirtualService {
     this.#setting = setting;
     this.#now = now;
     this.#observe = observe;
-    this.sessions = new VirtualSessions(setting.session);
-    this.provider = new IdentityProvider(setting.tokens, now);
+    this.sessions = new VirtualSessions(setting);
+    this.provider = new IdentityProvider(setting, now);
     const requests = setting.stricterRequestsPerMinute ?? setting.requestsPerMinute;
     this.#limits = new ServiceLimits(requests, setting.bytesPerMinute);
   }
@@ -76,7 +76,8 @@ export class VirtualService {
 
   #respond(call: ServiceCall, kind: ServedCall["kind"], atMs: number): ServiceAnswer {
     if (kind === "login") return this.#logIn(call.body);
-    if (!this.#isAuthentic(call, atMs)) return answerOf(401, '{"message":"Not authenticated."}');
+    const refused = this.#unauthenticated(call, atMs);
+    if (refused !== undefined) return refused;
     if (kind === "list") return this.#list(call.url);
     const uuid = call.url.pathname.slice(call.url.pathname.lastIndexOf("/") + 1);
     const { refusal, text } = this.content.state(uuid);
@@ -92,13 +93,23 @@ export class VirtualService {
     return answerOf(200, "{}", [["set-cookie", [`session=${cookie}; Path=/; HttpOnly`]]]);
   }
 
-  #isAuthentic({ headers }: ServiceCall, atMs: number): boolean {
-    if (this.isDisabled) return false;
+  #unauthenticated({ headers }: ServiceCall, atMs: number): ServiceAnswer | undefined {
+    const refused = answerOf(401, '{"message":"Not authenticated."}');
+    if (this.isDisabled) return refused;
     const { authorization = "" } = headers;
-    if (this.#setting.method === "oauth") return this.provider.isValid(authorization.replace(/^Bearer /, ""));
-    if (this.#setting.method === "session") return this.sessions.admits(headers["cookie"], atMs);
-    const expected = Buffer.from(`${EMAIL}:${this.password}`).toString("base64");
-    return authorization === `Basic ${expected}`;
+    switch (this.#setting.method) {
+      case "oauth":
+        return this.provider.isValid(authorization.replace(/^Bearer /, "")) ? undefined : refused;
+      case "basic": {
+        const expected = Buffer.from(`${EMAIL}:${this.password}`).toString("base64");
+        return authorization === `Basic ${expected}` ? undefined : refused;
+      }
+      case "session": {
+        const session = this.sessions.look(headers["cookie"], atMs);
+        if (session === "admitted") return undefined;
+        return session === "ended" ? endedSession(this.#setting.session) : refused;
+      }
+    }
   }
 
   #list(url: URL): ServiceAnswer {
@@ -131,6 +142,10 @@ export class VirtualService {
     const order = (uuid: string): number => hashOf(`${uuid} ${this.#lists}`);
     return this.content.listed().toSorted((a, b) => order(a) - order(b));
   }
+}
+
+function endedSession({ ends }: Setting["session"]): ServiceAnswer {
+  return ends === "redirect" ? answerOf(302, "", [["location", ["/login"]]]) : answerOf(ends, "");
 }
 
 export const EMAIL = "someone@example.test";

@@ -9,11 +9,13 @@ interface Session {
 
 export class VirtualSessions {
   readonly #options: Setting["session"];
+  readonly #knownAfterMs: number;
   readonly #live = new Map<string, Session>();
   #opened = 0;
 
-  constructor(options: Setting["session"]) {
-    this.#options = options;
+  constructor({ session, knownAfterMs }: Pick<Setting, "session" | "knownAfterMs">) {
+    this.#options = session;
+    this.#knownAfterMs = knownAfterMs;
   }
 
   /** Opens a session and returns its cookie's value. */
@@ -25,17 +27,22 @@ export class VirtualSessions {
     return id;
   }
 
-  admits(cookies: string | undefined, nowMs: number): boolean {
-    const id = /session=(\w+)/.exec(cookies ?? "")?.[1] ?? "";
+  /** What a request brings; `admitted`: a living session, of which one request is used. */
+  look(cookies: string | undefined, nowMs: number): "admitted" | "unknown" | "ended" {
+    const id = /session=(\w+)/.exec(cookies ?? "")?.[1];
+    if (id === undefined) return "unknown";
     const session = this.#live.get(id);
-    if (session === undefined) return false;
+    // Every cookie was given by a login.
+    if (session === undefined) return "ended";
     const { maxAgeMs = Number.POSITIVE_INFINITY, maxRequests = Number.POSITIVE_INFINITY } = this.#options;
-    if (nowMs - session.openedAtMs >= maxAgeMs || session.requests >= maxRequests) {
+    const ageMs = nowMs - session.openedAtMs;
+    if (ageMs < this.#knownAfterMs) return "unknown";
+    if (ageMs >= maxAgeMs || session.requests >= maxRequests) {
       this.#live.delete(id);
-      return false;
+      return "ended";
     }
     session.requests += 1;
-    return true;
+    return "admitted";
   }
 
   endAll(): void {
