@@ -35,6 +35,7 @@ function heal(world: World, account: Account): void {
   const { nowMs } = world.timeline;
   service.isDisabled = false;
   account.namePages();
+  service.gateway = undefined;
   account.lift(columnsNamed(account.model.reader.columns()));
   service.keepPromisedLimits();
   if (account.password !== service.password) account.store(service.password);

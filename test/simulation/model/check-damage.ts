@@ -1,6 +1,7 @@
 // Damage: what is damaged is neither published nor compared with, and a process that finds it names the file.
 
 import type { Ended } from "../process/do-command.ts";
+import { wasRefused } from "./check-refusals.ts";
 import { wrongIn } from "./lead-to.ts";
 import type { Model } from "./model.ts";
 import type { ProcessFacts } from "./process-facts.ts";
@@ -89,7 +90,7 @@ function checkVerified(
       };
       was("same", ({ text, refusal }) => refusal === undefined && text === event);
       was("changed", ({ text, refusal }) => refusal === undefined && text !== event);
-      was("gone", ({ refusal }) => refusal !== undefined);
+      if (wasRefused(model, uuid, ({ by }) => by === name)) most.gone += 1;
     }
     const sum = found.same + found.changed + found.gone;
     return (

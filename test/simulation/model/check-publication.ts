@@ -3,6 +3,7 @@
 import type { ObjectChange } from "../warehouse/objects.ts";
 import { isDamaged, wasDamaged } from "./check-damage.ts";
 import { checkColumns } from "./check-files.ts";
+import { checkRefusals, noteKnown } from "./check-refusals.ts";
 import { checkRemoval } from "./check-removal.ts";
 import { wrongIn } from "./lead-to.ts";
 import type { Model } from "./model.ts";
@@ -43,6 +44,7 @@ function checkCounting(model: Model, key: string, own: SeenPublication, by: stri
   checkChanges(model, own, rows);
   if (own.action === "run") checkRun(model, own, log.slice(0, -1), rows);
   else checkDecision(model, own, log.slice(0, -1), by);
+  for (const facts of model.processes.values()) if (!facts.isOver) noteKnown(model, facts);
 }
 
 /** The head; or, where that is damaged and a person says so, or changes are lost, an older one that is whole. */
@@ -100,6 +102,7 @@ function checkRun(
   const outcome = model.reader.outcomeOf(runId);
   if (outcome !== undefined) model.fail(`${publication}: the run ${runId} has ended as ${outcome.outcome}`);
 
+  checkRefusals(model, own);
   const missing = model.reader.leftOut(snapshotId).length;
   const listed = own.events + missing;
   const { maxDropPercent, maxGrowthPercent, maxMissingPercent, require } = model.world.plan.setting;

@@ -1,6 +1,7 @@
 // A snapshot, when it is complete: each event is what the service had at some instant of the run.
 
 import { checkFiles } from "./check-files.ts";
+import { wasRefused } from "./check-refusals.ts";
 import type { Model } from "./model.ts";
 
 export function checkSnapshot(model: Model, snapshotId: string): void {
@@ -35,10 +36,8 @@ export function checkSnapshot(model: Model, snapshotId: string): void {
   }
   for (const { uuid, reason } of leftOut) {
     if (reason === "oversize") continue; // only the network makes a body too large here
-    const wasRefused = content.wasEver(uuid, fromMs, toMs, ({ refusal }) =>
-      reason === "forbidden" ? refusal === 403 : refusal === 404 || refusal === 410,
-    );
-    if (!wasRefused) model.fail(`${snapshotId} leaves out ${uuid} (${reason}), which was always there`);
+    if (!wasRefused(model, uuid, (refusal) => refusal.reason === reason && refusal.atMs >= fromMs))
+      model.fail(`${snapshotId} leaves out ${uuid} (${reason}), which was not refused`);
   }
   // Pages are numbered: where entries go away between two requests, others move to a page that was read before.
   const { pageSize, isShuffled } = world.plan.setting;

@@ -2,12 +2,14 @@
 
 import { z } from "zod";
 import type { ObjectChange } from "../warehouse/objects.ts";
+import { noteLeftOut } from "./check-refusals.ts";
 import type { Model } from "./model.ts";
 
 const RECORD = z.object({
   place: z.number(),
   end: z.number(),
   rows: z.object({ file: z.string() }).nullable(),
+  left_out: z.array(z.object({ uuid: z.string(), reason: z.string() })),
 });
 type SeenRecord = z.infer<typeof RECORD>;
 
@@ -23,6 +25,7 @@ export function checkRecord(model: Model, runId: string, { key, by }: ObjectChan
   }
   const before = records.filter(({ place }) => place < made.place).at(-1);
   if ((before?.end ?? 0) !== made.place) model.fail(`${key} does not begin where the one before it ends`);
+  noteLeftOut(model, runId, by, made.left_out);
   if (made.rows === null) return;
   const writer = model.rowsBy.get(`${folder(model, runId)}${made.rows.file}`);
   if (writer !== by) model.fail(`${by} records rows of ${writer ?? "no process"} as its own`);

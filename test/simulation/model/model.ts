@@ -16,6 +16,7 @@ import { type ListOfRun, notePage, notePlan } from "./check-list.ts";
 import { rememberRefusal } from "./check-logins.ts";
 import { checkEnd, checkOutcome } from "./check-outcomes.ts";
 import { checkPublication } from "./check-publication.ts";
+import { noteKnown, noteRefusal, type Refusal } from "./check-refusals.ts";
 import { isCutOff, isRemoved } from "./check-removal.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import { checkParts, checkRecord, checkRowsDeleted } from "./check-staged.ts";
@@ -63,6 +64,9 @@ export class Model implements RequestObserver, PartitionObserver {
   readonly lists = new Map<string, ListOfRun>();
   /** By reason, which shares of the listed events a person took as missing last. */
   accepted: Readonly<Record<string, number>> = {};
+  readonly refusedDetails: Refusal[] = [];
+  /** Who has recorded that an event is left out, by run and event. */
+  readonly leftOutBy = new Map<string, string>();
   /** Who has written a file of rows. */
   readonly rowsBy = new Map<string, string>();
   /** Of plans, by the version of the job that works at them. */
@@ -105,7 +109,7 @@ export class Model implements RequestObserver, PartitionObserver {
       other.wasAlone = false;
       this.world.coverage.notePair(other.start.command.name, start.command.name);
     }
-    this.processes.set(name, {
+    const facts: ProcessFacts = {
       name,
       start,
       version,
@@ -115,9 +119,12 @@ export class Model implements RequestObserver, PartitionObserver {
       wasAlone: others.length === 0 && fromMs - this.#lastEndMs > ECHO_MS,
       hasSent: false,
       readings: [],
+      knownLeftOut: new Set(),
       hasPutBack: false,
       isOver: false,
-    });
+    };
+    this.processes.set(name, facts);
+    noteKnown(this, facts);
   }
 
   onRunId(process: string, runId: string): void {
@@ -166,6 +173,7 @@ export class Model implements RequestObserver, PartitionObserver {
   onCall(call: ServedCall): void {
     const { by, isOverRequests, atMs } = call;
     notePage(this, call);
+    noteRefusal(this, call);
     const { setting } = this.world.plan;
     if (this.processes.get(by)?.leaseFromMs === undefined) this.#uncountedAtMs = atMs;
     // The lease carries instants: a clock that is wrong by a second makes used budget look free a second early.

@@ -1,7 +1,7 @@
 // Draws what changes at the service.
 
 import type { Chance } from "../chance.ts";
-import type { Change, Columns, ServiceChange } from "./plan.ts";
+import type { Change, Columns, ServiceChange, Start } from "./plan.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -44,6 +44,27 @@ function drawServiceChange(chance: Chance): ServiceChange {
     default:
       return { kind };
   }
+}
+
+/** From shortly before or after a run starts, so that it lasts while details are fetched. */
+export function drawGateway(chance: Chance, starts: readonly Start[]): Change {
+  const runs = starts.filter(({ command }) => command.name === "run");
+  const [first, ...others] = [...runs, ...starts];
+  if (first === undefined) throw new Error("a plan has a start");
+  const { account, afterMs } = chance.pick([first, ...others]);
+  const forMs = chance.pick([1_000, 4_000, 20_000, 2 * MINUTE_MS]);
+  return {
+    kind: "change",
+    account,
+    afterMs: Math.max(0, afterMs + chance.between(-forMs, chance.pick([100, 2_000]))),
+    change: {
+      kind: "gateway",
+      forMs,
+      share: chance.pick([0.1, 0.1, 0.15, 0.3, 1]),
+      status: chance.pick([403, 404, 410]),
+      retryAfterSeconds: chance.pick([undefined, undefined, 3, 30, 2_000]),
+    },
+  };
 }
 
 /** Columns of one's own: most of the time more of the same, sometimes others, which do not fit the tables. */

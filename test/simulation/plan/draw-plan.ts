@@ -1,7 +1,7 @@
 // Draws a plan from its seed: what the world is like, who starts what, and what goes wrong.
 
 import { Chance } from "../chance.ts";
-import { drawChange, drawColumns } from "./draw-change.ts";
+import { drawChange, drawColumns, drawGateway } from "./draw-change.ts";
 import { drawDamage, drawPair } from "./draw-damage.ts";
 import { drawClockFault, drawProcessFault, drawRareCrash, drawUploadFault } from "./draw-fault.ts";
 import { drawScript } from "./draw-script.ts";
@@ -45,6 +45,9 @@ export function drawPlan(seed: number): Plan {
   const crowd = new Chance(seed, "pair");
   if (crowd.is(0.08)) items.push(...drawPair(crowd, crowd.pick(setting.accounts), lastMs + HOUR_MS));
   const all = items.filter((item): item is Start => item.kind === "start");
+  const gateway = new Chance(seed, "gateway");
+  for (let n = gateway.is(0.5) ? gateway.between(1, 4) : 0; n > 0; n -= 1)
+    items.push(drawGateway(gateway, all));
   const crash = new Chance(seed, "rare crash");
   if (crash.is(0.15)) items.push(drawRareCrash(crash, all));
   const upload = new Chance(seed, "upload");

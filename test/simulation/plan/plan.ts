@@ -206,6 +206,13 @@ export interface Change {
   readonly change: ServiceChange;
 }
 
+export interface Gateway {
+  /** Of all events, the same ones each time. */
+  readonly share: number;
+  readonly status: 403 | 404 | 410;
+  readonly retryAfterSeconds: number | undefined;
+}
+
 export type ServiceChange =
   | { readonly kind: "add"; readonly events: number }
   | { readonly kind: "revise"; readonly share: number }
@@ -214,6 +221,8 @@ export type ServiceChange =
   /** Listed, but its details are refused. */
   | { readonly kind: "refuse"; readonly share: number; readonly status: 403 | 404 | 410 }
   | { readonly kind: "admit" }
+  /** For so long something before the service refuses details that it has. */
+  | ({ readonly kind: "gateway"; readonly forMs: number } & Gateway)
   | { readonly kind: "end-sessions" }
   /** The password is another one; the stored credentials follow after a while, or not before the end. */
   | { readonly kind: "password"; readonly storedAfterMs: number | undefined }

@@ -77,6 +77,24 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     to: "const kept = { version: stored.version, tokens };",
   },
   {
+    name: "an event is left out because of one answer",
+    file: "run/collect/refusals.ts",
+    from: "return this.#enough.signal.aborted ? first : request();",
+    to: "return first;",
+  },
+  {
+    name: "an event that is refused is asked for again at once",
+    file: "run/collect/refusals.ts",
+    from: "return Math.max(AGAIN_AFTER_MS, ",
+    to: "return Math.max(0, ",
+  },
+  {
+    name: "the first answers count as soon as one event is left out",
+    file: "run/collect/refusals.ts",
+    from: "if (!areTooManyMissing({ ...this.#missing, accepted: known.accepted }, settings)) return;",
+    to: "",
+  },
+  {
     name: "a list that repeats events is read once",
     file: "run/collect/read-list.ts",
     from: "if (readings === 1 && list.overlapping === 0)",

@@ -32,6 +32,14 @@ export function applyChange(world: World, { account: name, change }: Change): vo
     case "admit":
       for (const uuid of content.listed()) content.refuse(uuid, nowMs, undefined);
       return;
+    case "gateway": {
+      const { kind: _, forMs, ...gateway } = change;
+      service.gateway = gateway;
+      timeline.at(nowMs + forMs, () => {
+        if (service.gateway === gateway) service.gateway = undefined;
+      });
+      return;
+    }
     case "end-sessions":
       service.sessions.endAll();
       service.provider.endAccess();

@@ -2,7 +2,7 @@
 
 import { hashOf } from "../chance.ts";
 import { IdentityProvider } from "../oauth/identity-provider.ts";
-import type { Setting } from "../plan/plan.ts";
+import type { Gateway, Setting } from "../plan/plan.ts";
 import { Content } from "./content.ts";
 import { ServiceLimits } from "./service-limits.ts";
 import { VirtualSessions } from "./virtual-sessions.ts";
@@ -42,6 +42,8 @@ export class VirtualService {
   readonly #observe: (call: ServedCall) => void;
   password = "first";
   isDisabled = false;
+  /** What refuses details before the service sees the request. */
+  gateway: Gateway | undefined;
 
   constructor(setting: Setting, now: () => number, observe: (call: ServedCall) => void) {
     this.#setting = setting;
@@ -76,14 +78,24 @@ export class VirtualService {
 
   #respond(call: ServiceCall, kind: ServedCall["kind"], atMs: number): ServiceAnswer {
     if (kind === "login") return this.#logIn(call.body);
+    const byGateway = kind === "detail" ? this.#refusedByGateway(uuidIn(call.url)) : undefined;
+    if (byGateway) return byGateway;
     const refused = this.#unauthenticated(call, atMs);
     if (refused !== undefined) return refused;
     if (kind === "list") return this.#list(call.url);
-    const uuid = call.url.pathname.slice(call.url.pathname.lastIndexOf("/") + 1);
-    const { refusal, text } = this.content.state(uuid);
+    const { refusal, text } = this.content.state(uuidIn(call.url));
     return refusal === undefined
       ? answerOf(200, `{"data":${text}}`)
       : answerOf(refusal, '{"message":"Not found."}');
+  }
+
+  #refusedByGateway(uuid: string): ServiceAnswer | undefined {
+    if (this.gateway === undefined) return undefined;
+    const { share, status, retryAfterSeconds } = this.gateway;
+    if (hashOf(uuid) >= share * 2 ** 32) return undefined;
+    const retryAfter: [string, string[]][] =
+      retryAfterSeconds === undefined ? [] : [["retry-after", [String(retryAfterSeconds)]]];
+    return answerOf(status, "", retryAfter);
   }
 
   #logIn(body: string | undefined): ServiceAnswer {
@@ -162,6 +174,11 @@ function kindOf({ pathname }: URL): ServedCall["kind"] {
   if (pathname === "/v1/auth/login") return "login";
   if (pathname === "/oauth/token") return "token";
   return pathname === "/v1/events" ? "list" : "detail";
+}
+
+/** Of a request for a detail. */
+export function uuidIn({ pathname }: URL): string {
+  return pathname.slice(pathname.lastIndexOf("/") + 1);
 }
 
 function passwordIn(body: string | undefined): string {
