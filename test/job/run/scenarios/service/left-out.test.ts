@@ -89,7 +89,7 @@ describe("a gateway that refuses details which the service has", () => {
     { why: "403 once", rule: gateway({ status: 403 }), leastMs: 5_000 },
     { why: "410 once", rule: gateway({ status: 410 }), leastMs: 5_000 },
     { why: "a Retry-After", rule: gateway({ headers: { "retry-after": "20" } }), leastMs: 20_000 },
-  ])("takes no event from readers: $why", async ({ rule, leastMs }) => {
+  ])("takes no event from readers: $why [D28]", async ({ rule, leastMs }) => {
     await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) });
     await sandbox.run();
     sandbox.simulator.reset();
