@@ -72,11 +72,19 @@ export function addOutputs(scope: Construct, props: OutputsProps): void {
     "The dashboard with all runs",
     `https://${region}.console.aws.amazon.com/cloudwatch/home?region=${region}#dashboards/dashboard/${props.workgroup}`,
     // Other partitions have their consoles elsewhere.
-    new CfnCondition(scope, "HasThisConsole", { expression: Fn.conditionEquals(Aws.PARTITION, "aws") }),
+    inPartitionAws(Stack.of(scope)),
   );
   output("FunctionName", "Used by the runbook", props.functionName);
   output("LogGroupName", "Used by the runbook", props.logGroupName);
   output("FailureQueueUrl", "Used by the runbook", props.failureQueueUrl);
   output("StateMachineArn", "Used by the runbook", props.stateMachineArn);
   output("WarehouseLocation", "The value for --warehouse on the command line", props.warehouse);
+}
+
+/** One for all deployments of the stack. */
+function inPartitionAws(stack: Stack): CfnCondition {
+  const id = "EventSyncInPartitionAws";
+  const made = stack.node.tryFindChild(id);
+  const expression = Fn.conditionEquals(Aws.PARTITION, "aws");
+  return made instanceof CfnCondition ? made : new CfnCondition(stack, id, { expression });
 }
