@@ -5,7 +5,7 @@ import { SyncError } from "../errors/sync-error.ts";
 import { parsePointer } from "../json/json-pointers.ts";
 
 /** What stands in for the value of one parameter. */
-export type Placeholder =
+type Placeholder =
   /** 1, 2, 3, … */
   | { readonly kind: "page" }
   /** How many entries have been received. */
