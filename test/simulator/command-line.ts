@@ -26,6 +26,8 @@ Usage: npm run simulator -- [options]
   --retry-after HOW        in a 429: seconds (default), http-date, unix, unix-ms; in place of Retry-After ratelimit,
                            ratelimit-reset, x-ratelimit-reset; or none
   --balancer               each response sets two new cookies of a load balancer (none)
+  --outage HOW             gives no answer at first: refuse, reset or hang (no outage)
+  --outage-seconds N       lasts so long from its start, in seconds (60)
   --encoding ENCODING      compresses bodies with gzip or br (not)
   --shape SHAPE            of the list: array, data-array (default), data-map, data-events, result-items
   --detail-shape SHAPE     of one event: bare, data (default), data-event, result-item
@@ -54,6 +56,7 @@ Examples: npm run simulator -- --events 2000 --latency 50 --requests-per-minute 
           npm run simulator -- --events 5000 --refuse 0.8 --refuse-status 403
 `;
 
+const OUTAGES = ["refuse", "reset", "hang"] as const;
 const ENCODINGS = ["gzip", "br"] as const;
 const LIST_SHAPES: readonly ListShape[] = ["array", "data-array", "data-map", "data-events", "result-items"];
 const NEXT = ["link", "body", "cursor", "none"] as const;
@@ -89,6 +92,8 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
       "limit-window": { type: "string", default: "60" },
       "retry-after": { type: "string", default: "seconds" },
       balancer: { type: "boolean", default: false },
+      outage: { type: "string" },
+      "outage-seconds": { type: "string", default: "60" },
       encoding: { type: "string" },
       shape: { type: "string", default: "data-array" },
       "detail-shape": { type: "string", default: "data" },
@@ -118,7 +123,8 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
   const bytes = values["bytes-per-minute"];
   const pageSize = values["page-size"];
   const next = oneOf("--next", values.next, NEXT);
-  const { encoding } = values;
+  const { encoding, outage } = values;
+  const outageMs = 1_000 * whole("--outage-seconds", values["outage-seconds"], 1, 3_600);
   const authPort = values["auth-port"];
   const events = makeEvents(whole("--events", values.events, 0, 1_000_000));
   const odd = values["odd-details"];
@@ -137,6 +143,7 @@ export const readCommandLine = (args: readonly string[]): SimulatorCommand | und
       oneOf("--retry-after", values["retry-after"], RETRY_AFTER),
     ),
     hasBalancer: values.balancer,
+    ...(outage === undefined ? {} : { outage: { kind: oneOf("--outage", outage, OUTAGES), ms: outageMs } }),
     ...(encoding === undefined ? {} : { encoding: oneOf("--encoding", encoding, ENCODINGS) }),
     list: {
       shape: oneOf("--shape", values.shape, LIST_SHAPES),

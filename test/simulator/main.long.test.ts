@@ -128,7 +128,7 @@ describe("the command line", () => {
 
   test("takes every option", () => {
     const args =
-      "--events 7 --port 0 --latency 20 --requests-per-minute 200 --bytes-per-minute 1000 --limit-window 600 --retry-after none --balancer --encoding gzip --shape data-map --detail-shape bare --page-size 3 --late-list 2 --odd-details 3 --session-seconds 30 --session-end redirect --known-after 500 --auth-port 8090 --token-seconds 60 --rotation silent --grace 5 --redirect-uri http://127.0.0.1:1/x";
+      "--events 7 --port 0 --latency 20 --requests-per-minute 200 --bytes-per-minute 1000 --limit-window 600 --retry-after none --balancer --outage reset --outage-seconds 40 --encoding gzip --shape data-map --detail-shape bare --page-size 3 --late-list 2 --odd-details 3 --session-seconds 30 --session-end redirect --known-after 500 --auth-port 8090 --token-seconds 60 --rotation silent --grace 5 --redirect-uri http://127.0.0.1:1/x";
 
     const options = readCommandLine(args.split(" "));
 
@@ -143,6 +143,7 @@ describe("the command line", () => {
         retryAfter: "none",
       },
       hasBalancer: true,
+      outage: { kind: "reset", ms: 40_000 },
       encoding: "gzip",
       list: { shape: "data-map", pageSize: 3 },
       detail: { shape: "bare" },
@@ -192,6 +193,8 @@ describe("the command line", () => {
     ["--requests-per-minute", "0"],
     ["--limit-window", "9"],
     ["--retry-after", "later"],
+    ["--outage", "flood"],
+    ["--outage-seconds", "0"],
     ["--encoding", "deflate"],
     ["--shape", "tree"],
     ["--detail-shape", "tree"],

@@ -63,3 +63,12 @@ export class ManualClock implements Clock {
     this.#nowMs += byMs;
   }
 }
+
+/** It is moved by those who sleep: each pause is over at once, and has passed nevertheless. For one process that waits. */
+export class PatientClock extends ManualClock {
+  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    await new Promise((resolve) => setImmediate(resolve));
+    this.advance(ms);
+  }
+}

@@ -47,6 +47,12 @@ export interface Settings {
 
 export type SettingsChange = Partial<Omit<Settings, "account">> & { readonly account?: Partial<Account> };
 
+/** For so long after its start the service gives no answer, and counts no request. */
+export interface Outage {
+  readonly kind: "refuse" | "reset" | "hang";
+  readonly ms: number;
+}
+
 export interface SimulatorOptions extends SettingsChange {
   /** Session ages, windows, latency, `Date` and `Retry-After` go by it. Default: real time. */
   readonly clock?: Clock;
@@ -54,6 +60,8 @@ export interface SimulatorOptions extends SettingsChange {
   readonly port?: number;
   /** In PEM. The address begins with `https:` then. */
   readonly tls?: { readonly key: Buffer; readonly cert: Buffer };
+  /** Default: none. */
+  readonly outage?: Outage | undefined;
   /** Default: `makeEvents(100)`. */
   readonly events?: readonly SimulatedEvent[];
 }

@@ -3,12 +3,19 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import type { Clock } from "../../lambdas/job/runtime/clock.ts";
 import { realClock } from "./clocks.ts";
 import { control, isControl } from "./control.ts";
 import { Front } from "./front.ts";
 import { WINDOW_MS } from "./limiter.ts";
 import type { Counts, LoggedRequest } from "./request-log.ts";
-import { changedSettings, DEFAULT_SETTINGS, type SettingsChange, type SimulatorOptions } from "./settings.ts";
+import {
+  changedSettings,
+  DEFAULT_SETTINGS,
+  type Outage,
+  type SettingsChange,
+  type SimulatorOptions,
+} from "./settings.ts";
 import { makeEvents, type SimulatedEvent } from "./simulated-event.ts";
 import { type EventChange, World } from "./world.ts";
 
@@ -17,12 +24,23 @@ export class Simulator {
   readonly #world: World;
   readonly #front: Front;
   readonly #server: Server;
+  readonly #clock: Clock;
+  readonly #stopping = new AbortController();
   #url = "";
+  #outage: Outage["kind"] | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  private constructor({ clock, events, port: _, tls, ...change }: SimulatorOptions) {
+  private constructor({
+    clock = realClock(),
+    events,
+    port: _,
+    tls,
+    outage: __,
+    ...change
+  }: SimulatorOptions) {
+    this.#clock = clock;
     this.#world = new World(events ?? makeEvents(100));
-    this.#front = new Front(this.#world, clock ?? realClock(), changedSettings(DEFAULT_SETTINGS, change));
+    this.#front = new Front(this.#world, clock, changedSettings(DEFAULT_SETTINGS, change));
     const handle = (message: IncomingMessage, response: ServerResponse): void =>
       void this.#handle(message, response);
     this.#server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
@@ -33,12 +51,10 @@ export class Simulator {
   /** Listens on 127.0.0.1; rejects with Node's error if it cannot. */
   static async start(options: SimulatorOptions = {}): Promise<Simulator> {
     const simulator = new Simulator(options);
-    simulator.#server.listen(options.port ?? 0, "127.0.0.1");
-    await once(simulator.#server, "listening");
-    const address = simulator.#server.address();
+    const port = await simulator.#listen(options.port ?? 0);
     const scheme = options.tls === undefined ? "http" : "https";
-    if (typeof address === "object" && address !== null)
-      simulator.#url = `${scheme}://127.0.0.1:${address.port}`;
+    simulator.#url = `${scheme}://127.0.0.1:${port}`;
+    if (options.outage !== undefined) await simulator.#beginOutage(options.outage, port);
     return simulator;
   }
 
@@ -126,14 +142,38 @@ export class Simulator {
     this.#world.refuse(uuid, status);
   }
 
+  /** Returns the port. */
+  async #listen(port: number): Promise<number> {
+    this.#server.listen(port, "127.0.0.1");
+    await once(this.#server, "listening");
+    const address = this.#server.address();
+    return typeof address === "object" && address !== null ? address.port : port;
+  }
+
+  async #beginOutage({ kind, ms }: Outage, port: number): Promise<void> {
+    this.#outage = kind;
+    if (kind === "refuse") await this.#close();
+    const end = async (): Promise<void> => {
+      await this.#clock.sleep(ms, this.#stopping.signal);
+      this.#outage = undefined;
+      if (kind === "refuse") await this.#listen(port);
+    };
+    end().catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) this.#failure ??= { error };
+    });
+  }
+
+  async #close(): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
   /** Ends all connections; rejects if a hook (`onRequest`, `raw`, `latencyMs`, `nextUrl`) had thrown. */
   async stop(): Promise<void> {
-    if (this.#server.listening) {
-      const closed = once(this.#server, "close");
-      this.#server.close();
-      this.#server.closeAllConnections();
-      await closed;
-    }
+    this.#stopping.abort();
+    if (this.#server.listening) await this.#close();
     const failure = this.#failure;
     this.#failure = undefined;
     if (failure !== undefined) throw failure.error;
@@ -145,7 +185,9 @@ export class Simulator {
 
   async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      if (isControl(message)) control(message, response, this);
+      if (this.#outage === "reset") response.socket?.resetAndDestroy();
+      else if (this.#outage === "hang") await once(response, "close");
+      else if (isControl(message)) control(message, response, this);
       else await this.#front.handle(message, response);
     } catch (error) {
       this.#failure ??= { error };
