@@ -1,17 +1,22 @@
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { TlsOptions } from "node:tls";
 import { describe, expect, test } from "vitest";
 import { proxyServer } from "../job/service/http/proxy-server.ts";
-import { AUTHORITY, tlsServer } from "../job/service/http/tls-server.ts";
+import { AUTHORITY, type Certificate, INTERMEDIATE, tlsServer } from "../job/service/http/tls-server.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import { against, type EndedProcess, syncProcess, writeCredentials } from "./command-line.ts";
 
 /** One run against https://service.test, which only a proxy can reach, in a process of its own. */
 async function runThroughProxy(
-  certificate: "service" | "expired" | "other-host",
+  certificate: Certificate,
   env: Readonly<Record<string, string>>,
+  options: TlsOptions = {},
 ): Promise<EndedProcess & { readonly requests: readonly string[] }> {
   await using simulator = await Simulator.start();
-  await using tls = await tlsServer(certificate, simulator.url);
+  await using tls = await tlsServer(certificate, simulator.url, options);
   await using proxy = await proxyServer(tls.url);
   const cwd = await temporaryDirectory();
   await writeCredentials(cwd, simulator);
@@ -32,12 +37,36 @@ describe("in a network with a proxy and a private certificate authority", () => 
     expect(requests[0]).toBe("CONNECT service.test:443");
   });
 
+  test("a run succeeds with the certificate that a server leaves out of its chain", async () => {
+    const file = join(await temporaryDirectory(), "authorities.pem");
+    await writeFile(file, Buffer.concat([AUTHORITY, INTERMEDIATE].map((path) => readFileSync(path))));
+
+    const { exitCode } = await runThroughProxy("below-intermediate", { NODE_EXTRA_CA_CERTS: file });
+
+    expect(exitCode).toBe(0);
+  });
+
   test.each([
     ["service", {}, "set the environment variable NODE_EXTRA_CA_CERTS"],
     ["expired", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "the certificate of service.test has expired"],
     ["other-host", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "the certificate of service.test is for other hosts"],
-  ] as const)("a run with the certificate %s and %j ends at once", async (certificate, env, problem) => {
-    const { exitCode, stderr, requests } = await runThroughProxy(certificate, env);
+    ["sha1", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "is too weak (CA_MD_TOO_WEAK): it is signed with"],
+    ["short", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "is too weak (EE_KEY_TOO_SMALL): its key is too short"],
+    [
+      "below-intermediate",
+      { NODE_EXTRA_CA_CERTS: AUTHORITY },
+      "came without the certificate of its issuer, which this machine does not have",
+    ],
+    [
+      "service",
+      { NODE_EXTRA_CA_CERTS: AUTHORITY },
+      "service.test requires a client certificate (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)",
+      { requestCert: true, rejectUnauthorized: true },
+    ],
+  ] as const)("a run with the certificate %s and %j ends at once: %s", async (...given) => {
+    const [certificate, env, problem, options] = given;
+
+    const { exitCode, stderr, requests } = await runThroughProxy(certificate, env, options);
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(problem);

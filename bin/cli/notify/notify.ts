@@ -115,6 +115,7 @@ async function deliver(body: string, url: URL, options: NotifyOptions): Promise<
 
 function withoutAnswer(error: unknown): Failure {
   if (!(error instanceof NoResponse)) throw error;
+  if (error.isAnswer && error.proxy === undefined) return { problem: `the answer was ${error.message}` };
   const through = error.proxy === undefined ? "" : ` through the proxy ${error.proxy}`;
   return { problem: `there was no answer${through} (${error.reason})` };
 }

@@ -85,8 +85,7 @@ export function stopSignals({ process, elapsedMs }: StopSignalsOptions): AbortSi
     process.on(signal, () => {
       if (firstAtMs === undefined) {
         firstAtMs = elapsedMs();
-        const resumes = "A run keeps what it has fetched: the next one resumes there.";
-        stop.abort(new SyncError("INTERRUPTED", `Stopped by ${signal}. ${resumes}`));
+        stop.abort(new SyncError("INTERRUPTED", `Stopped by ${signal}.`));
       } else if (signal !== "SIGHUP" && elapsedMs() - firstAtMs >= SAME_REQUEST_MS) {
         process.exit(EXIT.interrupted);
       }

@@ -167,7 +167,7 @@ describe("the exchange of a code", () => {
       { faults: [{ match: { target: "authorization_code" }, fault: { kind: "html" } }] },
       {},
       "UNEXPECTED_RESPONSE",
-      "is not a JSON object",
+      "and a web page, so there is no usable access token",
     ],
   ] as const)(
     "of %s fails with its remedy and repeats nothing of the answer",

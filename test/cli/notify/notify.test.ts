@@ -244,6 +244,17 @@ test("a server that breaks the connection gets three attempts", async () => {
   expect(text).toContain(`is not delivered to ${host(server)}: there was no answer`);
 });
 
+test("an answer that is not valid HTTP is told", async () => {
+  await using server = await rawServer((socket) => socket.end("HTTP/1.1 200 OK\r\nCANARY x: y\r\n\r\n"));
+
+  const { text } = await told({ url: server.url }, HELD_RESULT);
+
+  expect(text).toContain(
+    "the answer was a response that is not valid HTTP (HPE_INVALID_HEADER_TOKEN: Invalid header token), after 3 attempts",
+  );
+  expect(text).not.toContain("CANARY");
+});
+
 test("a port where nothing listens is told", async () => {
   const server = await receiver();
   await server[Symbol.asyncDispose]();

@@ -42,8 +42,8 @@ export function basicMethod(credentials: CurrentCredentials<PasswordCredentials>
     name: "basic",
     credentials,
     unauthenticated:
-      "The service refused the e-mail address and password (status 401, method basic). Check the credentials; if they " +
-      "are right, ask the service's operator whether the account is disabled, or use the method session.",
+      "The service refused the e-mail address and password (status 401, method basic). Check the credentials and " +
+      "--base-url; if they are right, ask the service's operator whether the account is disabled, or use the method session.",
     renew: async () => {
       if (!isFirst && !(await credentials.haveChanged())) return undefined;
       isFirst = false;
@@ -163,7 +163,8 @@ function refused(url: URL, response: HttpResponse, waitMs: number | undefined): 
   if (status === 401)
     return new SyncError(
       "ACCOUNT_DISABLED",
-      "The service refused the login (status 401): the account is disabled. Ask the service's operator.",
+      "The service refused the login (status 401): the account is disabled. Ask the service's operator. If this address " +
+        "has never worked, check --base-url, because another server may answer with 401 as well.",
       { fields },
     );
   if (status === 429) return throttled(request, waitMs);

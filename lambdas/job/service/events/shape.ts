@@ -1,7 +1,7 @@
 // Describes a JSON text for an error message: names and types, never a value.
 
 import { elements, type Member, members, rootSpan, type Span } from "../../json/json-scanner.ts";
-import { UnusableBody } from "../requests/failure.ts";
+import { NotJson, NotUtf8 } from "../requests/failure.ts";
 
 const MAX_DEPTH = 3;
 const MAX_KEYS = 8;
@@ -79,17 +79,17 @@ export function parseBody(text: string): unknown {
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-/** As text, without a byte order mark. Throws `UnusableBody` for malformed UTF-8. */
+/** As text, without a byte order mark. Throws `NotUtf8`. */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
   } catch {
-    throw new UnusableBody("a body that is not UTF-8");
+    throw new NotUtf8("a body that is not UTF-8");
   }
 }
 
-export function notJson(): UnusableBody {
-  return new UnusableBody("a body that is not JSON");
+export function notJson(): NotJson {
+  return new NotJson("a body that is not JSON");
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;

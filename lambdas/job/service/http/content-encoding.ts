@@ -1,6 +1,7 @@
 // Decodes the content encoding of a body (RFC 9110 §8.4), never beyond the cap.
 
 import { brotliDecompressSync, constants, gunzipSync } from "node:zlib";
+import { codeOf } from "../../errors/sync-error.ts";
 import type { HttpResponse, ResponseBody, TransportRequest } from "./transport.ts";
 
 export const ACCEPT_ENCODING = "gzip, br";
@@ -24,27 +25,38 @@ const brotli: Decoder = (bytes, maxOutputLength, isPart) => {
 };
 
 /** RFC 9110 §8.4.1.3: "x-gzip" is equivalent to "gzip". */
-const DECODERS: ReadonlyMap<string, Decoder | "identity"> = new Map<string, Decoder | "identity">([
-  ["", "identity"],
-  ["identity", "identity"],
+const DECODERS: ReadonlyMap<string, Decoder> = new Map([
   ["gzip", gzip],
   ["x-gzip", gzip],
   ["br", brotli],
 ]);
 
+/** What servers write where they encode nothing: the names of no encoding, and those of a character set. */
+const NONE: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8"]);
+
+/** The encodings that `Content-Encoding` names, in lower case and in their order. */
+export function encodingsIn(contentEncoding: string): readonly string[] {
+  const named = contentEncoding.toLowerCase().split(",");
+  return named.map((name) => name.trim()).filter((name) => !NONE.has(name));
+}
+
 function decoderFor(contentEncoding: string): Decoder | "identity" | undefined {
-  return DECODERS.get(contentEncoding.trim().toLowerCase());
+  const [first, ...others] = encodingsIn(contentEncoding);
+  if (first === undefined) return "identity";
+  return others.length === 0 ? DECODERS.get(first) : undefined;
 }
 
 export function decodeBody(bytes: Uint8Array, contentEncoding: string, capBytes: number): ResponseBody {
   const decoder = decoderFor(contentEncoding);
-  if (decoder === "identity") return { kind: "whole", bytes };
+  // Servers name the encoding of an empty body as well.
+  if (decoder === "identity" || bytes.length === 0) return { kind: "whole", bytes };
   if (decoder === undefined) return { kind: "foreign" };
   try {
     // zlib stops as soon as the output would pass the cap, so a small bomb stays small.
     return { kind: "whole", bytes: decoder(bytes, capBytes, false) };
   } catch (error) {
-    return error instanceof RangeError ? { kind: "oversize" } : { kind: "broken", cause: "UNDECODABLE" };
+    if (error instanceof RangeError) return { kind: "oversize" };
+    return { kind: "broken", cause: codeOf(error) === "Z_BUF_ERROR" ? "CUT_OFF" : "UNDECODABLE" };
   }
 }
 

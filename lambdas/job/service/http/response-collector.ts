@@ -1,22 +1,12 @@
 // Collects one response from undici: status and headers, then the body up to a cap, which is decoded at its end.
 
 import type { Dispatcher } from "undici";
-import errors from "undici/lib/core/errors.js";
-import { codeOf } from "../../errors/sync-error.ts";
 import { decodeReceived } from "./content-encoding.ts";
+import { noResponseOf } from "./network-error.ts";
 import { type HttpResponse, NoResponse, type ResponseBody, type TransportRequest } from "./transport.ts";
 
 // Error bodies are read only to reuse the connection.
 const UNREAD_CAP_BYTES = 65_536;
-
-// Programming errors, not network errors: a retry cannot succeed.
-const PROGRAMMING_ERRORS: ReadonlySet<string> = new Set([
-  "UND_ERR_INVALID_ARG",
-  "UND_ERR_INVALID_RETURN_VALUE",
-  "UND_ERR_NOT_SUPPORTED",
-  "UND_ERR_DESTROYED",
-  "UND_ERR_CLOSED",
-]);
 
 type CollectedRequest = Pick<TransportRequest, "bodyCapBytes" | "readsRefusal">;
 
@@ -48,7 +38,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 
   /** The time is up: there is no response, or its body is incomplete. */
   giveUp(reason: string): void {
-    this.#breakOff(reason);
+    this.#breakOff(new NoResponse(reason));
     this.#disconnect();
   }
 
@@ -81,20 +71,18 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    try {
-      if (error instanceof NoResponse) this.#breakOff(error.reason, error.proxy);
-      else this.#breakOff(networkCode(error));
-    } catch (programmingError) {
-      this.#reject(programmingError);
-    }
+    const failure = noResponseOf(error);
+    if (failure) this.#breakOff(failure);
+    else this.#reject(error);
   }
 
   get #isRead(): boolean {
     return this.#head !== undefined && this.#head.status < 300;
   }
 
-  #breakOff(cause: string, proxy?: string): void {
-    if (this.#head === undefined) this.#reject(new NoResponse(cause, proxy));
+  #breakOff(failure: NoResponse): void {
+    const { reason: cause } = failure;
+    if (this.#head === undefined) this.#reject(failure);
     else this.#finish({ kind: "broken", cause });
     this.#isOver = true;
   }
@@ -121,14 +109,6 @@ function responseHeaders(headers: Readonly<Record<string, Header>>): HttpRespons
       return typeof value === "string" ? [value] : value;
     },
   };
-}
-
-/** The short code of a network error. Its message is dropped: undici's may quote what was received. */
-function networkCode(error: unknown): string {
-  if (error instanceof errors.HTTPParserError) return "NOT_HTTP"; // has no code most of the time
-  const code = codeOf(error);
-  if (code === undefined || PROGRAMMING_ERRORS.has(code) || code.startsWith("ERR_INVALID_")) throw error;
-  return error instanceof errors.SocketError ? "CONNECTION_LOST" : code;
 }
 
 /** Collects the pieces of a body in one buffer, so that a piece of one byte takes one byte. */

@@ -45,7 +45,10 @@ export interface HttpResponse {
 /** The code of what did not come in time. */
 export const TIMED_OUT = "TIMED_OUT";
 
-/** No status line came: connection refused or reset, time-out. `reason` is a short code such as `ECONNREFUSED`. */
+/**
+ * No response came that can be read: connection refused or reset, time-out, something other than HTTP. `reason` is a short
+ * code such as `ECONNREFUSED`.
+ */
 export class NoResponse extends Error {
   override readonly name = "NoResponse";
   readonly kind = "no-response";
@@ -53,15 +56,29 @@ export class NoResponse extends Error {
   /** The proxy that opened no tunnel, without credentials; undefined if none is at fault. */
   readonly proxy: string | undefined;
 
-  constructor(reason: string, proxy?: string) {
+  /** @param says why the HTTP parser refused what came */
+  constructor(reason: string, proxy?: string, says?: string) {
+    const code = says === undefined ? reason : `${reason}: ${says}`;
     super(
       proxy === undefined
-        ? `no response (${reason})`
-        : `no connection through the proxy ${proxy} (${reason})`,
+        ? `${answerWith(reason) ?? "no response"} (${code})`
+        : `no connection through the proxy ${proxy} (${code})`,
     );
     this.reason = reason;
     this.proxy = proxy;
   }
+
+  /** An answer came, but none that can be read. */
+  get isAnswer(): boolean {
+    return answerWith(this.reason) !== undefined;
+  }
+}
+
+function answerWith(reason: string): string | undefined {
+  if (reason === "NOT_HTTP") return "something that is not HTTP";
+  if (reason === "UND_ERR_HEADERS_OVERFLOW") return "a response with more than 16 KB of headers";
+  const isMalformed = reason.startsWith("HPE_") || reason === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH";
+  return isMalformed ? "a response that is not valid HTTP" : undefined;
 }
 
 /** Sends a request once. Follows no redirects, performs no retries, adds no credentials. */

@@ -6,8 +6,8 @@ import type { Socket } from "node:net";
 import type { buildConnector as undici } from "undici";
 import buildConnector from "undici/lib/core/connect.js";
 import Agent from "undici/lib/dispatcher/agent.js";
-import { codeOf } from "../../errors/sync-error.ts";
 import { onAbort } from "../../runtime/on-abort.ts";
+import { noResponseOf } from "./network-error.ts";
 import { ResponseCollector } from "./response-collector.ts";
 import {
   type HttpResponse,
@@ -46,7 +46,9 @@ export class UndiciTransport implements Transport {
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       // The total time-out in `send` replaces undici's own timers.
-      connect: skippingInterimResponses(proxy === undefined ? connect : proxyTunnel(proxy, connect, limits)),
+      connect: skippingInterimResponses(
+        endingWithItsError(proxy === undefined ? connect : proxyTunnel(proxy, connect, limits)),
+      ),
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -107,20 +109,30 @@ function proxyTunnel(proxy: URL, connect: Connect, limits: TunnelLimits): Connec
 async function openTunnel(proxy: URL, target: string, { timeoutMs, signal }: TunnelLimits): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const request = connectRequest(proxy, target, signal);
-  const fail = (code: string): void => {
-    reject(new NoResponse(code, proxy.origin));
+  const fail = (failure: NoResponse): void => {
+    reject(failure);
     request.destroy();
   };
+  const failWith = (code: string): void => fail(new NoResponse(code, proxy.origin));
   // Not the time without a byte: a proxy may send one now and then, for ever.
-  const timer = setTimeout(() => fail("TIMED_OUT"), timeoutMs);
-  request.once("connect", ({ statusCode = 0 }, socket: Socket) => {
+  const timer = setTimeout(() => failWith(TIMED_OUT), timeoutMs);
+  request.once("connect", ({ statusCode = 0, headers }, socket: Socket) => {
     if (statusCode >= 200 && statusCode < 300) return resolve(socket);
     socket.destroy();
-    fail(`PROXY_STATUS_${statusCode}`);
+    const takesNoPassword = statusCode === 407 && offersOtherLogins(headers["proxy-authenticate"]);
+    failWith(takesNoPassword ? "PROXY_WITHOUT_BASIC" : `PROXY_STATUS_${statusCode}`);
   });
-  request.on("error", (error) => fail(codeOf(error) ?? "NOT_HTTP"));
+  request.on("error", (error) =>
+    fail(noResponseOf(error, proxy.origin) ?? new NoResponse("NOT_HTTP", proxy.origin)),
+  );
   request.end();
   return promise.finally(() => clearTimeout(timer));
+}
+
+/** Whether a proxy names ways to log in, and none that takes a user name and a password (Basic, RFC 7617). */
+function offersOtherLogins(challenges: string | string[] | undefined): boolean {
+  const offered = [challenges ?? []].flat().join(", ");
+  return offered !== "" && !/(?:^|,)\s*Basic(?:[\s,]|$)/i.test(offered);
 }
 
 function connectRequest(proxy: URL, target: string, signal: AbortSignal): ClientRequest {
@@ -138,6 +150,20 @@ function connectRequest(proxy: URL, target: string, signal: AbortSignal): Client
     signal,
     headers: { host: target, ...(username === "" ? {} : { "proxy-authorization": authorization }) },
   });
+}
+
+/**
+ * Wraps a connector: an error of the connection ends it. With TLS 1.3 a server refuses a client after its handshake, with an
+ * alert before the end of the connection: undici would report the end.
+ */
+function endingWithItsError(connect: Connect): Connect {
+  return (options, callback) => {
+    connect(options, (...outcome) => {
+      const [failure, socket] = outcome;
+      if (failure === null) socket.once("error", (error) => socket.destroy(error));
+      callback(...outcome);
+    });
+  };
 }
 
 /**

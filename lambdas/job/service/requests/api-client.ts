@@ -11,12 +11,13 @@ import {
   isFailure,
   isThrottled,
   isTimeOut,
+  NotJson,
   redirected,
   requestName,
-  UnusableBody,
 } from "./failure.ts";
 import { askedWaitMs, statusClass } from "./retry.ts";
 import type { Sender } from "./sender.ts";
+import { unusableBody } from "./unusable-body.ts";
 
 /** What one GET asks for, and what its result is. */
 export interface ApiRequest<T> {
@@ -111,7 +112,11 @@ export class ApiClient {
     if (status === 202) throw request.pending(waitMs());
     switch (statusClass(status)) {
       case "read":
-        return readBody(request, response);
+        try {
+          return readBody(request, response);
+        } catch (error) {
+          throw error instanceof NotJson ? unusableBody(response, error) : error;
+        }
       case "retry":
         throw new BadStatus(status, waitMs());
       case "redirect":
@@ -130,25 +135,19 @@ function readBody<T>(request: ApiRequest<T>, response: HttpResponse): T {
     case "oversize":
       return request.oversize();
     case "foreign":
-      throw foreignEncoding(requestName("GET", request.url));
+      throw foreignEncoding(requestName("GET", request.url), response);
     case "broken":
-      throw new UnusableBody(
-        `a body that broke off (${body.cause})`,
-        "Check the network between here and the service.",
-        { cutBy: body.cause },
-      );
+      throw unusableBody(response);
     case "unread":
       throw new TypeError("the transport did not read a 2xx body");
   }
 }
 
-function foreignEncoding(request: string): SyncError {
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `${request} was answered in a content encoding that was not asked for (accepted: gzip, br). Look for a proxy ` +
-      "between here and the service that changes it.",
-    { fields: { request } },
-  );
+function foreignEncoding(request: string, response: HttpResponse): SyncError {
+  const { message, remedy } = unusableBody(response);
+  return new SyncError("UNEXPECTED_RESPONSE", `${request} was answered with ${message}. ${remedy}`, {
+    fields: { request },
+  });
 }
 
 /** The URL of a path of the interface, below the base. The path is not resolved, so it cannot leave the origin. */

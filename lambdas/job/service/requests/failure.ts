@@ -3,9 +3,13 @@
 import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import { parseUrl } from "../../network/hosts.ts";
 import { type Address, type HttpResponse, NoResponse, TIMED_OUT } from "../http/transport.ts";
+import { type AddressOption, connectionRemedy, type FailedRequest, peerOf } from "./connection-problem.ts";
 
 /** A retry may succeed. */
 export type Failure = NoResponse | UnusableBody | BadStatus;
+
+const NOT_THE_SERVICE =
+  "Check that --base-url is the service itself and not a web page. If it is right, ask the service's operator.";
 
 /** A 2xx body that is unusable. Never quotes the body. */
 export class UnusableBody extends Error {
@@ -19,7 +23,7 @@ export class UnusableBody extends Error {
 
   constructor(
     why: string,
-    remedy = "Check that --base-url is the service itself and not a web page.",
+    remedy = NOT_THE_SERVICE,
     { code = "SERVICE_UNAVAILABLE", cutBy }: { readonly code?: ErrorCode; readonly cutBy?: string } = {},
   ) {
     super(why);
@@ -28,6 +32,12 @@ export class UnusableBody extends Error {
     this.cutBy = cutBy;
   }
 }
+
+/** One that is no JSON. */
+export class NotJson extends UnusableBody {}
+
+/** One that is no text in UTF-8 either. */
+export class NotUtf8 extends NotJson {}
 
 export class BadStatus extends Error {
   override readonly name = "BadStatus";
@@ -88,108 +98,6 @@ export function unexpectedStatus(request: string, status: number): SyncError {
   );
 }
 
-/** OpenSSL's codes for a certificate that is not from an authority that this machine trusts. */
-const UNTRUSTED: ReadonlySet<string> = new Set([
-  "CERT_UNTRUSTED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
-
-const NOT_TLS: ReadonlySet<string> = new Set(["ERR_SSL_WRONG_VERSION_NUMBER", "EPROTO"]);
-
-/** What servers do that expect TLS and get plain HTTP. */
-const NOT_PLAIN: ReadonlySet<string> = new Set(["CONNECTION_LOST", "NOT_HTTP"]);
-
-/** A request that failed so many times. `addressOption`: what says where it goes. */
-interface FailedRequest {
-  readonly request: string;
-  readonly url: Pick<Address, "href">;
-  readonly failures: number;
-  readonly addressOption?: AddressOption;
-}
-
-type AddressOption = "--base-url" | "--auth-url";
-
-/** The error for a connection that no retry can fix; undefined for others. @param hasResponded the server, in this run */
-export function permanentProblem(
-  { request, url: { href }, failures, addressOption = "--base-url" }: FailedRequest,
-  failure: Failure,
-  hasResponded: boolean,
-): SyncError | undefined {
-  if (failure.kind !== "no-response") return undefined;
-  const { reason, proxy } = failure;
-  const url = new URL(href);
-  const problem =
-    proxy === undefined
-      ? (tlsProblem(url.host, reason, addressOption) ??
-        serviceProblem(url, reason, hasResponded, addressOption))
-      : (tlsProblem(`the proxy ${proxy}`, reason, "HTTPS_PROXY") ?? proxyProblem(proxy, reason));
-  if (problem === undefined) return undefined;
-  return new SyncError("SERVICE_UNAVAILABLE", `${request} failed: ${problem}`, {
-    fields: { request, attempts: failures, cause: reason, status: null },
-  });
-}
-
-function tlsProblem(peer: string, reason: string, setting: string): string | undefined {
-  if (UNTRUSTED.has(reason)) {
-    return (
-      `the certificate of ${peer} is not from an authority that this machine trusts (${reason}). If your network or the ` +
-      "service uses a private certificate authority, set the environment variable NODE_EXTRA_CA_CERTS to the path of " +
-      `its certificate (PEM). Otherwise check ${setting}.`
-    );
-  }
-  if (reason === "CERT_HAS_EXPIRED" || reason === "CERT_NOT_YET_VALID") {
-    const when = reason === "CERT_HAS_EXPIRED" ? "has expired" : "is not valid yet";
-    return `the certificate of ${peer} ${when} (${reason}). Check this machine's clock. If it is right, ask the operator.`;
-  }
-  if (reason === "ERR_TLS_CERT_ALTNAME_INVALID" || reason === "HOSTNAME_MISMATCH") {
-    return `the certificate of ${peer} is for other hosts (${reason}). Check the host of ${setting}.`;
-  }
-  if (/^(?:ERR_TLS_)?CERT_|^INVALID_(?:CA|PURPOSE)$/.test(reason)) {
-    return `the certificate of ${peer} is not valid (${reason}). Ask the operator.`;
-  }
-  if (NOT_TLS.has(reason)) {
-    return `${peer} does not use TLS (${reason}). Check the port of ${setting}, and whether it begins with https:.`;
-  }
-  return undefined;
-}
-
-function serviceProblem(
-  url: URL,
-  reason: string,
-  hasResponded: boolean,
-  addressOption: AddressOption,
-): string | undefined {
-  if (hasResponded) return undefined;
-  if (url.protocol === "http:" && NOT_PLAIN.has(reason)) {
-    return `${url.host} does not answer plain HTTP (${reason}). If it uses TLS, ${addressOption} must begin with https:.`;
-  }
-  if (reason !== "ENOTFOUND") return undefined;
-  return (
-    `the host ${url.hostname} was not found (ENOTFOUND). Check ${addressOption}. If this network reaches the internet through ` +
-    "a proxy, set the environment variable HTTPS_PROXY."
-  );
-}
-
-function proxyProblem(proxy: string, reason: string): string | undefined {
-  switch (reason) {
-    case "PROXY_STATUS_407":
-      return (
-        `the proxy ${proxy} requires a user name and a password, or refused them (status 407). Set HTTPS_PROXY with both: ` +
-        "http://user:password@host:port, special characters percent-encoded."
-      );
-    case "PROXY_STATUS_403":
-      return `the proxy ${proxy} does not permit connections to the service (status 403). Ask your network's operator.`;
-    case "ENOTFOUND":
-      return `the host of the proxy ${proxy} was not found (ENOTFOUND). Check HTTPS_PROXY.`;
-    default:
-      return undefined;
-  }
-}
-
 /** After the last attempt. `THROTTLED` when its response was 429, else `SERVICE_UNAVAILABLE` or what the failure says. */
 export function attemptsExhausted(
   { request, failures, addressOption = "--base-url" }: Omit<FailedRequest, "url">,
@@ -207,19 +115,12 @@ export function attemptsExhausted(
 }
 
 function remedy(failure: Failure, addressOption: AddressOption): string {
-  if (failure.kind === "no-response") {
-    const { proxy } = failure;
-    return proxy === undefined
-      ? `Check ${addressOption} and the network between here and the service, then run again.`
-      : `Check the proxy ${proxy}, which HTTPS_PROXY names, then run again. To reach the service directly, add its host ` +
-          "to NO_PROXY.";
-  }
+  if (failure.kind === "no-response") return connectionRemedy(failure, addressOption);
   if (failure.remedy !== undefined) return `${failure.remedy} Then run again.`;
   if (isThrottled(failure)) {
     return "Run again later, and lower --requests-per-minute to what the service's operator allows you.";
   }
-  const peer = addressOption === "--base-url" ? "service" : "identity provider";
-  return `The problem is on the ${peer}'s side: run again later.`;
+  return `The problem is on ${peerOf(addressOption)}'s side: run again later. If this address has never worked, check ${addressOption}.`;
 }
 
 /** A 429 that is not retried. @param waitMs what `Retry-After` says */

@@ -9,8 +9,14 @@ export interface ProxyServer extends LocalServer {
   readonly requests: readonly string[];
 }
 
-/** @param target the URL of the server that tunnels lead to, or the status that refuses them */
-export async function proxyServer(target: string | number): Promise<ProxyServer> {
+/**
+ * @param target the URL of the server that tunnels lead to, or the status that refuses them
+ * @param challenges the values of `Proxy-Authenticate` of a refusal, each in a header of its own
+ */
+export async function proxyServer(
+  target: string | number,
+  challenges: readonly string[] = [],
+): Promise<ProxyServer> {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
@@ -19,7 +25,8 @@ export async function proxyServer(target: string | number): Promise<ProxyServer>
   server.on("connect", ({ url, headers }, socket) => {
     requests.push([`CONNECT ${url}`, headers["proxy-authorization"] ?? []].flat().join(" "));
     if (typeof target === "number") {
-      socket.end(`HTTP/1.1 ${target} No\r\ncontent-length: 0\r\n\r\n`);
+      const headers = challenges.map((challenge) => `proxy-authenticate: ${challenge}\r\n`).join("");
+      socket.end(`HTTP/1.1 ${target} No\r\n${headers}content-length: 0\r\n\r\n`);
       return;
     }
     const inner = connect(Number(new URL(target).port), "127.0.0.1", () => {

@@ -72,6 +72,23 @@ describe("a tunnel", () => {
   );
 
   it.each([
+    [["Negotiate"], "PROXY_WITHOUT_BASIC"],
+    [["Negotiate", "NTLM"], "PROXY_WITHOUT_BASIC"],
+    [['Digest realm="proxy", nonce="n", NTLM'], "PROXY_WITHOUT_BASIC"],
+    [["Basicker"], "PROXY_WITHOUT_BASIC"],
+    [["NTLM", 'basic realm="proxy"'], "PROXY_STATUS_407"],
+    [['Negotiate, Basic realm="proxy"'], "PROXY_STATUS_407"],
+    [["Basic"], "PROXY_STATUS_407"],
+    [[], "PROXY_STATUS_407"],
+  ])("that needs a login of the kinds %j is refused with %s", async (challenges, reason) => {
+    await using proxy = await proxyServer(407, challenges);
+
+    const error = await errorOf(through(withUser(proxy.url)).send(get("https://service.test")));
+
+    expect(error).toMatchObject({ reason, proxy: proxy.url });
+  });
+
+  it.each([
     ["nothing listens", undefined, "ECONNREFUSED"],
     ["something else than HTTP comes", "garbage\r\n\r\n", "HPE_INVALID_CONSTANT"],
     ["nothing comes", "", "TIMED_OUT"],

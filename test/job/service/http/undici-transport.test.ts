@@ -78,16 +78,16 @@ describe("an attempt", () => {
   });
 
   it.each([
-    ["gzip", gzipSync(TEXT.repeat(9)).subarray(0, 20)],
-    ["gzip", Buffer.from("no gzip")],
-    ["gzip", Buffer.alloc(0)],
-    ["br", brotliCompressSync(TEXT.repeat(9)).subarray(0, 9)],
-  ])("calls a damaged %s body broken", async (encoding, body) => {
+    ["gzip", "CUT_OFF", gzipSync(TEXT.repeat(9)).subarray(0, 20)],
+    ["gzip", "UNDECODABLE", Buffer.from("no gzip")],
+    ["br", "CUT_OFF", brotliCompressSync(TEXT.repeat(9)).subarray(0, 9)],
+    ["br", "UNDECODABLE", Buffer.from(TEXT)],
+  ])("calls a damaged %s body broken (%s)", async (encoding, cause, body) => {
     await using server = await httpServer((_, response) =>
       response.setHeader("content-encoding", encoding).end(body),
     );
 
-    expect((await transport().send(get(server.url))).body).toEqual({ kind: "broken", cause: "UNDECODABLE" });
+    expect((await transport().send(get(server.url))).body).toEqual({ kind: "broken", cause });
   });
 
   it.each([
@@ -133,7 +133,11 @@ describe("an attempt", () => {
   it.each([
     ["shorter than announced", "content-length: 100\r\n\r\nhalf"],
     ["without its last chunk", "transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n"],
-    ["with a chunk that is none", "transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\ncanary\r\n", "NOT_HTTP"],
+    [
+      "with a chunk that is none",
+      "transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\ncanary\r\n",
+      "HPE_INVALID_CHUNK_SIZE",
+    ],
   ])("calls a body %s broken", async (_, rest, cause = "CONNECTION_LOST") => {
     await using server = await rawServer((socket) => socket.end(`HTTP/1.1 200 OK\r\n${rest}`));
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { CANARY } from "../../../simulator/account.ts";
 import type { Fault } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, fetchAll, said, secrets } from "../connection.ts";
@@ -60,6 +61,36 @@ describe("a response that no retry can fix", () => {
       message: expect.stringContaining("gzip, br"),
     });
     expect(said(error, connection.log)).not.toContain("canary-body");
+  });
+});
+
+describe("a host that answers, but is not the service", () => {
+  it.each([
+    ["session", 200, "<html>", "UNEXPECTED_RESPONSE"],
+    ["session", 401, "", "ACCOUNT_DISABLED"],
+    ["session", 403, "", "UNEXPECTED_RESPONSE"],
+    ["session", 404, "", "LOGIN_REFUSED"],
+    ["session", 405, "", "UNEXPECTED_RESPONSE"],
+    ["session", 501, "", "SERVICE_UNAVAILABLE"],
+    ["session", 503, "", "SERVICE_UNAVAILABLE"],
+    ["basic", 200, "<html>", "SERVICE_UNAVAILABLE"],
+    ["basic", 200, '{"status":"ok"}', "UNEXPECTED_RESPONSE"],
+    ["basic", 204, "", "SERVICE_UNAVAILABLE"],
+    ["basic", 401, "", "UNAUTHENTICATED"],
+    ["basic", 403, "", "NOT_ENTITLED"],
+    ["basic", 404, "", "UNEXPECTED_RESPONSE"],
+    ["basic", 503, "", "SERVICE_UNAVAILABLE"],
+  ] as const)("leads the reader to --base-url (%s, %i %s)", async (method, answer, body, code) => {
+    await using server = await httpServer((_, response) => response.writeHead(answer).end(body));
+    const { email, password } = CANARY;
+    await using connection = await connect(
+      {},
+      { baseUrl: server.url, credentials: { method, email, password } },
+    );
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({ code, message: expect.stringContaining("--base-url") });
   });
 });
 

@@ -6,11 +6,11 @@ import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-sto
 import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { decodeText, isObject, type JsonObject, parseBody } from "../../events/shape.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
+import { permanentProblem } from "../../requests/connection-problem.ts";
 import {
   attemptsExhausted,
   BadStatus,
   type Failure,
-  permanentProblem,
   redirected,
   requestName,
   throttled,
@@ -18,6 +18,7 @@ import {
 } from "../../requests/failure.ts";
 import { retryAfterMs, statusClass } from "../../requests/retry.ts";
 import { ServiceCounts } from "../../requests/sender.ts";
+import { unusableBody } from "../../requests/unusable-body.ts";
 import { isOver } from "./is-over.ts";
 
 export interface TokenEndpointOptions {
@@ -63,14 +64,22 @@ type Refusal = (typeof REFUSALS)[number];
 
 const BODY_CAP_BYTES = 65_536;
 
+const NO_OBJECT = new UnusableBody("a body that is not a JSON object");
+
 /** Sends each request once, to the exact origin of `authUrl`. */
 export class TokenEndpoint {
   readonly url: URL;
   readonly #options: TokenEndpointOptions;
+  #hasResponded = false;
 
   constructor(options: TokenEndpointOptions) {
     this.#options = options;
     this.url = identityEndpoint(options.authUrl, "token");
+  }
+
+  /** Whether any response has come so far. */
+  get hasResponded(): boolean {
+    return this.#hasResponded;
   }
 
   /**
@@ -96,6 +105,7 @@ export class TokenEndpoint {
     counts.requests += 1;
     try {
       const response = await transport.send(request);
+      this.#hasResponded = true;
       counts.bytes += response.decodedBytes;
       const { refresh_token } = grant;
       return this.#read(response, { client_id, refresh_token, obtainedAtMs, hasWorked });
@@ -115,9 +125,8 @@ export class TokenEndpoint {
     const members = body.kind === "whole" ? jsonMembers(body.bytes) : undefined;
     switch (statusClass(status)) {
       case "read":
-        return body.kind === "broken"
-          ? this.#lost(new UnusableBody(`a body that broke off (${body.cause})`, "Check the network."))
-          : this.#tokensIn(members, sent, status);
+        if (members !== undefined) return this.#tokensIn(members, sent, status);
+        return this.#withoutTokens(response);
       case "retry":
         return this.#lost(new BadStatus(status));
       case "renew":
@@ -130,14 +139,23 @@ export class TokenEndpoint {
     }
   }
 
+  /** A 2xx that is no JSON object. */
+  #withoutTokens(response: HttpResponse): TokenAnswer {
+    const problem = unusableBody(response, NO_OBJECT, "--auth-url");
+    if (response.body.kind === "broken") return this.#lost(problem);
+    return { ...this.#unusable(problem.message, response.status), kind: "lost" };
+  }
+
   /** Reads a 2xx. An `expires_in` that is no number is as good as none: the tokens matter more. */
-  #tokensIn(members: JsonObject | undefined, sent: Sent, status: number): TokenAnswer {
-    if (members === undefined) return { ...this.#unusable("is not a JSON object"), kind: "lost" };
+  #tokensIn(members: JsonObject, sent: Sent, status: number): TokenAnswer {
     const { access_token, token_type, refresh_token, expires_in } = members;
     const refreshToken = isToken(refresh_token) ? refresh_token : undefined;
     const hasTokens = isToken(access_token) || refreshToken !== undefined;
     if (!hasTokens && isOver(status, members, sent.hasWorked)) return { kind: "over", status };
-    const unusable = (problem: string): FailedAnswer => ({ ...this.#unusable(problem), refreshToken });
+    const unusable = (problem: string): FailedAnswer => ({
+      ...this.#unusable(`a body that ${problem}`),
+      refreshToken,
+    });
     if (access_token === undefined) return unusable("has no access_token");
     if (!isToken(access_token)) return unusable("has an access_token that cannot be sent in a header");
     if (token_type === undefined) return unusable("has no token_type");
@@ -170,8 +188,8 @@ export class TokenEndpoint {
     return this.#unexpected(named ? `an error (${named})` : "nothing that OAuth 2.0 defines", status);
   }
 
-  #unusable(problem: string): FailedAnswer {
-    return this.#unexpected(`a body that ${problem}, so there is no usable access token`, 200);
+  #unusable(body: string, status = 200): FailedAnswer {
+    return this.#unexpected(`${body}, so there is no usable access token`, status);
   }
 
   #unexpected(what: string, status: number): FailedAnswer {
@@ -188,15 +206,13 @@ export class TokenEndpoint {
     };
   }
 
-  #lost(failure: Failure): FailedAnswer {
+  #lost(failure: Failure): TokenAnswer {
     const request = requestName("POST", this.url);
-    return {
-      kind: "lost",
-      error: (failures) => {
-        const failed = { request, url: this.url, failures, addressOption: "--auth-url" } as const;
-        return permanentProblem(failed, failure, false) ?? attemptsExhausted(failed, failure);
-      },
+    const error = (failures: number): SyncError => {
+      const failed = { request, url: this.url, failures, addressOption: "--auth-url" } as const;
+      return permanentProblem(failed, failure, this.#hasResponded) ?? attemptsExhausted(failed, failure);
     };
+    return { kind: "lost", error };
   }
 }
 

@@ -249,7 +249,7 @@ class Pages {
       return new SyncError(
         "NOT_ENTITLED",
         `The account may not list events (${request} was answered with status 403). Ask the service's operator to ` +
-          "license events for it.",
+          "license events for it. If this address has never worked, check --base-url.",
         { fields: { request, status } },
       );
     if (this.#count === 0) return unexpectedStatus(request, status);

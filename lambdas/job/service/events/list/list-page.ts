@@ -161,8 +161,9 @@ class PageReader {
     const shape = describeValue(text, this.#shownName, isSmall ? { start: 0 } : span);
     return new SyncError(
       "UNEXPECTED_RESPONSE",
-      `The list of events was not found in the response, whose shape is ${shape}. Set --list-pointer to its place, ` +
-        "for example --list-pointer /data/items; it must be an array, or an object whose keys are uuids.",
+      `The list of events was not found in the response, whose shape is ${shape}. Check that --base-url is the service; if ` +
+        "it is, set --list-pointer to the place of the list, for example --list-pointer /data/items; it must be an array, " +
+        "or an object whose keys are uuids.",
       { fields: { shape } },
     );
   }

@@ -225,10 +225,31 @@ describe("a renewal whose answer does not come", () => {
 
     expect(error).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining("status 200 and a body that is not a JSON object"),
+      message: expect.stringContaining("status 200 and a web page"),
     });
     expect(world.authorized.provider.counts.refreshes).toBe(3);
     expect(said(error, world.log)).not.toMatch(/canary|undefined/i);
+  });
+
+  it.each([
+    [{ body: "" }, "UNEXPECTED_RESPONSE", "with status 200 and an empty body, so there is no"],
+    [
+      { body: "{}", headers: { "content-encoding": "deflate" } },
+      "UNEXPECTED_RESPONSE",
+      "and a body in the content encoding deflate (accepted: gzip, br), so there is no usable access token. Check that --auth-url",
+    ],
+    [
+      { body: "{}", headers: { "content-encoding": "gzip" } },
+      "SERVICE_UNAVAILABLE",
+      "and is not. Look for a proxy between here and the identity provider that changes bodies.",
+    ],
+  ])("but %j does, says what came", async (answer, code, says) => {
+    await using world = await RotationWorld.start(always({ kind: "status", status: 200, ...answer }));
+
+    const error = await errorOf(world.renewOnce());
+
+    expect(error).toMatchObject({ code, message: expect.stringContaining(says) });
+    expect(world.authorized.provider.counts.refreshes).toBe(3);
   });
 
   it.each([

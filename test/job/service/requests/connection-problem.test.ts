@@ -1,0 +1,325 @@
+import type { TlsOptions } from "node:tls";
+import { describe, expect, it } from "vitest";
+import { NoResponse, type Transport } from "../../../../lambdas/job/service/http/transport.ts";
+import { connect, errorOf } from "../connection.ts";
+import { httpServer, type LocalServer, rawServer } from "../http/local-server.ts";
+import { proxyServer } from "../http/proxy-server.ts";
+import { scriptedTransport } from "../http/scripted-transport.ts";
+import { type Certificate, SHORT_DH, tlsServer } from "../http/tls-server.ts";
+
+const HOST = "service.test:8443";
+
+/** A transport that fails like this each time, after so many responses. */
+const failing = (error: NoResponse, afterResponses = 0): Transport & { readonly attempts: () => number } => {
+  const inner = scriptedTransport();
+  let attempts = 0;
+  return {
+    send: async (request) => {
+      if (inner.sent.length < afterResponses) return inner.send(request);
+      attempts += 1;
+      throw error;
+    },
+    close: inner.close,
+    attempts: () => attempts,
+  };
+};
+
+describe("a connection that no retry can fix", () => {
+  it.each([
+    [
+      "SELF_SIGNED_CERT_IN_CHAIN",
+      `the certificate of ${HOST} is not from an authority`,
+      "NODE_EXTRA_CA_CERTS",
+    ],
+    [
+      "DEPTH_ZERO_SELF_SIGNED_CERT",
+      `the certificate of ${HOST} is not from an authority`,
+      "NODE_EXTRA_CA_CERTS",
+    ],
+    [
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+      `the certificate of ${HOST} came without the certificate of its issuer`,
+      "Browsers may work nevertheless",
+    ],
+    ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", `the certificate of ${HOST} is not from`, "NODE_EXTRA_CA_CERTS"],
+    ["CERT_HAS_EXPIRED", `the certificate of ${HOST} has expired`, "this machine's clock"],
+    ["CERT_NOT_YET_VALID", `the certificate of ${HOST} is not valid yet`, "this machine's clock"],
+    [
+      "ERR_TLS_CERT_ALTNAME_INVALID",
+      `the certificate of ${HOST} is for other hosts`,
+      "the host of --base-url",
+    ],
+    ["CERT_REVOKED", `the certificate of ${HOST} is not valid`, "Ask the operator"],
+    ["PATH_LENGTH_EXCEEDED", `the certificate of ${HOST} is not valid`, "Ask the operator"],
+    ["UNSPECIFIED", `the certificate of ${HOST} is not valid`, "Ask the operator"],
+    ["EE_KEY_TOO_SMALL", `the certificate of ${HOST} is too weak`, "its key is too short. Ask the operator"],
+    ["CA_KEY_TOO_SMALL", `the certificate of ${HOST} is too weak`, "the key of its authority is too short"],
+    ["CA_MD_TOO_WEAK", `the certificate of ${HOST} is too weak`, "SHA-1. Ask the operator for a new one"],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", `${HOST} does not use TLS`, "the port of --base-url"],
+    ["EPROTO", `${HOST} does not use TLS`, "the port of --base-url"],
+    ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", `${HOST} refuses the TLS connection`, "a client certificate"],
+    ["ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY", `${HOST} refuses the TLS connection`, "outdated ciphers"],
+    ["ERR_SSL_NO_CIPHERS_AVAILABLE", `${HOST} refuses the TLS connection`, "the host of --base-url"],
+    ["ERR_SSL_EE_KEY_TOO_SMALL", `${HOST} uses a key that is too weak for TLS`, "2,048 bits"],
+    ["ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE", `${HOST} requires a client certificate`, "Check --base-url"],
+    ["NOT_HTTP", `${HOST} answers, but not in HTTP`, "the port of --base-url"],
+    ["ENOTFOUND", "the host service.test was not found", "HTTPS_PROXY"],
+  ])("such as %s ends the run after one attempt", async (reason, problem, remedy) => {
+    const transport = failing(new NoResponse(reason));
+    await using connection = await connect({}, { baseUrl: `https://${HOST}`, transport });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      isRetryable: true,
+      fields: { request: "POST /v1/auth/login", attempts: 1, cause: reason },
+    });
+    expect(error).toHaveProperty(
+      "message",
+      expect.stringContaining(`POST /v1/auth/login failed: ${problem}`),
+    );
+    expect(error).toHaveProperty("message", expect.stringContaining(remedy));
+    expect(transport.attempts()).toBe(1);
+  });
+
+  it.each([
+    ["PROXY_STATUS_407", "the proxy http://proxy.test:3128 requires a user name and a password"],
+    [
+      "PROXY_WITHOUT_BASIC",
+      "the proxy http://proxy.test:3128 accepts only logins such as Negotiate or NTLM (status 407)",
+    ],
+    ["PROXY_STATUS_403", "the proxy http://proxy.test:3128 does not permit connections to the service"],
+    ["ENOTFOUND", "the host of the proxy http://proxy.test:3128 was not found"],
+    [
+      "SELF_SIGNED_CERT_IN_CHAIN",
+      "the certificate of the proxy http://proxy.test:3128 is not from an authority",
+    ],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", "the proxy http://proxy.test:3128 does not use TLS"],
+  ])("for the proxy's sake, such as %s, ends the run after one attempt", async (reason, problem) => {
+    const transport = failing(new NoResponse(reason, "http://proxy.test:3128"));
+    await using connection = await connect({}, { baseUrl: `https://${HOST}`, transport });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toHaveProperty("message", expect.stringContaining(problem));
+    expect(transport.attempts()).toBe(1);
+  });
+
+  it("is one with a certificate of an unknown authority", async () => {
+    await using target = await httpServer((_, response) => response.end("[]"));
+    await using server = await tlsServer("service", target.url);
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toHaveProperty("message", expect.stringContaining("NODE_EXTRA_CA_CERTS"));
+    expect(connection.service.counts).toMatchObject({ requests: 1, retries: 0 });
+  });
+
+  it.each(["https:", "http:"])("is one with %s to a port for the other", async (protocol) => {
+    await using target = await httpServer((_, response) => response.end("[]"));
+    await using tls = await tlsServer("service", target.url);
+    const baseUrl =
+      protocol === "https:" ? target.url.replace("http:", "https:") : tls.url.replace("https:", "http:");
+    await using connection = await connect({}, { baseUrl });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toHaveProperty(
+      "message",
+      expect.stringMatching(protocol === "https:" ? /does not use TLS/ : /must begin with https:/),
+    );
+    expect(connection.service.counts).toMatchObject({ requests: 1, retries: 0 });
+  });
+});
+
+/** No request comes as far as a target. */
+const refusing = (options: TlsOptions, certificate: Certificate = "service") =>
+  tlsServer(certificate, "http://127.0.0.1:1", options);
+
+/** A fatal alert in answer to a hello (RFC 5246 §7.2). */
+const alert = (description: number) =>
+  rawServer((socket) => socket.write(Buffer.from([21, 3, 3, 0, 2, 2, description])));
+
+/** The hello of a server that speaks TLS 1.0 whatever the client offers (RFC 2246 §7.4.1.3). */
+const OLD_HELLO = [22, 3, 1, 0, 42, 2, 0, 0, 38, 3, 1, ...Array<number>(32).fill(7), 0, 0, 47, 0];
+
+const OLD = { minVersion: "TLSv1", maxVersion: "TLSv1.1" } as const;
+const TLS_1_2 = { maxVersion: "TLSv1.2" } as const;
+
+describe("a server that refuses TLS before its first response", () => {
+  const refusals: readonly {
+    readonly because: string;
+    readonly start: () => Promise<LocalServer>;
+    readonly cause: string;
+    readonly says: string;
+  }[] = [
+    {
+      because: "it has only TLS 1.1",
+      start: () => refusing(OLD),
+      cause: "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
+      says: "has only an outdated TLS",
+    },
+    {
+      because: "it answers with TLS 1.0 whatever it is offered",
+      start: () => rawServer((socket) => socket.write(Buffer.from(OLD_HELLO))),
+      cause: "ERR_SSL_UNSUPPORTED_PROTOCOL",
+      says: "This program needs TLS 1.2 or 1.3",
+    },
+    {
+      because: "it has no cipher of today",
+      start: () => refusing({ ...TLS_1_2, ciphers: "CAMELLIA128-SHA:@SECLEVEL=0" }, "short"),
+      cause: "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
+      says: "has only outdated ciphers, or requires a client certificate, or does not know this host",
+    },
+    {
+      because: "it requires a client certificate (TLS 1.2)",
+      start: () => refusing({ ...TLS_1_2, requestCert: true, rejectUnauthorized: true }),
+      cause: "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
+      says: "this program has no client certificate",
+    },
+    {
+      because: "its Diffie-Hellman key is too short",
+      start: () =>
+        refusing(
+          { ...TLS_1_2, dhparam: SHORT_DH, ciphers: "DHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0" },
+          "short",
+        ),
+      cause: "ERR_SSL_DH_KEY_TOO_SMALL",
+      says: "uses a key that is too weak for TLS",
+    },
+    {
+      because: "it speaks HTTP/2 only",
+      start: () => refusing({ ALPNProtocols: ["h2"] }),
+      cause: "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL",
+      says: "does not speak HTTP/1.1",
+    },
+    {
+      because: "it does not know the host",
+      start: () => alert(112),
+      cause: "ERR_SSL_TLSV1_UNRECOGNIZED_NAME",
+      says: "Check the host of --base-url",
+    },
+    {
+      because: "it misses a client certificate, in the words of other servers",
+      start: () => alert(42),
+      cause: "ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE",
+      says: "requires a client certificate",
+    },
+  ];
+  it.each(refusals)("is told at once: $because", async ({ start, cause, says }) => {
+    await using server = await start();
+    const baseUrl = server.url.replace("http:", "https:");
+    await using connection = await connect({}, { baseUrl });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: expect.stringContaining(says),
+      fields: { cause },
+    });
+    expect(error).toHaveProperty("message", expect.stringContaining(`(${cause})`));
+    expect(connection.service.counts).toMatchObject({ requests: 1, retries: 0 });
+  });
+
+  it("with an error of its own is asked again", async () => {
+    await using server = await alert(80);
+    await using connection = await connect({}, { baseUrl: server.url.replace("http:", "https:") });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toHaveProperty("message", expect.stringMatching(/failed 6 times.*ALERT_INTERNAL_ERROR/));
+  });
+});
+
+describe("what a person does after the last attempt", () => {
+  it.each([
+    [new NoResponse("EAI_AGAIN"), "no DNS server answered", "set the environment variable HTTPS_PROXY"],
+    [
+      new NoResponse("EAI_AGAIN", "http://proxy.test:3128"),
+      "The name of the proxy could not be looked up",
+      "Check the network of this machine",
+    ],
+    [new NoResponse("ECONNREFUSED"), "no response (ECONNREFUSED)", "Check --base-url and the network"],
+  ])("is named for %s", async (failure, problem, remedy) => {
+    await using connection = await connect({}, { transport: failing(failure) });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toHaveProperty("message", expect.stringContaining(problem));
+    expect(error).toHaveProperty("message", expect.stringContaining(remedy));
+  });
+
+  it.each([
+    [
+      "a header that no parser takes",
+      "HTTP/1.1 200 OK\r\nx: a\u0001b\r\n\r\n",
+      "HPE_INVALID_HEADER_TOKEN: Invalid header value char",
+    ],
+    [
+      "two lengths",
+      "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}",
+      "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
+    ],
+  ])("is named for a response with %s: an answer came", async (_, response, code) => {
+    await using server = await rawServer((socket) => socket.end(response));
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toHaveProperty(
+      "message",
+      `POST /v1/auth/login failed 6 times, the last time with a response that is not valid HTTP (${code}). Check ` +
+        "--base-url, and look for a proxy between here and the service that changes headers, then run again. If there " +
+        "is none, ask the service's operator: a browser may accept more than HTTP allows, this program does not.",
+    );
+  });
+
+  it("is named for more headers than a response may have", async () => {
+    await using server = await httpServer((_, response) => response.setHeader("x", "y".repeat(20_000)).end());
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toHaveProperty(
+      "message",
+      expect.stringContaining("a response with more than 16 KB of headers"),
+    );
+  });
+});
+
+describe("a connection that a retry may fix", () => {
+  it.each(["ENOTFOUND", "CONNECTION_LOST", "NOT_HTTP", "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"])(
+    "is one that ends with %s after a response has come",
+    async (reason) => {
+      const transport = failing(new NoResponse(reason), 1);
+      await using connection = await connect({}, { transport });
+
+      const error = await errorOf(connection.service.list());
+
+      expect(error).toHaveProperty("message", expect.stringMatching(/^GET \/v1\/events failed 6 times/));
+      expect(transport.attempts()).toBe(6);
+    },
+  );
+
+  it("is one that a proxy does not open; the error names the proxy without its credentials", async () => {
+    await using proxy = await proxyServer(502);
+    const https = proxy.url.replace("//", "//user:secret@");
+    await using connection = await connect(
+      {},
+      { baseUrl: "https://service.test", proxies: { http: undefined, https, none: undefined } },
+    );
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toHaveProperty(
+      "message",
+      `POST /v1/auth/login failed 6 times, the last time with no connection through the proxy ${proxy.url} ` +
+        `(PROXY_STATUS_502). Check the proxy ${proxy.url}, which HTTPS_PROXY names, then run again. To reach the ` +
+        "service directly, add its host to NO_PROXY.",
+    );
+    expect(proxy.requests).toHaveLength(6);
+  });
+});

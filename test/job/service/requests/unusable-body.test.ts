@@ -1,0 +1,158 @@
+import type { ServerResponse } from "node:http";
+import { deflateSync, gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { connect, errorOf, said } from "../connection.ts";
+import { httpServer, type LocalServer } from "../http/local-server.ts";
+
+const EVENT = "00000000-0000-4000-8000-000000000000";
+/** Its text must not come up in an error. */
+const CANARY = JSON.stringify({ data: [{ uuid: EVENT, name: "canary München" }] });
+
+/** A service whose login works. */
+const service = (respond: (response: ServerResponse) => void): Promise<LocalServer> =>
+  httpServer((request, response) => {
+    if (request.method === "POST") response.setHeader("set-cookie", "s=1; Path=/").end();
+    else respond(response);
+  });
+
+const sent = (headers: Readonly<Record<string, string>>, body: string | Buffer = "", status = 200) =>
+  service((response) => response.writeHead(status, headers).end(body));
+
+const json = (charset: string) => ({ "content-type": `application/json; charset=${charset}` });
+const NOT_THE_SERVICE =
+  "Check that --base-url is the service itself and not a web page. If it is right, ask the service's operator. Then run again.";
+const UTF8 = "JSON must be in UTF-8: ask the service's operator to send it so. Then run again.";
+
+describe("a body that is no JSON in UTF-8", () => {
+  it.each([
+    ["is empty", () => sent({}), "an empty body", NOT_THE_SERVICE],
+    ["is a 204", () => sent({}, "", 204), "an empty body (status 204)", NOT_THE_SERVICE],
+    [
+      "is empty and says gzip",
+      () => sent({ "content-encoding": "gzip" }, gzipSync("")),
+      "an empty body",
+      NOT_THE_SERVICE,
+    ],
+    [
+      "is a web page",
+      () => sent({ "content-type": "text/html; charset=ISO-8859-1" }, "<p>canary</p>"),
+      "a web page",
+      NOT_THE_SERVICE,
+    ],
+    [
+      "is in ISO-8859-1 and says so",
+      () => sent(json("iso-8859-1"), Buffer.from(CANARY, "latin1")),
+      "a body in ISO-8859-1, as its Content-Type says",
+      UTF8,
+    ],
+    [
+      "is in UTF-16 and says so",
+      () => sent(json('"utf-16le"'), Buffer.from(CANARY, "utf16le")),
+      "a body in UTF-16LE, as its Content-Type says",
+      UTF8,
+    ],
+    [
+      "is in ISO-8859-1 and says UTF-8",
+      () => sent(json("utf-8"), Buffer.from(CANARY, "latin1")),
+      "a body that is not UTF-8",
+      NOT_THE_SERVICE,
+    ],
+    [
+      "says a charset that there is not",
+      () => sent(json("canary"), Buffer.from(CANARY, "latin1")),
+      "a body that is not UTF-8",
+      NOT_THE_SERVICE,
+    ],
+    [
+      "breaks off, in a charset that is not to blame for that",
+      () => sent(json("iso-8859-1"), '{"data": ['),
+      "a body that is not JSON",
+      NOT_THE_SERVICE,
+    ],
+  ])("is retried and named: it %s", async (_, start, what, remedy) => {
+    await using server = await start();
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: `GET /v1/events failed 6 times, the last time with ${what}. ${remedy}`,
+    });
+    expect(said(error, connection.log)).not.toContain("canary");
+  });
+
+  it("is read where its charset is not UTF-8, and its bytes are", async () => {
+    await using server = await sent(json("iso-8859-1"), '{"data": []}');
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    expect((await connection.service.list()).events).toHaveLength(0);
+  });
+});
+
+const CHANGED =
+  "Look for a proxy between here and the service that changes bodies. If there is none, ask the service's operator.";
+
+describe("a content encoding", () => {
+  it.each(["utf-8", "UTF8", "none", "identity", "", "none, utf-8"])("%j is none", async (encoding) => {
+    await using server = await sent({ "content-encoding": encoding }, '{"data": []}');
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    expect((await connection.service.list()).events).toHaveLength(0);
+  });
+
+  it("beside one that is none is decoded", async () => {
+    await using server = await sent({ "content-encoding": "utf-8, gzip" }, gzipSync('{"data": []}'));
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    expect((await connection.service.list()).events).toHaveLength(0);
+  });
+
+  it.each([
+    ["deflate", "the content encoding deflate"],
+    ["zstd", "the content encoding zstd"],
+    ["gzip, br", "the content encoding gzip, br"],
+    ["canary", "a content encoding that is not known"],
+  ])("%s that was not asked for ends the run and is named", async (encoding, named) => {
+    await using server = await sent({ "content-encoding": encoding }, deflateSync(CANARY));
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      message: `GET /v1/events was answered with a body in ${named} (accepted: gzip, br). ${CHANGED}`,
+    });
+    expect(said(error, connection.log)).not.toContain("canary");
+  });
+
+  it.each(["gzip", "br"])("that says %s, where nothing is encoded, is named", async (encoding) => {
+    await using server = await sent({ "content-encoding": encoding }, CANARY);
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message:
+        "GET /v1/events failed 6 times, the last time with a body that says it is in the content encoding " +
+        `${encoding}, and is not. ${CHANGED} Then run again.`,
+    });
+    expect(said(error, connection.log)).not.toContain("canary");
+  });
+
+  it("whose text is cut off is a body that broke off", async () => {
+    const cut = gzipSync(CANARY).subarray(0, -9);
+    await using server = await sent({ "content-encoding": "gzip" }, cut);
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    const error = await errorOf(connection.service.detail(EVENT));
+
+    expect(error).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message:
+        `GET /v1/events/${EVENT} failed 6 times, the last time with a body that broke off (CUT_OFF). Check the ` +
+        "network between here and the service. Then run again.",
+    });
+  });
+});
