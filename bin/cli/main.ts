@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from "commander";
 import { onlyHosts, shownDefect, withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { readProxies, refuseAnyCertificate } from "../../lambdas/job/network/proxies.ts";
+import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { plainText } from "../../lambdas/job/settings-file/settings.ts";
 import { systemBrowser } from "./authorize/system-browser.ts";
@@ -54,6 +55,7 @@ export function commandLine(process: NodeJS.Process, elapsedMs: () => number): P
     stderr: new Terminal(stderr, env),
     signal: stopSignals({ process, elapsedMs }),
     cwd: process.cwd(),
+    clock: systemClock,
     stdin: () => process.stdin,
     openBrowser: systemBrowser(process.platform),
   });
@@ -141,7 +143,8 @@ async function start(
   const proxies = readProxies(environment);
   // Before a run begins: it would be recorded.
   if (spec.options.some((name) => name === "baseUrl" || name === "authUrl")) refuseAnyCertificate(proxies);
-  const commandContext = { ...context, given, environment, proxies };
+  const startedAtMs = context.clock.monotonicMs();
+  const commandContext = { ...context, given, environment, startedAtMs, proxies };
   const accounts = isSet("all") ? given.allAccounts() : undefined;
   const isJson = isSet("json");
   if (accounts !== undefined) return eachAccount(spec, accounts, isJson, commandContext);

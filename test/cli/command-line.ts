@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import type { OpenBrowser } from "../../bin/cli/authorize/system-browser.ts";
 import { main } from "../../bin/cli/main.ts";
 import { Terminal } from "../../bin/cli/output/terminal.ts";
+import { type Clock, systemClock } from "../../lambdas/job/runtime/clock.ts";
 import type { Simulator } from "../simulator/simulator.ts";
 
 export const SYNC = fileURLToPath(new URL("../../bin/sync.ts", import.meta.url));
@@ -40,6 +41,7 @@ interface ProcessOptions extends StartOptions {
 
 export interface SyncOptions extends StartOptions {
   readonly signal?: AbortSignal;
+  readonly clock?: Clock;
   /** What is typed; default: nothing. */
   readonly stdin?: Readable;
   readonly onStderr?: (text: string) => void;
@@ -59,6 +61,7 @@ export async function sync(args: readonly string[], options: SyncOptions): Promi
     stderr: new Terminal(stderr),
     signal,
     cwd,
+    clock: options.clock ?? systemClock,
     stdin: () => stdin,
     openBrowser: options.openBrowser ?? (async () => false),
   });

@@ -4,7 +4,6 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { failedStartEvent, type RunEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
-import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
@@ -42,9 +41,9 @@ export const runCommand = command({
   example: "run --base-url https://service.example --account uk",
   execute: async (values, context) => {
     const { account } = values;
-    const { stderr: terminal, proxies, signal } = context;
+    const { stderr: terminal, proxies, signal, clock } = context;
     const tell = (eventOf: () => Promise<RunEvent | undefined>): Promise<void> =>
-      notify(eventOf, { values, terminal, proxies, signal, clock: systemClock, random: systemRandom });
+      notify(eventOf, { values, terminal, proxies, signal, clock, random: systemRandom });
     const { result, store } = await started(values, context).catch(async (error: unknown) => {
       await tell(async () => failedStartEvent(account, error));
       throw error;
@@ -66,23 +65,28 @@ async function started(
   if (values.limit !== undefined && !values.dryRun) {
     throw new SyncError("CONFIG_INVALID", "--limit needs --dry-run: a published snapshot is never partial.");
   }
-  return withService(values, context, async ({ ports, settings, warehouse, credentials, logger }) => {
-    await credentials.read();
-    const { store, directory } = warehouse;
-    const nowMs = systemClock.now();
-    await directory?.tidy(nowMs, logger);
-    if (directory) await expireRuns(accountStore(directory, settings.account), nowMs, logger);
-    const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
-    const isUnattended = !context.stdin().isTTY;
-    const result = await run({ ...ports, isUnattended }, settings, {
-      trigger: "manual",
-      fresh: values.fresh,
-      overDamaged: values.overDamaged,
-      ...dryRun,
-    });
-    if (result.row.snapshot_id !== null) await credentialsWork(values.credentials);
-    return { result, store };
-  });
+  const isUnattended = !context.stdin().isTTY;
+  return withService(
+    values,
+    context,
+    async ({ ports, settings, warehouse, credentials, logger }) => {
+      await credentials.read();
+      const { store, directory } = warehouse;
+      const nowMs = context.clock.now();
+      await directory?.tidy(nowMs, logger);
+      if (directory) await expireRuns(accountStore(directory, settings.account), nowMs, logger);
+      const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
+      const result = await run(ports, settings, {
+        trigger: "manual",
+        fresh: values.fresh,
+        overDamaged: values.overDamaged,
+        ...dryRun,
+      });
+      if (result.row.snapshot_id !== null) await credentialsWork(values.credentials);
+      return { result, store };
+    },
+    isUnattended,
+  );
 }
 
 /** Nothing can be resumed after that time, and no table reads these files. */

@@ -2,6 +2,7 @@
 
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
+import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import type { OpenBrowser } from "../authorize/system-browser.ts";
@@ -54,11 +55,14 @@ export interface ProcessContext extends Output {
   readonly signal: AbortSignal;
   /** The directory that relative paths start from. */
   readonly cwd: string;
+  readonly clock: Clock;
   readonly stdin: () => Input;
   readonly openBrowser: OpenBrowser;
 }
 
 export interface CommandContext extends ProcessContext, ResultOutput {
+  /** Of the whole command, also with `--all`; by the monotonic clock. */
+  readonly startedAtMs: number;
   readonly given: GivenOptions;
   readonly proxies: Proxies;
   /** For secrets: an option would stand in the list of processes. */

@@ -5,7 +5,6 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
-import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
@@ -37,18 +36,25 @@ interface ServiceWork {
   readonly logger: Logger;
 }
 
-/** Sends nothing itself. Progress is shown until the work ends: then its result can be printed. */
+/** How long a start without a terminal waits for a server that gives no response at all, all accounts together. */
+const KEEP_TRYING_MS = 10 * 60_000;
+
+/**
+ * Sends nothing itself. Progress is shown until the work ends: then its result can be printed.
+ * @param isUnattended no person started this
+ */
 export async function withService<T>(
   values: ServiceValues,
   context: CommandContext,
   work: (using: ServiceWork) => Promise<T>,
+  isUnattended = false,
 ): Promise<T> {
   const settings = givenSettings(values);
-  const { stderr, signal, proxies } = context;
-  const display = new Display({ terminal: stderr, clock: systemClock, level: values.logLevel });
+  const { stderr, clock, signal, proxies } = context;
+  const display = new Display({ terminal: stderr, clock, level: values.logLevel });
   const warehouse = await openWarehouse(values, context);
   const credentials = await openCredentials(values.credentials, context, display);
-  const shared = { clock: systemClock, random: systemRandom, logger: display, version: VERSION };
+  const shared = { clock, random: systemRandom, logger: display, version: VERSION };
   const openService = serviceOpener(settings, {
     ...shared,
     credentials,
@@ -57,6 +63,7 @@ export async function withService<T>(
       command: commandLineText(["authorize"], AUTHORIZE_OPTIONS, values),
     },
     onWait: (wait) => display.waiting(wait),
+    keepTryingUntilMs: isUnattended ? context.startedAtMs + KEEP_TRYING_MS : undefined,
     proxies,
   });
   const ports: RunPorts = {
@@ -70,6 +77,7 @@ export async function withService<T>(
       return openService(rateLimiter);
     },
     onProgress: (progress) => display.progress(progress),
+    isUnattended,
     signal,
   };
   return work({ ports, settings, warehouse, credentials, logger: display }).finally(() => display.end());

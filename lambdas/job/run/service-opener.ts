@@ -12,7 +12,15 @@ import type { RunSettings } from "./run-settings.ts";
 interface ServicePorts
   extends Pick<
     EventServiceOptions,
-    "clock" | "random" | "logger" | "onWait" | "proxies" | "timeoutMs" | "timeLeftMs" | "transport"
+    | "clock"
+    | "random"
+    | "logger"
+    | "onWait"
+    | "keepTryingUntilMs"
+    | "proxies"
+    | "timeoutMs"
+    | "timeLeftMs"
+    | "transport"
   > {
   readonly credentials: Credentials;
   /** For the method `oauth`. */

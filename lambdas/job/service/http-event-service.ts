@@ -49,6 +49,8 @@ export interface EventServiceOptions {
   readonly logger: Logger;
   /** Called when the reason for waiting changes; with undefined when requests are under way again. */
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
+  /** By the monotonic clock: until then requests are repeated to a server that has not responded yet. */
+  readonly keepTryingUntilMs?: number | undefined;
   /** For one attempt: connect, headers and body. A page of the list has ten times as long, within the time left. */
   readonly timeoutMs?: number | undefined;
   readonly listCaps?: ListOptions["capBytes"];
@@ -78,6 +80,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     logger,
     proxies,
     onWait,
+    keepTryingUntilMs,
     timeoutMs = 30_000,
     listCaps = LIST_CAPS,
     timeLeftMs = () => Number.POSITIVE_INFINITY,
@@ -94,12 +97,13 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     accept: "application/json",
     "accept-encoding": ACCEPT_ENCODING,
   };
-  const sender = new Sender({ transport, rateLimiter, headers, clock, random, logger, onWait });
+  const shared = { headers, clock, logger, keepTryingUntilMs };
+  const sender = new Sender({ ...shared, transport, rateLimiter, random, onWait });
   const method = authenticationMethod(
     credentials,
     (first) => new CurrentCredentials(first, options.readCredentials, logger),
     oauth,
-    { baseUrl, headers, sender, clock, logger, proxies },
+    { ...shared, baseUrl, sender, proxies },
   );
   const authenticator = new Authenticator(baseUrl, method, { clock, logger });
   const shownName = shownNames(() => {

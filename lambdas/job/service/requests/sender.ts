@@ -8,6 +8,7 @@ import type { Address, HttpResponse, Transport, TransportRequest } from "../http
 import type { Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
 import { permanentProblem } from "./connection-problem.ts";
 import { attemptsExhausted, type Failure, isThrottled, requestName } from "./failure.ts";
+import { isUnanswered, keepsTrying } from "./keep-trying.ts";
 import { RetryDelays } from "./retry.ts";
 
 interface SenderOptions {
@@ -19,6 +20,8 @@ interface SenderOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
+  /** By the monotonic clock. Until then a request to a server that has not responded yet has more attempts than others. */
+  readonly keepTryingUntilMs?: number | undefined;
 }
 
 const ATTEMPTS = 6;
@@ -120,16 +123,22 @@ export class Sender {
     failures: number,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { clock, logger, keepTryingUntilMs = 0 } = this.#options;
     const requestedMs = failure.kind === "status" ? failure.retryAfterMs : undefined;
     const isSilent = requestedMs === undefined && isThrottled(failure);
-    const delayMs = Math.max(requestedMs ?? 0, this.#delays.after(failure, failures));
+    const leftMs = this.#hasResponded || !isUnanswered(failure) ? 0 : keepTryingUntilMs - clock.monotonicMs();
+    const longestMs = leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;
+    const delayMs = Math.min(longestMs, Math.max(requestedMs ?? 0, this.#delays.after(failure, failures)));
     if (failure.kind === "status" && (requestedMs !== undefined || isSilent))
       this.#cooldown.extend(requestedMs ?? delayMs, failure.status, { isAsked: !isSilent });
     const request = requestName(method, url);
-    const permanent = permanentProblem({ request, url, failures }, failure, this.#hasResponded);
-    if (permanent !== undefined) throw permanent;
-    if (failures >= ATTEMPTS) throw attemptsExhausted({ request, failures }, failure);
+    if (leftMs > 0) {
+      if (failures === ATTEMPTS) logger.info(keepsTrying(request, failure, leftMs));
+    } else {
+      const permanent = permanentProblem({ request, url, failures }, failure, this.#hasResponded);
+      if (permanent !== undefined) throw permanent;
+      if (failures >= ATTEMPTS) throw attemptsExhausted({ request, failures }, failure);
+    }
     this.counts.retries += 1;
     const seconds = (delayMs / 1_000).toFixed(delayMs < 100 ? 2 : 1);
     logger.debug(`${request}: ${failure.message}; next attempt in ${seconds} s`, {

@@ -31,6 +31,8 @@ interface TokenPorts {
   readonly sender: Pick<Sender, "counts">;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** By the monotonic clock: until then a provider that cannot be reached is asked again and again. */
+  readonly keepTryingUntilMs?: number | undefined;
   readonly proxies: Proxies | undefined;
 }
 
@@ -41,7 +43,7 @@ const TOKEN_TIMEOUT_MS = 8_000;
 export function byTokens(
   credentials: CurrentCredentials<OAuthCredentials>,
   options: OAuthOptions | undefined,
-  { headers, sender: { counts }, clock, logger, proxies }: TokenPorts,
+  { headers, sender: { counts }, clock, logger, keepTryingUntilMs, proxies }: TokenPorts,
 ): AuthenticationMethod {
   if (options === undefined)
     throw new TypeError("the method oauth needs the identity provider and a token store");
@@ -51,7 +53,7 @@ export function byTokens(
   const transport =
     oauth.transport ?? new UndiciTransport({ connections: 1, timeoutMs: TOKEN_TIMEOUT_MS, proxy });
   const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now(), counts });
-  const shared = { credentials, counts, clock, logger };
+  const shared = { credentials, counts, clock, logger, keepTryingUntilMs };
   const rotation = new TokenRotation({ ...shared, store, storedVersion: tokensVersion, endpoint, authorize });
   const closing = new AbortController();
   let current: OAuthTokens | undefined;

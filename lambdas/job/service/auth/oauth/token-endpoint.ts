@@ -16,6 +16,7 @@ import {
   throttled,
   UnusableBody,
 } from "../../requests/failure.ts";
+import { isUnreached } from "../../requests/keep-trying.ts";
 import { retryAfterMs, statusClass } from "../../requests/retry.ts";
 import { ServiceCounts } from "../../requests/sender.ts";
 import { unusableBody } from "../../requests/unusable-body.ts";
@@ -35,6 +36,8 @@ type TokenAnswer =
   | { readonly kind: "tokens"; readonly tokens: OAuthTokens }
   /** The refresh token or the code has expired, was revoked, or was used already. */
   | { readonly kind: "over"; readonly status: number }
+  /** No connection was made, so nothing was sent. */
+  | (Pick<FailedAnswer, "error"> & { readonly kind: "unreached"; readonly failure: Failure })
   | FailedAnswer;
 
 /** Another answer without tokens of use. */
@@ -212,7 +215,7 @@ export class TokenEndpoint {
       const failed = { request, url: this.url, failures, addressOption: "--auth-url" } as const;
       return permanentProblem(failed, failure, this.#hasResponded) ?? attemptsExhausted(failed, failure);
     };
-    return { kind: "lost", error };
+    return isUnreached(failure) ? { kind: "unreached", failure, error } : { kind: "lost", error };
   }
 }
 

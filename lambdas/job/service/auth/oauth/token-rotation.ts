@@ -5,6 +5,8 @@ import type { OAuthTokens, RenewalClaim, TokenStore } from "../../../credentials
 import { SyncError } from "../../../errors/sync-error.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/logger.ts";
+import { requestName } from "../../requests/failure.ts";
+import { keepsTrying } from "../../requests/keep-trying.ts";
 import type { ServiceCounts } from "../../requests/sender.ts";
 import type { CurrentCredentials } from "../current-credentials.ts";
 import { authorizationExpired, type TokenEndpoint } from "./token-endpoint.ts";
@@ -18,6 +20,8 @@ interface TokenRotationOptions {
   readonly counts: ServiceCounts;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "info" | "debug">;
+  /** By the monotonic clock: until then a provider that cannot be reached is asked again and again. */
+  readonly keepTryingUntilMs?: number | undefined;
   /** The command that authorizes again. */
   readonly authorize: string;
 }
@@ -40,6 +44,9 @@ const REQUESTS = 3;
 const REPEATED_FOR_MS = 10_000;
 const PAUSES_MS = [500, 2_000];
 
+/** Between two requests to a provider that cannot be reached: each takes the claim again. */
+const UNREACHED_PAUSE_MS = 20_000;
+
 /** Longer than any claim lasts. */
 const LONGEST_WAIT_MS = 90_000;
 const POLL_MS = 500;
@@ -47,6 +54,7 @@ const POLL_MS = 500;
 export class TokenRotation {
   readonly #options: TokenRotationOptions;
   #version: string | undefined;
+  #saysThatItTries = false;
 
   constructor(options: TokenRotationOptions) {
     this.#options = options;
@@ -70,21 +78,34 @@ export class TokenRotation {
    */
   async renew(spent: OAuthTokens, stop: AbortSignal): Promise<RotatedTokens> {
     const { store, clock, logger } = this.#options;
-    const untilMs = clock.monotonicMs() + LONGEST_WAIT_MS;
+    let untilMs = clock.monotonicMs() + LONGEST_WAIT_MS;
     for (;;) {
       stop.throwIfAborted();
       const stored = await this.#read();
       if (stored.tokens.access_token !== spent.access_token)
         return { tokens: stored.tokens, isRenewed: false };
       const claim = await store.claim(stored.version);
-      if (claim !== undefined) return this.#renewClaimed(stored, claim);
+      if (claim !== undefined) {
+        const rotated = await this.#renewClaimed(stored, claim);
+        if (rotated !== undefined) return rotated;
+        await clock.sleep(Math.min(UNREACHED_PAUSE_MS, this.#keepTryingMs), stop);
+        untilMs = clock.monotonicMs() + LONGEST_WAIT_MS;
+        continue;
+      }
       if (clock.monotonicMs() >= untilMs) throw stillClaimed(store.place);
       logger.debug("another process renews the tokens: waiting for the new ones");
       await clock.sleep(POLL_MS, stop);
     }
   }
 
-  async #renewClaimed(claimed: Stored, claim: RenewalClaim): Promise<RotatedTokens> {
+  /** For how long a provider that has never responded is worth another request; not positive: for none. */
+  get #keepTryingMs(): number {
+    const { endpoint, clock, keepTryingUntilMs = 0 } = this.#options;
+    return endpoint.hasResponded ? 0 : keepTryingUntilMs - clock.monotonicMs();
+  }
+
+  /** Undefined where the provider could not be reached, and is worth another request later. */
+  async #renewClaimed(claimed: Stored, claim: RenewalClaim): Promise<RotatedTokens | undefined> {
     try {
       // Between the reading and the claim another process may have finished a renewal.
       const stored = await this.#read();
@@ -106,19 +127,22 @@ export class TokenRotation {
     }
   }
 
-  async #rotate(stored: Stored, claim: RenewalClaim): Promise<RotatedTokens> {
+  async #rotate(stored: Stored, claim: RenewalClaim): Promise<RotatedTokens | undefined> {
     const { endpoint, credentials, counts, clock, authorize } = this.#options;
     const beganAtMs = clock.monotonicMs();
-    counts.logins += 1;
     for (let requests = 1; ; requests += 1) {
       if (!claim.isHeld) throw stillClaimed(this.#options.store.place);
       const { refresh_token, renewed } = stored.tokens;
       const grant = { grant_type: "refresh_token", refresh_token };
       const answer = await endpoint.ask(credentials.current, grant, renewed);
+      if (requests === 1) {
+        if (answer.kind === "unreached" && this.#keepTryingMs > 0) return this.#unreached(answer.failure);
+        counts.logins += 1;
+      }
       if (answer.kind === "tokens") return this.#store(stored, answer.tokens);
       if (answer.kind === "over") return this.#refused(stored, answer.status);
       // The same token is then worth another request.
-      if (answer.kind === "lost") {
+      if (answer.kind === "lost" || answer.kind === "unreached") {
         const pauseMs = PAUSES_MS[requests - 1] ?? 0;
         const isLate = clock.monotonicMs() + pauseMs - beganAtMs > REPEATED_FOR_MS;
         if (requests >= REQUESTS || isLate) throw orOver(answer.error(requests), authorize);
@@ -135,6 +159,16 @@ export class TokenRotation {
       }
       throw orOver(answer.error(requests), authorize);
     }
+  }
+
+  /** Nothing was sent, so the token is not spent, and another claim may send it later. */
+  #unreached(failure: Error): undefined {
+    const { endpoint, counts, logger } = this.#options;
+    const request = requestName("POST", endpoint.url);
+    counts.retries += 1;
+    if (!this.#saysThatItTries) logger.info(keepsTrying(request, failure, this.#keepTryingMs));
+    this.#saysThatItTries = true;
+    return undefined;
   }
 
   async #store(stored: Stored, tokens: OAuthTokens): Promise<RotatedTokens> {

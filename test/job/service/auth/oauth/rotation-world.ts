@@ -15,7 +15,7 @@ import { UndiciTransport } from "../../../../../lambdas/job/service/http/undici-
 import type { AuthenticationMethod } from "../../../../../lambdas/job/service/requests/authenticator.ts";
 import { ServiceCounts } from "../../../../../lambdas/job/service/requests/sender.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
-import { ManualClock } from "../../../../simulator/manual-clock.ts";
+import { type ManualClock, PatientClock } from "../../../../simulator/manual-clock.ts";
 import { MemoryTokenStore } from "../../../credentials/tokens/memory-token-store.ts";
 import { LogLines } from "../../../runtime/log-lines.ts";
 import { AUTHORIZE, Authorized } from "./authorized.ts";
@@ -25,15 +25,7 @@ export interface ProcessOptions {
   readonly transport?: Transport;
   readonly credentials?: OAuthCredentials;
   readonly readAgain?: () => Promise<OAuthCredentials>;
-}
-
-/** Its clock passes the pauses of a process at once. */
-class PatientClock extends ManualClock {
-  override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    await new Promise((resolve) => setImmediate(resolve));
-    this.advance(ms);
-  }
+  readonly keepTryingUntilMs?: number;
 }
 
 export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDisposable {
@@ -91,6 +83,7 @@ export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDis
       counts,
       clock,
       logger: log,
+      keepTryingUntilMs: options.keepTryingUntilMs,
       authorize: AUTHORIZE,
     });
   }

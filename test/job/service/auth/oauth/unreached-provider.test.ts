@@ -1,0 +1,160 @@
+// A start without a terminal waits for an identity provider that it cannot reach, as long as no token is spent by that.
+
+import { describe, expect, it } from "vitest";
+import { NoResponse, type Transport } from "../../../../../lambdas/job/service/http/transport.ts";
+import { PatientClock } from "../../../../simulator/manual-clock.ts";
+import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { connect, errorOf } from "../../connection.ts";
+import { Authorized } from "./authorized.ts";
+import { type ProcessOptions, RotationWorld } from "./rotation-world.ts";
+
+const MINUTE = 60_000;
+
+/** The nth request fails like this, from 1; undefined: it reaches the provider. */
+type FailureOf = (nth: number, elapsedMs: number) => string | undefined;
+
+interface Waiting extends AsyncDisposable {
+  readonly world: RotationWorld;
+  /** When each request was sent, in ms since the start. */
+  readonly sentAtMs: readonly number[];
+  readonly process: ProcessOptions;
+}
+
+/** A start that keeps trying for ten minutes. */
+async function waiting(failureOf: FailureOf): Promise<Waiting> {
+  const world = await RotationWorld.start();
+  const beganAtMs = world.clock.monotonicMs();
+  const sentAtMs: number[] = [];
+  const transport: Transport = {
+    send: async (request) => {
+      const elapsedMs = world.clock.monotonicMs() - beganAtMs;
+      const reason = failureOf(sentAtMs.push(elapsedMs), elapsedMs);
+      if (reason !== undefined) throw new NoResponse(reason);
+      return world.network.send(request);
+    },
+    close: async () => undefined,
+  };
+  return {
+    world,
+    sentAtMs,
+    process: { transport, keepTryingUntilMs: beganAtMs + 10 * MINUTE },
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
+}
+
+describe("an identity provider that cannot be reached", () => {
+  it.each(["ECONNREFUSED", "EAI_AGAIN", "ENETUNREACH"])(
+    "is asked again until it can (%s), in one login, and the log says once why",
+    async (reason) => {
+      await using given = await waiting((_, elapsedMs) => (elapsedMs < 5 * MINUTE ? reason : undefined));
+      const { world, process, sentAtMs } = given;
+
+      const { isRenewed } = await world.renewOnce(world.process(process));
+
+      expect(isRenewed).toBe(true);
+      expect(sentAtMs.at(-1)).toBe(5 * MINUTE);
+      expect(world.counts).toMatchObject({ logins: 1, requests: 16, retries: 15 });
+      expect(world.authorized.provider.counts).toMatchObject({ refreshes: 1, spentTokensSeen: 0 });
+      expect(world.log.text.match(/keeps trying/g)).toHaveLength(1);
+      expect(world.log.text).toContain(
+        `POST /oauth/token: no response (${reason}). A run without a terminal keeps trying, for at most 10 min more`,
+      );
+    },
+  );
+
+  it("fails after ten minutes, and the tokens are free", async () => {
+    await using given = await waiting(() => "ECONNREFUSED");
+    const { world, process, sentAtMs } = given;
+
+    const error = await errorOf(world.renewOnce(world.process(process)));
+
+    expect(error).toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: expect.stringContaining("no response (ECONNREFUSED). Check --auth-url"),
+    });
+    expect(sentAtMs.at(-1)).toBe(10 * MINUTE + 2_500);
+    expect(world.authorized.place.claim).toBeUndefined();
+  });
+
+  it("uses the tokens of a person who authorizes again meanwhile", async () => {
+    await using given = await waiting((nth) => {
+      if (nth === 3) given.world.authorized.authorizeAgain();
+      return "ECONNREFUSED";
+    });
+    const { world, process, sentAtMs } = given;
+
+    const { isRenewed, tokens } = await world.renewOnce(world.process(process));
+
+    expect(isRenewed).toBe(false);
+    expect(tokens.access_token).toBe(world.authorized.place.tokens?.access_token);
+    expect(sentAtMs).toHaveLength(3);
+  });
+
+  it("is not waited for once the start is stopped", async () => {
+    const stop = new AbortController();
+    await using given = await waiting((nth) => {
+      if (nth === 3) stop.abort(new Error("stopped"));
+      return "ECONNREFUSED";
+    });
+    const { world, process } = given;
+    const rotation = world.process(process);
+
+    await expect(rotation.renew(await rotation.read(), stop.signal)).rejects.toThrow("stopped");
+
+    expect(world.authorized.place.claim).toBeUndefined();
+  });
+});
+
+describe("a request that may have reached the identity provider, and have spent the token", () => {
+  it.each([
+    ["a reset", () => "ECONNRESET"],
+    ["a time-out", () => "TIMED_OUT"],
+    ["a reset before refusals", (nth: number) => (nth === 1 ? "ECONNRESET" : "ECONNREFUSED")],
+  ])("is sent three times within ten seconds, as always: %s", async (_, failureOf) => {
+    await using given = await waiting(failureOf);
+    const { world, process, sentAtMs } = given;
+
+    const error = await errorOf(world.renewOnce(world.process(process)));
+
+    expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    expect(sentAtMs).toEqual([0, 500, 2_500]);
+  });
+});
+
+it("an identity provider that has responded is not waited for later in the run", async () => {
+  await using given = await waiting((nth) => (nth === 1 ? undefined : "ECONNREFUSED"));
+  const { world, process, sentAtMs } = given;
+  const rotation = world.process(process);
+  await world.renewOnce(rotation);
+
+  const error = await errorOf(world.renewOnce(rotation));
+
+  expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  expect(sentAtMs).toEqual([0, 0, 500, 2_500]);
+});
+
+it("a client of the method oauth waits for its identity provider", async () => {
+  const clock = new PatientClock(Date.UTC(2026, 10, 21, 6));
+  await using authorized = await Authorized.start(clock);
+  const network = authorized.options();
+  const refusing: Transport = {
+    send: async () => {
+      throw new NoResponse("ECONNREFUSED");
+    },
+    close: async () => undefined,
+  };
+  await using connection = await connect(
+    { clock, bearer: authorized.provider, events: makeEvents(3) },
+    {
+      credentials: authorized.provider.credentials,
+      oauth: { ...network, transport: refusing },
+      keepTryingUntilMs: clock.monotonicMs() + 6 * MINUTE,
+    },
+  );
+  authorized.provider.endAccessTokens();
+
+  const error = await errorOf(connection.service.list());
+
+  expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  expect(connection.log.text).toContain("A run without a terminal keeps trying");
+});
