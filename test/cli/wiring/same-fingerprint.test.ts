@@ -48,7 +48,7 @@ const ADDRESSES: readonly [given: string, canonical: string][] = [
   ["HTTPS://S.EXAMPLE", "https://s.example/"],
   ["https://s.example:443/v1", "https://s.example/"],
   ["https://s.example:8443", "https://s.example:8443/"],
-  ["https://s.example./", "https://s.example./"],
+  ["https://s.example./", "https://s.example/"],
   ["https://s.example/Brands/v1/", "https://s.example/Brands"],
   ["https://bücher.example", "https://xn--bcher-kva.example/"],
   ["http://127.1:80/", "http://127.0.0.1/"],

@@ -7,7 +7,7 @@ import { World } from "../world.ts";
 
 const OLD_RUN = "2026-01-05T06-00-00.000Z";
 const NEW_RUN = "2026-01-05T06-10-00.000Z";
-const ALL_LEFT_OUT = JSON.stringify({ place: 0, end: 1, rows: null });
+const ALL_LEFT_OUT = JSON.stringify({ place: 0, end: 1, rows: null, left_out: [] });
 
 /** Two processes of two versions, each with a run that it has planned in a format of its own. */
 function twoPlans(): World {
