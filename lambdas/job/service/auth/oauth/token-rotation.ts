@@ -208,7 +208,7 @@ export class TokenRotation {
 function orOver(error: SyncError, authorize: string): SyncError {
   const { code, message, fields } = error;
   if (typeof fields["status"] !== "number") return error;
-  const text = `${message.replace(/\.$/, "")}, or the authorization is over: ${authorize}`;
+  const text = `${message} Either that is the reason, or the authorization is over: ${authorize}`;
   return new SyncError(code, text, { fields });
 }
 

@@ -127,7 +127,9 @@ describe("a renewal that is answered with status", () => {
       expect(isRefusedLogin(error)).toBe(false);
       expect(error).toHaveProperty(
         "message",
-        expect.stringMatching(new RegExp(`[^.], or the authorization is over: ${AUTHORIZE}$`)),
+        expect.stringMatching(
+          new RegExp(`\\. Either that is the reason, or the authorization is over: ${AUTHORIZE}$`),
+        ),
       );
     },
   );
