@@ -11,6 +11,7 @@ import type { EventList } from "../../../../lambdas/job/service/event-service.ts
 import { EventListBuilder, EventTexts } from "../../../../lambdas/job/service/events/list/listed-events.ts";
 import { readPlan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { acceleratedClock } from "../../../simulator/clocks.ts";
 import { makeEvents, uuidOf } from "../../../simulator/simulated-event.ts";
 import { MemoryExecutions } from "../hand-over/memory-executions.ts";
 import { Sandbox } from "../sandbox.ts";
@@ -289,7 +290,7 @@ describe("a service whose pages shift with every request", () => {
   const EVENTS = 40;
   const PAGE = 4;
 
-  async function shifting(settings: object = {}, limits: object = {}): Promise<Sandbox> {
+  async function shifting(settings: object = {}, limits: object = {}, speed = 100): Promise<Sandbox> {
     let requests = 0;
     const sandbox = await Sandbox.start(
       {
@@ -302,6 +303,7 @@ describe("a service whose pages shift with every request", () => {
         },
       },
       settings,
+      acceleratedClock(speed),
     );
     return sandbox;
   }
@@ -330,7 +332,7 @@ describe("a service whose pages shift with every request", () => {
   ])(
     "is read $reads times where waiting for a budget of $requestsPerMinute a minute is left to others",
     async ({ requestsPerMinute, reads }) => {
-      await using sandbox = await shifting({ requestsPerMinute, windowMs: 600_000 });
+      await using sandbox = await shifting({ requestsPerMinute, windowMs: 600_000 }, {}, 2_000);
       const executions = new MemoryExecutions();
 
       const { row } = await sandbox.run({}, { executions, timeLeftMs: () => 900_000 });
