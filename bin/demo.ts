@@ -32,7 +32,8 @@ const stdout = new Terminal(process.stdout, process.env);
 const stop = stopSignals({ process, elapsedMs: () => performance.now() });
 
 const folder = await mkdtemp(join(tmpdir(), "brand-events-demo-"));
-const simulator = await Simulator.start();
+// It says how many events there are: else a list of 100 might be a first page, and the run would warn.
+const simulator = await Simulator.start({ list: { members: { top: ({ all }) => `"total":${all}` } } });
 try {
   await demo();
 } catch (error) {
