@@ -39,7 +39,7 @@ describe.each(["list", "detail"] as const)("a response to a %s request that a re
     const times = isLate && path === "list" ? 1 : 2;
     await using connection = await connect(
       { events: EVENTS, faults: [{ match: { path, times }, fault }] },
-      isLate ? { timeoutMs: path === "list" ? 100 : 300 } : {},
+      isLate ? { timeoutMs: 300 } : {},
     );
     const { service, simulator } = connection;
 
