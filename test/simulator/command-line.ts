@@ -37,8 +37,8 @@ Usage: npm run simulator -- [options]
   --refuse PERCENT         refuses the details of so many events, as gateways do (0)
   --refuse-status STATUS   with 404 (default), 403 or 410
   --refuse-times N         the first N requests for each of them (1)
-  --refuse-seconds SECONDS instead all requests for them, for so long from the first one on
-  --refuse-retry-after SECONDS  and names a Retry-After (none)
+  --refuse-seconds S       instead all requests for them, for S seconds from the first one on
+  --refuse-retry-after S   and names a Retry-After, in seconds (none)
   --late-list N            answers the first N requests for the list with 202 (0)
   --odd-details N          answers the first request for every Nth event with {}, null, an error, 202 or another event (none)
   --session-seconds N      how long a session is good, in seconds (for ever)
