@@ -141,7 +141,7 @@ async function collectOn(session: CollectSession, task: CollectTask): Promise<{ 
   let stop: EarlyStop | undefined;
   function* events(): Generator<PlannedEvent> {
     for (const event of plan.events(first)) {
-      // Second questions get what the budget still gives: else a turn might end without any of them, and so the next one.
+      // Second questions have a request each: if none were left, the next turn would begin with the same events, and end so.
       stop = timeBudget.stop(0, 1 + refusals.waiting);
       if (stop) return;
       yield event;
