@@ -14,7 +14,6 @@ const KEYS: Readonly<Partial<Record<keyof ReturnType<typeof layout>, string>>> =
   part: layout(ACCOUNT).part(SNAPSHOT, 0),
   manifest: layout(ACCOUNT).manifest(SNAPSHOT),
   leftOut: layout(ACCOUNT).leftOut(SNAPSHOT),
-  digests: layout(ACCOUNT).digests(SNAPSHOT),
   held: layout(ACCOUNT).held(SNAPSHOT),
   retired: layout(ACCOUNT).retired(SNAPSHOT),
   changesPart: layout(ACCOUNT).changesPart(PUBLICATION, SNAPSHOT, 0),

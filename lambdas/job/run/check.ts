@@ -4,7 +4,6 @@ import { addDamagedHeadRemedy } from "../errors/damaged.ts";
 import { damageIn, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
-import { verifyDigests } from "../snapshot/compare/compare-snapshots.ts";
 import { verifyLeftOut } from "../snapshot/files/left-out.ts";
 import { incompleteUnits, keptSnapshots, lostChanges, type Unit } from "../snapshot/files/units.ts";
 import {
@@ -217,7 +216,6 @@ async function checkSnapshot(ports: SnapshotCheckPorts, snapshotId: string, foun
   await collectDamage(found, verified, { holds: "snapshot", of: snapshotId });
   const manifest = await verified.catch(undefinedIfDamaged);
   if (manifest === undefined) return;
-  await collectDamage(found, verifyDigests(store, manifest));
   await collectDamage(found, verifyLeftOut(store, manifest), { of: snapshotId });
   await collectDamage(found, checkForeign(store, manifest));
 }

@@ -137,12 +137,10 @@ async function makeSnapshot(session: RunSession, baseline: Baseline, mayAdopt: b
 
   const staged = await findUnfinished(session, end, mayAdopt, [columns, ...earlier]);
   if (staged === undefined) session.useColumns(columns);
-  const factsOf = ({ plan }: Chain): SnapshotFacts =>
-    new SnapshotFacts(plan.header.events, session.settings.require);
-  if (staged?.isComplete) return publishRun({ session, ...baseline, chain: staged, facts: factsOf(staged) });
+  const facts = new SnapshotFacts(session.settings.require);
+  if (staged?.isComplete) return publishRun({ session, ...baseline, chain: staged, facts });
   const service = await session.openService();
   const chain = staged ?? new Chain(store, await listAndPlan(session, service, end.head));
-  const facts = factsOf(chain);
   await stage(session, service, { chain, facts, known: await knownRefusals(store, end.head) });
   return publishRun({ session, ...baseline, chain, facts });
 }

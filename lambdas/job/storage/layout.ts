@@ -22,6 +22,7 @@ const PART = "part-[0-9]{5}[.]ndjson[.]gz";
 
 /** What the keys in each folder look like, for DuckDB too: whatever else lies there is not this program's. */
 export const KEYS_IN = {
+  // A file of earlier versions, too: `_digests.bin`.
   snapshots: `${FOLDERS.snapshots}${ACCOUNT}/${ID}/(${PART}|_(manifest|held|retired)[.]json|_left_out[.]ndjson|_digests[.]bin)`,
   changes: `${FOLDERS.changes}${ACCOUNT}/[0-9]{10}/${ID}/(${PART}|_lost[.]json)`,
   publications: `${FOLDERS.publications}${ACCOUNT}/[0-9]{10}[.]ndjson`,
@@ -58,7 +59,6 @@ export function layout(account: string) {
     part: (snapshotId: string, index: number) => `${snapshot(snapshotId)}part-${five(index)}.ndjson.gz`,
     manifest: (snapshotId: string) => `${snapshot(snapshotId)}_manifest.json`,
     leftOut: (snapshotId: string) => `${snapshot(snapshotId)}_left_out.ndjson`,
-    digests: (snapshotId: string) => `${snapshot(snapshotId)}_digests.bin`,
     held: (snapshotId: string) => `${snapshot(snapshotId)}_held.json`,
     retired: (snapshotId: string) => `${snapshot(snapshotId)}_retired.json`,
 

@@ -56,7 +56,6 @@ describe("a run", () => {
       `runs/uk/${RUN}/rows-00000000-TOKEN.ndjson.gz`,
       `runs/uk/${RUN}/rows-00000010-TOKEN.ndjson.gz`,
       `runs/uk/${RUN}/rows-00000020-TOKEN.ndjson.gz`,
-      `snapshots/uk/${RUN}/_digests.bin`,
       `snapshots/uk/${RUN}/_manifest.json`,
       `snapshots/uk/${RUN}/part-00000.ndjson.gz`,
       `snapshots/uk/${RUN}/part-00001.ndjson.gz`,

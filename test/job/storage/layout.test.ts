@@ -7,7 +7,6 @@ test.each([
   layout("uk").part(RUN, 7),
   layout("uk").manifest(RUN),
   layout("uk").leftOut(RUN),
-  layout("uk").digests(RUN),
   layout("uk").held(RUN),
   layout("uk").retired(RUN),
   layout("uk").changesPart("0000000012", RUN, 0),
@@ -16,6 +15,7 @@ test.each([
   layout("uk").plan(RUN),
   layout("uk").record(RUN, 99_999),
   `${layout("uk").run(RUN)}shard-99999.ndjson.gz`, // of earlier versions
+  `${layout("uk").snapshot(RUN)}_digests.bin`, // of earlier versions
   layout("uk").rows(RUN, 1, "0b9e-4c"),
   layout("uk").lost("0000000001", RUN),
   layout("uk").outcome(RUN),

@@ -1,4 +1,4 @@
-// The files of a snapshot are what its manifest says: parts, checksums, counts, digests.
+// The files of a snapshot are what its manifest says: parts, checksums, counts.
 
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
@@ -21,7 +21,7 @@ export function checkFiles(model: Model, snapshotId: string): void {
     if (!isFile(zipped, manifest.stored[index])) fail(`another checksum of ${file} as it is stored`);
     if (bytes.toString().split("\n").length - 1 !== rows) fail(`${rows} rows in ${file}`);
   }
-  const { counts, digests, left_out: leftOutFile } = manifest;
+  const { counts, left_out: leftOutFile } = manifest;
   const rows = reader.rows(snapshotId) ?? [];
   const leftOut = reader.leftOut(snapshotId);
   const missing = (reason: string): number => leftOut.filter((one) => one.reason === reason).length;
@@ -35,9 +35,6 @@ export function checkFiles(model: Model, snapshotId: string): void {
   if (JSON.stringify(manifest.columns) !== JSON.stringify(names)) fail("other columns");
   if (rows.some((row) => JSON.stringify(Object.keys(row)) !== JSON.stringify(names)))
     fail("other columns than a row has");
-  const records = Buffer.concat(rows.map(({ uuid, event }) => record(uuid, event)));
-  if (digests && (!isFile(records, digests) || !isFile(bytesOf("_digests.bin"), digests)))
-    fail("other digests");
 }
 
 function isFile(
@@ -45,12 +42,6 @@ function isFile(
   said: { readonly bytes: number; readonly sha256: string } | undefined,
 ): boolean {
   return said?.bytes === content.length && said.sha256 === createHash("sha256").update(content).digest("hex");
-}
-
-/** The uuid, and the beginning of the checksum of its text. */
-function record(uuid: string, event: string): Buffer {
-  const digest = createHash("sha256").update(event).digest();
-  return Buffer.concat([Buffer.from(uuid.replaceAll("-", ""), "hex"), digest.subarray(0, 16)]);
 }
 
 /**

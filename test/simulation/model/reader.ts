@@ -63,7 +63,6 @@ const manifest = z.object({
   }),
   parts: z.array(z.object({ ...file, file: z.string(), rows: z.number() })),
   stored: z.array(z.object(file)),
-  digests: z.object(file).optional(),
   left_out: z.object(file).optional(),
   columns: z.array(z.string()),
   lifted: z.array(z.object({ name: z.string(), pointer: z.string() })),

@@ -12,7 +12,6 @@ const WHERE = [
   "/part-",
   "snapshots/",
   "_manifest.json",
-  "_digests.bin",
   "changes/",
   "views.sql",
   "rows-",

@@ -66,7 +66,6 @@ const SELDOM_CHANGED = [
   "DeleteObject",
   "BatchDeletePartition",
   "UpdatePartition",
-  "_digests.bin",
   "_left_out",
   "columns.json",
   "changes/",

@@ -34,12 +34,6 @@ export const STAGING_DEFECTS: readonly PlantedDefect[] = [
     to: "const row = { uuid, event_date: eventDate, scope, event, listing: event };",
   },
   {
-    name: "digests are those of listings",
-    file: "run/build/build-snapshot.ts",
-    from: "this.#digests.set(place, row.uuid, row.event);",
-    to: "this.#digests.set(place, row.uuid, row.listing);",
-  },
-  {
     name: "columns of one's own are published before the tables have them",
     file: "run/publish/commit.ts",
     from: '    await recordColumnsOf(ports, manifest, action.action === "run");\n',

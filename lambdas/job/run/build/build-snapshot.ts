@@ -1,9 +1,7 @@
-// The first half of PUBLISH: the staged ranges of a plan become the parts of a snapshot, with digests, left-out list and
-// manifest.
+// The first half of PUBLISH: the staged ranges of a plan become the parts of a snapshot, with left-out list and manifest.
 
 import { damaged } from "../../errors/damaged.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { RowDigests, writeDigests } from "../../snapshot/compare/compare-snapshots.ts";
 import {
   FieldProfiler,
   type Incomplete,
@@ -15,7 +13,7 @@ import { createManifest, type Manifest } from "../../snapshot/files/manifest.ts"
 import { verifyFile } from "../../snapshot/files/parts.ts";
 import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
-import { parseRow, type Row } from "../../snapshot/rows/row.ts";
+import { parseRow } from "../../snapshot/rows/row.ts";
 import type { Chain, LeftOut, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
 import type { TimeBudget } from "../collect/time-budget.ts";
 import type { RunPorts } from "../run-ports.ts";
@@ -80,7 +78,6 @@ export async function buildSnapshot(
   const leftOutFile = await writeLeftOut(store, store.keys.leftOut(runId), leftOut);
   const stored = staged.map((rows) => rows.stored);
   await checkListed(store, { snapshot_id: runId, parts, stored });
-  const digests = await writeDigests(store, store.keys.digests(runId), facts.digests);
   return createManifest(store, store.keys.manifest(runId), {
     version: 1,
     account: settings.account,
@@ -100,7 +97,6 @@ export async function buildSnapshot(
     },
     parts,
     stored,
-    ...(digests ? { digests } : {}),
     columns: eventColumns(settings.lifted),
     lifted: settings.lifted.map(({ name, pointer, type, typedBy = runId }) =>
       type === undefined ? { name, pointer } : { name, pointer, type, typed_by: typedBy },
@@ -121,9 +117,9 @@ export async function buildSnapshot(
 }
 
 async function countRange(chain: Chain, record: RangeRecord, facts: SnapshotFacts): Promise<void> {
-  await chain.verify(record, (line, place) => {
+  await chain.verify(record, (line) => {
     try {
-      facts.addLine(place, line);
+      facts.addLine(line);
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
       // The parser's own error quotes the line.
@@ -150,36 +146,27 @@ function incomplete(planned: number, events: number, leftOut: number): SyncError
  * verified.
  */
 export class SnapshotFacts {
-  readonly #planned: number;
   readonly #require: readonly string[];
   /** Places of the ranges whose rows are counted. */
   #counted = new Set<number>();
   #fields = new FieldProfiler();
   #required: RequiredFields;
-  #digests: RowDigests;
 
-  /** @param planned how many rows there are at most */
-  constructor(planned: number, require: readonly string[]) {
-    this.#planned = planned;
+  constructor(require: readonly string[]) {
     this.#require = require;
     this.#required = new RequiredFields(require);
-    this.#digests = new RowDigests(planned);
   }
 
-  /**
-   * @param place of the event in the plan, counted from 0
-   * @param event as `JSON.parse` gives it
-   */
-  add(place: number, row: Row, event: unknown): void {
-    this.#fields.add(event);
-    this.#required.add(row.event);
-    this.#digests.set(place, row.uuid, row.event);
+  /** @param value of the event's text, as `JSON.parse` gives it */
+  add(event: string, value: unknown): void {
+    this.#fields.add(value);
+    this.#required.add(event);
   }
 
   /** Throws a `SyntaxError`, or `STORE_CORRUPT`, for a line that is no row. */
-  addLine(place: number, line: string): void {
-    const row = parseRow(line);
-    this.add(place, row, JSON.parse(row.event));
+  addLine(line: string): void {
+    const { event } = parseRow(line);
+    this.add(event, JSON.parse(event));
   }
 
   /** All rows of the range that begins at this place are counted. */
@@ -196,7 +183,6 @@ export class SnapshotFacts {
     this.#counted = new Set();
     this.#fields = new FieldProfiler();
     this.#required = new RequiredFields(this.#require);
-    this.#digests = new RowDigests(this.#planned);
   }
 
   get profile(): Profile {
@@ -205,10 +191,5 @@ export class SnapshotFacts {
 
   get incomplete(): Incomplete {
     return this.#required.incomplete;
-  }
-
-  /** Of all rows, in order. */
-  get digests(): Uint8Array {
-    return this.#digests.records;
   }
 }

@@ -5,7 +5,7 @@ import type { Detail, EventService } from "../../service/event-service.ts";
 import { lineBytes } from "../../snapshot/files/gzip-lines.ts";
 import { MAX_PART_BYTES, writeLines } from "../../snapshot/files/parts.ts";
 import { lifter } from "../../snapshot/rows/lifted-column.ts";
-import { fitsRow, type Row, rowLine } from "../../snapshot/rows/row.ts";
+import { fitsRow, rowLine } from "../../snapshot/rows/row.ts";
 import type { Chain, LeftOut, LeftOutReason, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import type { SnapshotFacts } from "../build/build-snapshot.ts";
@@ -25,11 +25,8 @@ interface FetchOptions {
   readonly settings: Pick<RunSettings, "concurrency" | "lifted">;
   readonly refusals: Refusals;
   readonly signal: AbortSignal;
-  /**
-   * Called for each row as soon as it is known, with the event as `JSON.parse` gives it.
-   * @param place of the event among `events`, counted from 0
-   */
-  readonly onRow?: (place: number, row: Row, event: unknown) => void;
+  /** Called for each row as soon as it is known, with the event's text, and its value as `JSON.parse` gives it. */
+  readonly onRow?: (event: string, value: unknown) => void;
 }
 
 /** The results of `events` in their order: a row's line, or why there is none. */
@@ -47,7 +44,6 @@ export function fetchResults(
   const fetchOne = async (
     planned: PlannedEvent,
     stop: AbortSignal,
-    place: number,
     stepAside: StepAside,
   ): Promise<StagedResult> => {
     const { uuid, requestAs, listing, isOversize } = planned;
@@ -59,7 +55,7 @@ export function fetchResults(
     const row = { uuid, event_date: eventDate, scope, event, listing };
     const lifted = lift(event);
     if (!fitsRow({ ...row, ...lifted })) return leaveOut(uuid, "oversize");
-    onRow?.(place, row, detail.value);
+    onRow?.(event, detail.value);
     return { uuid, line: rowLine(row, lifted) };
   };
   return mapOrdered(events, fetchOne, {
@@ -154,7 +150,7 @@ async function collectOn(session: CollectSession, task: CollectTask): Promise<{ 
       settings,
       refusals,
       signal: AbortSignal.any([ports.signal, end.signal]),
-      onRow: (place, row, event) => facts.add(first + place, row, event),
+      onRow: (event, value) => facts.add(event, value),
     }),
   );
   try {

@@ -22,14 +22,14 @@ const ASIDE_WEIGHT = 2_048;
 export type StepAside = (wait: () => Promise<void>) => Promise<void>;
 
 /**
- * Yields `work(item)` for each item in order; its place is counted from 0. Keeps working ahead while the consumer is busy,
+ * Yields `work(item)` for each item in order. Keeps working ahead while the consumer is busy,
  * and while an item takes longer than those after it, so neither causes a stall until a bound is reached. The first
  * failure aborts everything under way, waits for it to end, and is thrown as it came, after the results before it that
  * are finished; so does a consumer that stops early.
  */
 export async function* mapOrdered<Item, Result>(
   items: Iterable<Item>,
-  work: (item: Item, signal: AbortSignal, place: number, stepAside: StepAside) => Promise<Result>,
+  work: (item: Item, signal: AbortSignal, stepAside: StepAside) => Promise<Result>,
   options: OrderedOptions<Result>,
 ): AsyncGenerator<Result, void, undefined> {
   const { concurrency, ahead = Math.max(64, concurrency * 4), signal } = options;
@@ -88,7 +88,7 @@ export async function* mapOrdered<Item, Result>(
   };
   const run = async (item: Item, place: number): Promise<void> => {
     try {
-      const value = await work(item, stop.signal, place, stepAside);
+      const value = await work(item, stop.signal, stepAside);
       const result = { value, weight: weigh(value) };
       results.set(place, result);
       weight += result.weight;

@@ -136,11 +136,11 @@ export async function writeChanges(
     const before = await readManifest(store, base);
     return { counts, parts: await writeParts({ store: target, key, lines: lines(before, manifest) }) };
   }
-  const each = (part: PartInfo, _: AbortSignal, index: number): Promise<readonly WrittenPart[]> => {
+  const each = ([index, part]: readonly [number, PartInfo]): Promise<readonly WrittenPart[]> => {
     const own = lines(undefined, { ...manifest, parts: [part] });
     return writeParts({ store: target, key: () => key(index), lines: own, maxBytes: Infinity });
   };
   const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, signal };
-  const parts = await Array.fromAsync(mapOrdered(manifest.parts, each, bounds));
+  const parts = await Array.fromAsync(mapOrdered(manifest.parts.entries(), each, bounds));
   return { counts, parts: parts.flat() };
 }

@@ -48,8 +48,6 @@ const MANIFEST = z
     parts: z.array(PART).readonly(),
     /** Of each part the file as it lies in the store. Absent in snapshots of earlier versions. */
     stored: z.array(STORED).readonly().optional(),
-    /** Absent in snapshots of earlier versions and in those without rows. */
-    digests: STORED.optional(),
     columns: z.array(liftedSchema.shape.name).readonly(),
     /** Where the last columns come from, and what readers take them for. */
     lifted: z.array(liftedSchema).readonly(),
@@ -120,7 +118,6 @@ function content({ lifted, ...manifest }: Manifest): object {
     ...manifest,
     lifted: lifted.map(({ name, pointer }) => ({ name, pointer })),
     stored: undefined,
-    digests: undefined,
     left_out: undefined,
     started_at: undefined,
     finished_at: undefined,

@@ -43,7 +43,7 @@ beforeEach(async () => {
 
 const part = (index: number): string => layout(ACCOUNT).part(RUN, index);
 const manifest = (): string | undefined => store.text(layout(ACCOUNT).manifest(RUN));
-const facts = (): SnapshotFacts => new SnapshotFacts(EVENTS, ["/n"]);
+const facts = (): SnapshotFacts => new SnapshotFacts(["/n"]);
 
 /** Three ranges of another process; the second one has no row. */
 function record(): void {
@@ -104,7 +104,6 @@ describe("a snapshot", () => {
     expect(store.text(layout(ACCOUNT).leftOut(RUN))?.match(/[0-9a-f-]{36}/g)).toEqual([2, 3, 4].map(uuidAt));
     expect(built.counts).toMatchObject({ listed: 6, events: 3, gone: 3 });
     expect(built.fields).toContainEqual({ pointer: "/n", count: 3, types: { number: 3 } });
-    expect(built.digests).toMatchObject({ bytes: 3 * 32 });
     expect(advanced).toBe(2);
   });
 
@@ -112,12 +111,7 @@ describe("a snapshot", () => {
     record();
     const verified = await build();
     const own = facts();
-    for (const place of [0, 1, 5])
-      own.add(
-        place,
-        { uuid: uuidAt(place), event_date: null, scope: null, event: eventAt(place), listing: "{}" },
-        JSON.parse(eventAt(place)),
-      );
+    for (const event of [0, 1, 5].map(eventAt)) own.add(event, JSON.parse(event));
     for (const place of [0, 2, 4]) own.markCounted(place);
     for (const key of store.keys("snapshots/")) await store.delete(key);
 
@@ -271,7 +265,7 @@ describe("the time", () => {
     const longPlan = await makePlan(new MemoryStore(), 20);
     for (let place = 0; place < 20; place += 1) putRange(store, longPlan, place, place + 1);
     const chain = await Chain.read(accountStore(store, ACCOUNT), longPlan, await filesOf(store));
-    const all = new SnapshotFacts(20, []);
+    const all = new SnapshotFacts([]);
     for (const { place } of chain.records) all.markCounted(place);
     let left = looks;
     const timeBudget = new TimeBudget({ timeLeftMs: () => (left-- > 0 ? 900_000 : 0) });

@@ -247,7 +247,7 @@ describe("an item that steps aside", () => {
   /** Items of `waiting` step aside; all others take a while. */
   const stepping =
     (waiting: readonly number[]) =>
-    async (item: number, signal: AbortSignal, _: number, stepAside: StepAside): Promise<number> => {
+    async (item: number, signal: AbortSignal, stepAside: StepAside): Promise<number> => {
       order.push(`${item}`);
       if (waiting.includes(item)) {
         await stepAside(() => {
@@ -274,13 +274,8 @@ describe("an item that steps aside", () => {
 
   test("goes on before any item that is not begun", async () => {
     const busy = Promise.withResolvers<void>();
-    const work = async (
-      item: number,
-      signal: AbortSignal,
-      place: number,
-      stepAside: StepAside,
-    ): Promise<number> => {
-      const result = await stepping([0, 1])(item, signal, place, stepAside);
+    const work = async (item: number, signal: AbortSignal, stepAside: StepAside): Promise<number> => {
+      const result = await stepping([0, 1])(item, signal, stepAside);
       if (item === 2) await busy.promise;
       return result;
     };
@@ -299,7 +294,7 @@ describe("an item that steps aside", () => {
   test("needs a place to go on: no more than N are worked on at once", async () => {
     let running = 0;
     let most = 0;
-    const work = async (item: number, _: AbortSignal, __: number, stepAside: StepAside): Promise<number> => {
+    const work = async (item: number, _: AbortSignal, stepAside: StepAside): Promise<number> => {
       const question = async (): Promise<void> => {
         running += 1;
         most = Math.max(most, running);
@@ -339,13 +334,8 @@ describe("an item that steps aside", () => {
   ])("ends at once when %s, whether it waits, or would go on and has no place", async (_, end, message) => {
     const stop = new AbortController();
     const failing = Promise.withResolvers<number>();
-    const work = async (
-      item: number,
-      signal: AbortSignal,
-      place: number,
-      stepAside: StepAside,
-    ): Promise<number> =>
-      item === 2 ? abortable(failing.promise, signal) : stepping([0, 1])(item, signal, place, stepAside);
+    const work = async (item: number, signal: AbortSignal, stepAside: StepAside): Promise<number> =>
+      item === 2 ? abortable(failing.promise, signal) : stepping([0, 1])(item, signal, stepAside);
     const bounds = { ...oneAtOnce, signal: stop.signal };
     const results = Array.fromAsync(mapOrdered(Array(9).keys(), work, bounds));
     await expect.poll(() => goOn.size).toBe(2);

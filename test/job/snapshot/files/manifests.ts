@@ -30,7 +30,6 @@ export const aManifest = (over: Partial<Manifest> = {}): Manifest => ({
     { bytes: 30, sha256: "1".repeat(64) },
     { bytes: 15, sha256: "2".repeat(64) },
   ],
-  digests: { bytes: 224, sha256: "d".repeat(64) },
   columns: ["uuid", "event_date", "scope", "event", "listing"],
   lifted: [],
   fields: [{ pointer: "/uuid", count: 7, types: { string: 7 } }],
