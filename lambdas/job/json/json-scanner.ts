@@ -18,7 +18,7 @@ export interface Member {
 }
 
 /** What is deeper is not walked: it would take minutes or gigabytes. */
-export const MAX_LEVELS = 1_000;
+const MAX_LEVELS = 1_000;
 
 /** The one value of a whole text. */
 export function rootSpan(text: string, from = 0): Span {
@@ -104,24 +104,37 @@ function keyAt(text: string, keyStart: number): Key {
 }
 
 /**
- * The value's text without the white space between its tokens, everything else as it came. A span that is
- * given is one that this module found: what is between its tokens is not checked again.
+ * The text without the white space between its tokens, everything else as it came: it is JSON exactly if the text is.
+ * Throws `MalformedJson` where the white space is all that keeps it from being JSON, as in `1 2`, and for a string without
+ * an end; `OversizeJson` for more than 1,000 levels.
  */
-export function compact(text: string, span: Span = rootSpan(text)): string {
+export function compact(text: string, { start, end }: Span = wholeOf(text)): string {
   const kept: string[] = [];
-  let keepFrom = span.start;
-  let at = span.start;
-  while (at < span.end) {
+  let keepFrom = start;
+  let depth = 0;
+  for (let at = start; at < end; ) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = afterString(text, at);
     else if (isWhite(code)) {
       kept.push(text.slice(keepFrom, at));
-      at = afterWhite(text, at);
-      keepFrom = at;
-    } else at += 1;
+      keepFrom = afterWhite(text, at);
+      if (isLiteral(text.charCodeAt(at - 1)) && isLiteral(text.charCodeAt(keepFrom)))
+        throw new MalformedJson("no other value", keepFrom);
+      at = keepFrom;
+    } else {
+      if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth += 1;
+      else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth -= 1;
+      if (depth > MAX_LEVELS) throw tooDeep();
+      at += 1;
+    }
   }
-  const last = text.slice(keepFrom, span.end);
-  return kept.length === 0 ? last : kept.join("") + last;
+  kept.push(text.slice(keepFrom, end));
+  return kept.join("");
+}
+
+/** Where the one value of a text lies that is known to be JSON, without white space around it. */
+export function wholeOf(text: string): Span {
+  return { start: 0, end: text.length };
 }
 
 /** Whether a text has more arrays and objects inside of each other. Only its brackets and strings are looked at. */
@@ -147,8 +160,7 @@ function afterValue(text: string, start: number): number {
       const close = code === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
       at = afterWhite(text, at + 1);
       if (text.charCodeAt(at) !== close) {
-        if (open.push(close) > MAX_LEVELS)
-          throw new OversizeJson(`is nested more than ${MAX_LEVELS.toLocaleString("en")} levels deep`);
+        if (open.push(close) > MAX_LEVELS) throw tooDeep();
         if (close === CLOSE_OBJECT) at = afterKey(text, at);
         continue;
       }
@@ -169,6 +181,10 @@ function afterValue(text: string, start: number): number {
       at += 1;
     }
   }
+}
+
+function tooDeep(): OversizeJson {
+  return new OversizeJson(`is nested more than ${MAX_LEVELS.toLocaleString("en")} levels deep`);
 }
 
 function afterKey(text: string, start: number): number {

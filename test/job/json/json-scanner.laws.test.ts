@@ -51,6 +51,17 @@ describe("for any row of tokens", () => {
       { numRuns: 2_000 },
     );
   });
+
+  it("compact makes JSON of JSON alone", () => {
+    fc.assert(
+      fc.property(tokens, (row) => {
+        const text = row.join(" ");
+
+        expect(accepts((each) => JSON.parse(compact(each)), text)).toBe(accepts(JSON.parse, text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
 });
 
 function accepts(parse: (text: string) => unknown, text: string): boolean {

@@ -101,7 +101,6 @@ describe("a text that is not JSON", () => {
   ])("%j: expected %s", (text, expected) => {
     const position = Number(expected.split(" ").at(-1));
     expect(() => rootSpan(text)).toThrow(new MalformedJson(expected.split(" at ")[0] ?? "", position));
-    expect(() => compact(text)).toThrow(MalformedJson);
     expect(() => valueAt(text, [])).toThrow(MalformedJson);
   });
 
@@ -165,6 +164,17 @@ describe("compact", () => {
     expect(compact(text)).toBe(expected);
   });
 
+  it.each([
+    ["1 2", "no other value at character 2"],
+    ["[1,tr\n ue]", "no other value at character 7"],
+    ["- 1", "no other value at character 2"],
+    ['{"a":1E +5}', "no other value at character 8"],
+    ['{"a', "the end of the string that begins at character 1"],
+  ])("refuses %j, which would become JSON, or has no end: expected %s", (text, expected) => {
+    expect(() => compact(text)).toThrow(new RegExp(`^expected ${expected}$`));
+    expect(() => compact(text)).toThrow(MalformedJson);
+  });
+
   it("takes the given span out of a text", () => {
     expect(compact('[ { "a" : 1 } , 2 ]', { start: 2, end: 13 })).toBe('{"a":1}');
   });
@@ -176,11 +186,13 @@ describe("a document that is too large", () => {
 
   it.each([1_000, 2])("is not one that is nested %i levels deep", (depth) => {
     expect(afterValue(nested(depth))).toBe(nested(depth).length);
+    expect(compact(nested(depth))).toBe(nested(depth));
   });
 
   it.each([1_002, 2_000_000])("is one that is nested %i levels deep, closed or not", (depth) => {
     for (const text of [nested(depth), "[".repeat(depth), '{"a":'.repeat(depth)]) {
       expect(() => afterValue(text)).toThrow(new OversizeJson("is nested more than 1,000 levels deep"));
+      expect(() => compact(text)).toThrow(new OversizeJson("is nested more than 1,000 levels deep"));
     }
   });
 });

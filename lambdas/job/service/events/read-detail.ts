@@ -4,11 +4,11 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { columnText } from "../../json/json-line.ts";
 import {
   compact,
-  isDeeperThan,
-  MAX_LEVELS,
   MalformedJson,
+  OversizeJson,
   type Span,
   valueAt,
+  wholeOf,
 } from "../../json/json-scanner.ts";
 import type { Detail } from "../event-service.ts";
 import { type ApiRequest, endpoint } from "../requests/api-client.ts";
@@ -39,15 +39,15 @@ interface Place {
  * @param others how many details were read before
  */
 export function readDetail(
-  text: string,
+  body: string,
   uuid: string,
   pointer: readonly string[] | undefined,
   shownName: ShownName,
   others = 0,
 ): Detail {
-  if (isTooDeep(text)) return { kind: "left-out", reason: "too_deep" };
-  const body = parseBody(text);
-  const place = pointer === undefined ? usualPlace(text, body) : placeAt(text, pointer);
+  const text = compactBody(body);
+  if (text === undefined) return { kind: "left-out", reason: "too_deep" };
+  const place = placeIn(text, pointer);
   if (place === undefined) throw unexpectedShape(text, shownName, others);
   const { value, span } = place;
   if (!isSame(value["uuid"], uuid)) {
@@ -56,43 +56,38 @@ export function readDetail(
   }
   return {
     kind: "event",
-    event: compact(text, span),
+    event: text.slice(span.start, span.end),
     value,
     eventDate: column(text, place, "date"),
     scope: column(text, place, "scope"),
   };
 }
 
-/** Parsing a deeper text takes a hundred times its memory, and readers such as DuckDB fail at it. */
-function isTooDeep(text: string): boolean {
+/** Undefined for too many levels: to parse them takes a hundred times the text's memory, and readers such as DuckDB fail. */
+function compactBody(body: string): string | undefined {
   try {
-    return isDeeperThan(text, MAX_LEVELS);
+    return compact(body);
   } catch (error) {
+    if (error instanceof OversizeJson) return undefined;
     throw error instanceof MalformedJson ? notJson() : error;
   }
 }
 
 // Searches the value that validation has parsed anyway: scanning the text for each place would repeat work.
-function usualPlace(text: string, body: unknown): Place | undefined {
-  for (const path of USUAL_PLACES) {
-    const value = path.reduce<unknown>((parent, key) => (isObject(parent) ? parent[key] : undefined), body);
-    if (!isObject(value) || typeof value["uuid"] !== "string") continue;
-    const span = valueAt(text, path, validatedSpan(text));
+function placeIn(text: string, pointer: readonly string[] | undefined): Place | undefined {
+  const body = parseBody(text);
+  for (const path of pointer === undefined ? USUAL_PLACES : [pointer]) {
+    const value = path.reduce(childOf, body);
+    if (!isObject(value) || (pointer === undefined && typeof value["uuid"] !== "string")) continue;
+    const span = valueAt(text, path, wholeOf(text));
     return span && { value, span };
   }
   return undefined;
 }
 
-function placeAt(text: string, pointer: readonly string[]): Place | undefined {
-  const span = valueAt(text, pointer, validatedSpan(text));
-  if (span === undefined) return undefined;
-  const value = parseBody(text.slice(span.start, span.end));
-  return isObject(value) ? { value, span } : undefined;
-}
-
-/** The one value of a text that is known to be JSON, found without scanning it. */
-function validatedSpan(text: string): Span {
-  return { start: text.length - text.trimStart().length, end: text.trimEnd().length };
+function childOf(parent: unknown, key: string): unknown {
+  const isParent = typeof parent === "object" && parent !== null && Object.hasOwn(parent, key);
+  return isParent ? Reflect.get(parent, key) : undefined;
 }
 
 /** As `columnText`, which is called only if the value is not a string that can be written as it is. */

@@ -36,6 +36,7 @@ describe("a detail", () => {
     ["the last of two data members", `{"data":{"uuid":"${B}"},"data":${event}}`, undefined],
     ["where a pointer says", `{"result":[{"item":${event}}]}`, "/result/0/item"],
     ["the whole body, by pointer", event, ""],
+    ["a member named as in every object", `{"__proto__":{"toString":${event}}}`, "/__proto__/toString"],
   ])("is found in %s", (_, text, pointer) => {
     expect(read(text, pointer)).toMatchObject({ kind: "event", event });
   });
@@ -147,6 +148,8 @@ describe("a detail", () => {
     `{"uuid":"${A}"}{}`,
     `{"uuid":"${A}",}`,
     `{"uuid":"${A}","n":.5}`,
+    `{"uuid":"${A}","n":1 2}`,
+    `{"uuid":"${A}","n":fal se}`,
   ])("%s is not JSON: unusable, and a retry may succeed", (text) => {
     const error = failureOfRead(text);
 
@@ -165,6 +168,9 @@ describe("a detail", () => {
     [`{"result":{"item":{"uuid":"${A}"}}}`, undefined, "{result: {item: {uuid: string}}}"],
     [`{"uuid":"${A}"}`, "/item", "{uuid: string}"],
     ['{"item":[]}', "/item", "{item: []}"],
+    ["{}", "/__proto__", "{}"],
+    ["[{}]", "/00", "[{}]"],
+    ['{"item":null}', "/item/x", "{item: null}"],
   ])("%s holds no event (pointer %s): the error shows the shape %s", (text, pointer, shape) => {
     const error = failureOfRead(text, pointer);
 

@@ -187,7 +187,7 @@ class Entries {
     const own = isObject(entry) ? (entry["uuid"] ?? undefined) : undefined;
     if (key !== undefined && own !== undefined && !isSame(own, key)) throw contradiction();
     const requestAs = isObject(entry) ? (own ?? key) : undefined;
-    if (isUuid(requestAs)) this.events.add(requestAs, compact(text, { start: 0, end: text.length }));
+    if (isUuid(requestAs)) this.events.add(requestAs, compact(text));
     else this.rejected += 1;
   }
 }
