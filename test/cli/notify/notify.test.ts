@@ -250,7 +250,7 @@ test("an answer that is not valid HTTP is told", async () => {
   const { text } = await told({ url: server.url }, HELD_RESULT);
 
   expect(text).toContain(
-    "the answer was a response that is not valid HTTP (HPE_INVALID_HEADER_TOKEN: Invalid header token), after 3 attempts",
+    "the answer was a response that is not valid HTTP (INVALID_HTTP: Invalid header token), after 3 attempts",
   );
   expect(text).not.toContain("CANARY");
 });

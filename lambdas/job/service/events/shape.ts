@@ -1,7 +1,7 @@
 // Describes a JSON text for an error message: names and types, never a value.
 
 import { elements, type Member, members, rootSpan, type Span } from "../../json/json-scanner.ts";
-import { NotJson, NotUtf8 } from "../requests/failure.ts";
+import { NotJson } from "../requests/failure.ts";
 
 const MAX_DEPTH = 3;
 const MAX_KEYS = 8;
@@ -79,12 +79,12 @@ export function parseBody(text: string): unknown {
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-/** As text, without a byte order mark. Throws `NotUtf8`. */
+/** As text, without a byte order mark. Throws `NotJson`. */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
   } catch {
-    throw new NotUtf8("a body that is not UTF-8");
+    throw new NotJson("a body that is not UTF-8");
   }
 }
 

@@ -1,9 +1,16 @@
 // Collects one response from undici: status and headers, then the body up to a cap, which is decoded at its end.
 
 import type { Dispatcher } from "undici";
+import errors from "undici/lib/core/errors.js";
+import { codeOf } from "../../errors/sync-error.ts";
 import { decodeReceived } from "./content-encoding.ts";
-import { noResponseOf } from "./network-error.ts";
-import { type HttpResponse, NoResponse, type ResponseBody, type TransportRequest } from "./transport.ts";
+import {
+  type HttpResponse,
+  INVALID_HTTP,
+  NoResponse,
+  type ResponseBody,
+  type TransportRequest,
+} from "./transport.ts";
 
 // Error bodies are read only to reuse the connection.
 const UNREAD_CAP_BYTES = 65_536;
@@ -109,6 +116,29 @@ function responseHeaders(headers: Readonly<Record<string, Header>>): HttpRespons
       return typeof value === "string" ? [value] : value;
     },
   };
+}
+
+/** Programming errors, not network errors: a retry cannot succeed. */
+const PROGRAMMING_ERROR =
+  /^UND_ERR_(?:INVALID_ARG|INVALID_RETURN_VALUE|NOT_SUPPORTED|DESTROYED|CLOSED)$|^ERR_INVALID_/;
+
+/**
+ * Why a connection gives no response; undefined for a programming error. A message may quote what was received: of it only
+ * constants of OpenSSL and of the HTTP parser are used.
+ * @param proxy the one that the connection is to
+ */
+export function noResponseOf(error: Error, proxy?: string): NoResponse | undefined {
+  if (error instanceof NoResponse) return error;
+  if (error instanceof errors.HTTPParserError) {
+    const [, says = "unknown"] = /\(([A-Z][\w ,.'`/-]{0,80})\)$/.exec(error.message) ?? [];
+    return new NoResponse(says.startsWith("Expected HTTP/") ? "NOT_HTTP" : INVALID_HTTP, proxy, says);
+  }
+  const code = codeOf(error);
+  if (code === undefined || PROGRAMMING_ERROR.test(code)) return undefined;
+  if (error instanceof errors.SocketError) return new NoResponse("CONNECTION_LOST", proxy);
+  // Node.js has no code for these reasons of OpenSSL to refuse a certificate.
+  const isWeak = code === "UNSPECIFIED" && error.message.endsWith(" too weak");
+  return new NoResponse(isWeak ? "CERT_TOO_WEAK" : code, proxy);
 }
 
 /** Collects the pieces of a body in one buffer, so that a piece of one byte takes one byte. */

@@ -44,6 +44,8 @@ export interface HttpResponse {
 
 /** The code of what did not come in time. */
 export const TIMED_OUT = "TIMED_OUT";
+/** Of what the HTTP parser refuses. */
+export const INVALID_HTTP = "INVALID_HTTP";
 
 /**
  * No response came that can be read: connection refused or reset, time-out, something other than HTTP. `reason` is a short
@@ -77,8 +79,8 @@ export class NoResponse extends Error {
 function answerWith(reason: string): string | undefined {
   if (reason === "NOT_HTTP") return "something that is not HTTP";
   if (reason === "UND_ERR_HEADERS_OVERFLOW") return "a response with more than 16 KB of headers";
-  const isMalformed = reason.startsWith("HPE_") || reason === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH";
-  return isMalformed ? "a response that is not valid HTTP" : undefined;
+  const isInvalid = reason === INVALID_HTTP || reason === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH";
+  return isInvalid ? "a response that is not valid HTTP" : undefined;
 }
 
 /** Sends a request once. Follows no redirects, performs no retries, adds no credentials. */

@@ -7,8 +7,7 @@ import type { buildConnector as undici } from "undici";
 import buildConnector from "undici/lib/core/connect.js";
 import Agent from "undici/lib/dispatcher/agent.js";
 import { onAbort } from "../../runtime/on-abort.ts";
-import { noResponseOf } from "./network-error.ts";
-import { ResponseCollector } from "./response-collector.ts";
+import { noResponseOf, ResponseCollector } from "./response-collector.ts";
 import {
   type HttpResponse,
   NoResponse,

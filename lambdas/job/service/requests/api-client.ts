@@ -14,10 +14,10 @@ import {
   NotJson,
   redirected,
   requestName,
+  unusableBody,
 } from "./failure.ts";
 import { askedWaitMs, statusClass } from "./retry.ts";
 import type { Sender } from "./sender.ts";
-import { unusableBody } from "./unusable-body.ts";
 
 /** What one GET asks for, and what its result is. */
 export interface ApiRequest<T> {

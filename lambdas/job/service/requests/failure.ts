@@ -2,6 +2,7 @@
 
 import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import { parseUrl } from "../../network/hosts.ts";
+import { encodingsIn } from "../http/content-encoding.ts";
 import { type Address, type HttpResponse, NoResponse, TIMED_OUT } from "../http/transport.ts";
 import { type AddressOption, connectionRemedy, type FailedRequest, peerOf } from "./connection-problem.ts";
 
@@ -33,11 +34,8 @@ export class UnusableBody extends Error {
   }
 }
 
-/** One that is no JSON. */
+/** One that is no JSON in UTF-8. */
 export class NotJson extends UnusableBody {}
-
-/** One that is no text in UTF-8 either. */
-export class NotUtf8 extends NotJson {}
 
 export class BadStatus extends Error {
   override readonly name = "BadStatus";
@@ -131,8 +129,57 @@ export function throttled(request: string, waitMs: number | undefined): SyncErro
   });
 }
 
-/** A host name has at most 255 characters (RFC 1035 §2.3.4). */
-const MAX_SHOWN = 300;
+/**
+ * What came in place of JSON in a 2xx response, by what the response says of its body.
+ * @param otherwise where it does not say more
+ * @param addressOption what says where the request goes
+ */
+export function unusableBody(
+  { status, headers, body, decodedBytes }: HttpResponse,
+  otherwise: UnusableBody = new NotJson("a body that is not JSON"),
+  addressOption: AddressOption = "--base-url",
+): UnusableBody {
+  const peer = peerOf(addressOption);
+  const changed = `Look for a proxy between here and ${peer} that changes bodies. If there is none, ask the service's operator.`;
+  const encoding = encodingName(headers);
+  if (body.kind === "foreign") return new UnusableBody(`a body in ${encoding} (accepted: gzip, br)`, changed);
+  if (body.kind === "broken") {
+    const { cause: cutBy } = body;
+    return cutBy === "UNDECODABLE"
+      ? new UnusableBody(`a body that says it is in ${encoding}, and is not`, changed)
+      : new UnusableBody(`a body that broke off (${cutBy})`, `Check the network between here and ${peer}.`, {
+          cutBy,
+        });
+  }
+  if (decodedBytes === 0)
+    return new UnusableBody(status === 200 ? "an empty body" : `an empty body (status ${status})`);
+  const type = headers.get("content-type")?.[0] ?? "";
+  if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type)) return new UnusableBody("a web page");
+  const charset = charsetIn(type);
+  return charset === undefined
+    ? otherwise
+    : new UnusableBody(`a body that is not JSON in UTF-8; its Content-Type says ${charset}`);
+}
+
+/** No other text of the header is repeated. */
+const ENCODINGS: ReadonlySet<string> = new Set(["br", "compress", "deflate", "gzip", "x-gzip", "zstd"]);
+
+function encodingName(headers: HttpResponse["headers"]): string {
+  const names = encodingsIn(headers.get("content-encoding")?.join(",") ?? "");
+  const areKnown = names.length > 0 && names.length <= 3 && names.every((name) => ENCODINGS.has(name));
+  return areKnown ? `the content encoding ${names.join(", ")}` : "a content encoding that is not known";
+}
+
+/** A character set other than UTF-8, as the Encoding Standard names it: nothing else of the header is repeated. */
+function charsetIn(contentType: string): string | undefined {
+  const [, label = ""] = /;\s*charset\s*=\s*"?([\w.:-]{1,40})"?\s*(?:;|$)/i.exec(contentType) ?? [];
+  try {
+    const { encoding } = new TextDecoder(label);
+    return encoding === "utf-8" ? undefined : encoding;
+  } catch {
+    return undefined;
+  }
+}
 
 /** Whether a redirect stays with the service. Behind a load balancer that ends TLS, services say `http:` for `https:`. */
 export function leadsWithin(
@@ -142,15 +189,6 @@ export function leadsWithin(
   const location = headers.get("location")?.[0];
   const target = location === undefined ? null : parseUrl(location, href)?.origin;
   return target === origin || target?.replace(/^http:/, "https:") === origin;
-}
-
-function withinTheService(to: URL, { pathname }: Address, addressOption: AddressOption): string {
-  return to.pathname === `${pathname}/` || `${to.pathname}/` === pathname
-    ? "It adds a slash to the end of the path or takes it away, so the path is not the one that the interface names. " +
-        `Check ${addressOption}; if it is right`
-    : "It stays within the service and probably leads to a login page, because the session, token or password of this " +
-        `request was not accepted. Check that the account may use the interface and that ${addressOption} is not the ` +
-        "address of pages for people; if both are right";
 }
 
 /** Does not advise to use the target: a forged response could point to a server that collects credentials. */
@@ -163,12 +201,17 @@ export function redirected(
   const { status, headers } = response;
   const location = headers.get("location")?.[0];
   const to = location === undefined ? null : parseUrl(location, url.href);
-  const target = location === undefined ? "nowhere (no Location header)" : shownTarget(to, url);
-  const why =
-    to !== null && leadsWithin(response, url)
-      ? `. ${withinTheService(to, url, addressOption)}, ask the service's operator.`
-      : ` because the credentials belong to ${addressOption} only. Ask the service's operator for the right address; do ` +
-        "not copy it from a response.";
+  const target =
+    location === undefined
+      ? "nowhere (no Location header)"
+      : to?.origin === url.origin
+        ? `another path of ${url.origin}`
+        : shownOrigin(to);
+  const isSlash = to !== null && (to.pathname === `${url.pathname}/` || `${to.pathname}/` === url.pathname);
+  const why = leadsWithin(response, url)
+    ? `. ${isSlash ? SLASH : LOGIN_PAGE} Check ${addressOption}; if it is right, ask the service's operator.`
+    : ` because the credentials belong to ${addressOption} only. Ask the service's operator for the right address; do ` +
+      "not copy it from a response.";
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `${request} was answered with status ${status}, a redirect to ${target}, which is not followed${why}`,
@@ -176,26 +219,17 @@ export function redirected(
   );
 }
 
-/**
- * The origin only. At the origin that was asked also the path if the interface has it: the rest may be what the service
- * was sent, path parameters (";jsessionid=…") included.
- */
-export function shownTarget(target: URL | null, asked: Pick<Address, "origin" | "pathname">): string {
-  if (target?.protocol !== "https:" && target?.protocol !== "http:")
-    return "something that is not a web address";
-  const { origin, pathname } = target;
-  if (origin.length > MAX_SHOWN) return "an address that is too long to show";
-  if (origin !== asked.origin) return origin;
-  const base = baseOf(asked.pathname);
-  return base !== undefined && base === baseOf(pathname) ? origin + pathname : `another path of ${origin}`;
-}
+const SLASH =
+  "It adds a slash to the end of the path or takes it away, so the path is not the one that the interface names.";
+const LOGIN_PAGE =
+  "It stays within the service and probably leads to a login page, because the session, token or password of this " +
+  "request was not accepted, the account may not use the interface, or the address is that of pages for people.";
 
-/** What stands before a path of the interface; undefined for every other path. */
-function baseOf(pathname: string): string | undefined {
-  const own = OWN_PATH.exec(pathname);
-  return own === null ? undefined : pathname.slice(0, own.index);
-}
+/** A host name has at most 255 characters (RFC 1035 §2.3.4). */
+const MAX_ORIGIN = 300;
 
-/** docs/service-interface.md §3, at the end of a path. */
-const OWN_PATH =
-  /\/(?:v1\/(?:auth\/login|events(?:\/[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12})?)|oauth\/token)\/?$/;
+/** Where something leads that a service has sent: no more than the origin, because the rest may hold a secret. */
+export function shownOrigin(url: URL | null): string {
+  const isAddress = url?.protocol === "https:" || url?.protocol === "http:";
+  return isAddress && url.origin.length <= MAX_ORIGIN ? url.origin : "something that is not a web address";
+}

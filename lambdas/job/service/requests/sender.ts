@@ -6,9 +6,8 @@ import type { Logger } from "../../runtime/logger.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { Address, HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
 import type { Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
-import { permanentProblem } from "./connection-problem.ts";
+import { isUnanswered, keepsTrying, permanentProblem } from "./connection-problem.ts";
 import { attemptsExhausted, type Failure, isThrottled, requestName } from "./failure.ts";
-import { isUnanswered, keepsTrying } from "./keep-trying.ts";
 import { RetryDelays } from "./retry.ts";
 
 interface SenderOptions {

@@ -136,7 +136,7 @@ describe("an attempt", () => {
     [
       "with a chunk that is none",
       "transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\ncanary\r\n",
-      "HPE_INVALID_CHUNK_SIZE",
+      "INVALID_HTTP",
     ],
   ])("calls a body %s broken", async (_, rest, cause = "CONNECTION_LOST") => {
     await using server = await rawServer((socket) => socket.end(`HTTP/1.1 200 OK\r\n${rest}`));

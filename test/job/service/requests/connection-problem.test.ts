@@ -38,12 +38,20 @@ describe("a connection that no retry can fix", () => {
     ],
     [
       "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-      `the certificate of ${HOST} came without the certificate of its issuer`,
-      "Browsers may work nevertheless",
+      `the certificate of ${HOST} came without that of its issuer`,
+      "Ask the operator to send the whole chain",
     ],
     ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", `the certificate of ${HOST} is not from`, "NODE_EXTRA_CA_CERTS"],
-    ["CERT_HAS_EXPIRED", `the certificate of ${HOST} has expired`, "this machine's clock"],
-    ["CERT_NOT_YET_VALID", `the certificate of ${HOST} is not valid yet`, "this machine's clock"],
+    [
+      "CERT_HAS_EXPIRED",
+      `the certificate of ${HOST} is not valid now (CERT_HAS_EXPIRED)`,
+      "this machine's clock",
+    ],
+    [
+      "CERT_NOT_YET_VALID",
+      `the certificate of ${HOST} is not valid now (CERT_NOT_YET_VALID)`,
+      "this machine's clock",
+    ],
     [
       "ERR_TLS_CERT_ALTNAME_INVALID",
       `the certificate of ${HOST} is for other hosts`,
@@ -52,18 +60,16 @@ describe("a connection that no retry can fix", () => {
     ["CERT_REVOKED", `the certificate of ${HOST} is not valid`, "Ask the operator"],
     ["PATH_LENGTH_EXCEEDED", `the certificate of ${HOST} is not valid`, "Ask the operator"],
     ["UNSPECIFIED", `the certificate of ${HOST} is not valid`, "Ask the operator"],
-    ["EE_KEY_TOO_SMALL", `the certificate of ${HOST} is too weak`, "its key is too short. Ask the operator"],
-    ["CA_KEY_TOO_SMALL", `the certificate of ${HOST} is too weak`, "the key of its authority is too short"],
-    ["CA_MD_TOO_WEAK", `the certificate of ${HOST} is too weak`, "SHA-1. Ask the operator for a new one"],
+    ["CERT_TOO_WEAK", `the certificate of ${HOST}, or that of its authority, is too weak`, "a new one"],
     ["ERR_SSL_WRONG_VERSION_NUMBER", `${HOST} does not use TLS`, "the port of --base-url"],
     ["EPROTO", `${HOST} does not use TLS`, "the port of --base-url"],
     ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", `${HOST} refuses the TLS connection`, "a client certificate"],
     ["ERR_SSL_TLSV1_ALERT_INSUFFICIENT_SECURITY", `${HOST} refuses the TLS connection`, "outdated ciphers"],
     ["ERR_SSL_NO_CIPHERS_AVAILABLE", `${HOST} refuses the TLS connection`, "the host of --base-url"],
-    ["ERR_SSL_EE_KEY_TOO_SMALL", `${HOST} uses a key that is too weak for TLS`, "2,048 bits"],
-    ["ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE", `${HOST} requires a client certificate`, "Check --base-url"],
+    ["ERR_SSL_EE_KEY_TOO_SMALL", `${HOST} has only an outdated TLS`, "2,048 bits"],
+    ["ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE", `${HOST} refuses the TLS connection`, "a client certificate"],
     ["NOT_HTTP", `${HOST} answers, but not in HTTP`, "the port of --base-url"],
-    ["ENOTFOUND", "the host service.test was not found", "HTTPS_PROXY"],
+    ["ENOTFOUND", `the host of ${HOST} was not found`, "HTTPS_PROXY"],
   ])("such as %s ends the run after one attempt", async (reason, problem, remedy) => {
     const transport = failing(new NoResponse(reason));
     await using connection = await connect({}, { baseUrl: `https://${HOST}`, transport });
@@ -117,19 +123,14 @@ describe("a connection that no retry can fix", () => {
     expect(connection.service.counts).toMatchObject({ requests: 1, retries: 0 });
   });
 
-  it.each(["https:", "http:"])("is one with %s to a port for the other", async (protocol) => {
+  it("is one with https: to a port for http:", async () => {
     await using target = await httpServer((_, response) => response.end("[]"));
-    await using tls = await tlsServer("service", target.url);
-    const baseUrl =
-      protocol === "https:" ? target.url.replace("http:", "https:") : tls.url.replace("https:", "http:");
+    const baseUrl = target.url.replace("http:", "https:");
     await using connection = await connect({}, { baseUrl });
 
     const error = await errorOf(connection.service.list());
 
-    expect(error).toHaveProperty(
-      "message",
-      expect.stringMatching(protocol === "https:" ? /does not use TLS/ : /must begin with https:/),
-    );
+    expect(error).toHaveProperty("message", expect.stringContaining("does not use TLS"));
     expect(connection.service.counts).toMatchObject({ requests: 1, retries: 0 });
   });
 });
@@ -171,7 +172,7 @@ describe("a server that refuses TLS before its first response", () => {
       because: "it has no cipher of today",
       start: () => refusing({ ...TLS_1_2, ciphers: "CAMELLIA128-SHA:@SECLEVEL=0" }, "short"),
       cause: "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
-      says: "has only outdated ciphers, or requires a client certificate, or does not know this host",
+      says: "has only outdated ciphers, requires a client certificate or HTTP/2, or does not know this host",
     },
     {
       because: "it requires a client certificate (TLS 1.2)",
@@ -187,13 +188,13 @@ describe("a server that refuses TLS before its first response", () => {
           "short",
         ),
       cause: "ERR_SSL_DH_KEY_TOO_SMALL",
-      says: "uses a key that is too weak for TLS",
+      says: "with keys of 2,048 bits or more",
     },
     {
       because: "it speaks HTTP/2 only",
       start: () => refusing({ ALPNProtocols: ["h2"] }),
       cause: "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL",
-      says: "does not speak HTTP/1.1",
+      says: "speaks HTTP/1.1",
     },
     {
       because: "it does not know the host",
@@ -236,10 +237,10 @@ describe("a server that refuses TLS before its first response", () => {
 
 describe("what a person does after the last attempt", () => {
   it.each([
-    [new NoResponse("EAI_AGAIN"), "no DNS server answered", "set the environment variable HTTPS_PROXY"],
+    [new NoResponse("EAI_AGAIN"), "No DNS server answered", "set the environment variable HTTPS_PROXY"],
     [
       new NoResponse("EAI_AGAIN", "http://proxy.test:3128"),
-      "The name of the proxy could not be looked up",
+      "No DNS server answered",
       "Check the network of this machine",
     ],
     [new NoResponse("ECONNREFUSED"), "no response (ECONNREFUSED)", "Check --base-url and the network"],
@@ -256,7 +257,7 @@ describe("what a person does after the last attempt", () => {
     [
       "a header that no parser takes",
       "HTTP/1.1 200 OK\r\nx: a\u0001b\r\n\r\n",
-      "HPE_INVALID_HEADER_TOKEN: Invalid header value char",
+      "INVALID_HTTP: Invalid header value char",
     ],
     [
       "two lengths",

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { redirected, shownTarget } from "../../../../lambdas/job/service/requests/failure.ts";
+import { redirected } from "../../../../lambdas/job/service/requests/failure.ts";
 
-const UUID = "6f1ed002-ab59-4f2c-9f1f-11111111111F";
 const URL_OF_LIST = new URL("https://api.example.com/v1/events?is_listed=true");
 const errorFor = (location: string | undefined) => {
   const headers = new Map(location === undefined ? [] : [["location", [location]] as const]);
@@ -21,17 +20,12 @@ describe("a redirect", () => {
     ["http://api.example.com/secret", "http://api.example.com"],
     ["https://api.example.com:8443/secret", "https://api.example.com:8443"],
     ["/login;jsessionid=secret?next=secret", "another path of https://api.example.com"],
-    ["/secret/v1/events", "another path of https://api.example.com"],
-    ["/v1/events/secret", "another path of https://api.example.com"],
     ["/v1/events;secret", "another path of https://api.example.com"],
-    ["/v1/EVENTS", "another path of https://api.example.com"],
     ["/", "another path of https://api.example.com"],
-    ["/v1/events/?secret", "https://api.example.com/v1/events/"],
-    ["auth/login#secret", "https://api.example.com/v1/auth/login"],
-    [`/v1/events/${UUID}`, `https://api.example.com/v1/events/${UUID}`],
-    ["https://api.example.com./v1/events/", "https://api.example.com/v1/events/"],
+    ["/v1/events/?secret", "another path of https://api.example.com"],
+    ["https://api.example.com./v1/events/", "another path of https://api.example.com"],
     [`/${"x".repeat(16_000)}`, "another path of https://api.example.com"],
-    [`https://${"x.".repeat(8_000)}test/`, "an address that is too long to show"],
+    [`https://${"x.".repeat(8_000)}test/`, "something that is not a web address"],
     ["https://[", "something that is not a web address"],
     ["javascript:secret", "something that is not a web address"],
     [undefined, "nowhere (no Location header)"],
@@ -41,21 +35,6 @@ describe("a redirect", () => {
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { target } });
     expect(error.message).toContain(`a redirect to ${target}, which is not followed`);
     expect(error.message).not.toContain("secret");
-  });
-
-  it.each([
-    [
-      "https://a.test/brand/v1/auth/login",
-      "https://a.test/brand/v1/events",
-      "https://a.test/brand/v1/events",
-    ],
-    ["https://a.test/brand/v1/events", "https://a.test/v1/events", "another path of https://a.test"],
-    ["https://a.test/brand/v1/events", "https://a.test/other/v1/events", "another path of https://a.test"],
-    ["https://a.test/in/oauth/token", "https://a.test/in/oauth/token/", "https://a.test/in/oauth/token/"],
-    ["https://a.test/in/oauth/token", "https://a.test/in/oauth", "another path of https://a.test"],
-    ["https://a.test/pages/2", "https://a.test/pages/2", "another path of https://a.test"],
-  ])("of %s to %s is said to lead to %s", (asked, target, shown) => {
-    expect(shownTarget(new URL(target), new URL(asked))).toBe(shown);
   });
 
   const LOGIN =

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { NoResponse, type Transport } from "../../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../../lambdas/job/service/http/undici-transport.ts";
+import { isUnanswered, isUnreached } from "../../../../lambdas/job/service/requests/connection-problem.ts";
 import { BadStatus } from "../../../../lambdas/job/service/requests/failure.ts";
-import { isUnanswered, isUnreached } from "../../../../lambdas/job/service/requests/keep-trying.ts";
 import { PatientClock } from "../../../simulator/manual-clock.ts";
 import { type Connection, type ConnectionOptions, connect, errorOf } from "../connection.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
@@ -59,7 +59,7 @@ describe("a failure", () => {
     ["UND_ERR_CONNECT_TIMEOUT", true, false],
     ["ENOTFOUND", false, false],
     ["NOT_HTTP", false, false],
-    ["HPE_INVALID_HEADER_TOKEN", false, false],
+    ["INVALID_HTTP", false, false],
     ["UND_ERR_HEADERS_OVERFLOW", false, false],
     ["CERT_HAS_EXPIRED", false, false],
     ["ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR", false, false],
@@ -104,8 +104,8 @@ describe("a start without a terminal, while no response has come", () => {
 
   it.each([
     ["ECONNREFUSED", "Check --base-url and the network between here and the service, then run again."],
-    ["EAI_AGAIN", "no DNS server answered"],
-    ["CONNECTION_LOST", "does not answer plain HTTP (CONNECTION_LOST)"],
+    ["EAI_AGAIN", "No DNS server answered"],
+    ["CONNECTION_LOST", "Check --base-url and the network"],
   ])("fails when the time is over, and says then what %s may be about", async (reason, says) => {
     await using connection = await unattended(() => reason);
     const { service, sentAtMs } = connection;
@@ -146,7 +146,7 @@ describe("a start without a terminal waits no longer than others", () => {
     ["ENOTFOUND", 1],
     ["CERT_HAS_EXPIRED", 1],
     ["ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", 1],
-    ["HPE_INVALID_HEADER_TOKEN", 6],
+    ["INVALID_HTTP", 6],
   ])("for what a person must do something about: %s", async (reason, requests) => {
     await using connection = await unattended(() => reason);
 

@@ -1,18 +1,9 @@
-import { once } from "node:events";
-import { request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { NoResponse } from "../../../../lambdas/job/service/http/transport.ts";
 import { errorOf } from "../connection.ts";
 import { httpServer, rawServer } from "../http/local-server.ts";
 import { get, transport } from "../http/transport-setup.ts";
-
-const codeOfNode = async (url: string): Promise<unknown> => {
-  const sent = request(url, { agent: false });
-  sent.end();
-  const [error]: { code?: unknown }[] = await once(sent, "error");
-  return error?.code;
-};
 
 describe("an attempt without a response", () => {
   it.each([
@@ -36,24 +27,13 @@ describe("an attempt without a response", () => {
   const OK = "HTTP/1.1 200 OK\r\n";
   it.each([
     ["canary canary\r\n\r\n", "NOT_HTTP", "Expected HTTP/, RTSP/ or ICE/"],
-    ["HTTP/1.1 2x0 canary\r\n\r\n", "HPE_INVALID_STATUS", "Invalid status code"],
-    ["HTTP/1.1 2000 canary\r\n\r\n", "HPE_INVALID_STATUS", "Invalid response status"],
-    ["HTTP/9.1 200 canary\r\n\r\n", "HPE_INVALID_VERSION", "Invalid HTTP version"],
-    ["HTTP/2 200 canary\r\n\r\n", "HPE_INVALID_VERSION", "Expected dot"],
-    [`${OK}x: canary\u0001\r\n\r\n`, "HPE_INVALID_HEADER_TOKEN", "Invalid header value char"],
-    [`${OK}x canary: y\r\n\r\n`, "HPE_INVALID_HEADER_TOKEN", "Invalid header token"],
-    [`${OK}x: y\r\n canary\r\n\r\n`, "HPE_INVALID_HEADER_TOKEN", "Unexpected whitespace after header value"],
-    [`${OK} canary: y\r\n\r\n`, "HPE_UNEXPECTED_SPACE", "Unexpected space after start line"],
-    [`${OK}x: y\rcanary\r\n\r\n`, "HPE_LF_EXPECTED", "Missing expected LF after header value"],
-    ["HTTP/1.1 200 canary\nx: y\n\n", "HPE_CR_EXPECTED", "Missing expected CR after response line"],
-    [`${OK}x: y\r\n\rcanary`, "HPE_STRICT", "Expected LF after headers"],
-    [
-      `${OK}content-length: canary\r\n\r\n`,
-      "HPE_INVALID_CONTENT_LENGTH",
-      "Invalid character in Content-Length",
-    ],
+    ["HTTP/1.1 2x0 canary\r\n\r\n", "INVALID_HTTP", "Invalid status code"],
+    ["HTTP/9.1 200 canary\r\n\r\n", "INVALID_HTTP", "Invalid HTTP version"],
+    [`${OK}x: canary\u0001\r\n\r\n`, "INVALID_HTTP", "Invalid header value char"],
+    [`${OK}x: y\rcanary\r\n\r\n`, "INVALID_HTTP", "Missing expected LF after header value"],
+    [`${OK}content-length: canary\r\n\r\n`, "INVALID_HTTP", "Invalid character in Content-Length"],
     [`${OK}content-length: 6 canary\r\n\r\n`, "UND_ERR_RES_CONTENT_LENGTH_MISMATCH", undefined],
-  ])("names what is wrong with an answer, by the parser's code: %j", async (answer, reason, says) => {
+  ])("names what is wrong with an answer, in the words of the parser: %j", async (answer, reason, says) => {
     await using server = await rawServer((socket) => socket.end(answer));
     const code = says === undefined ? reason : `${reason}: ${says}`;
     const what = reason === "NOT_HTTP" ? "something that is not HTTP" : "a response that is not valid HTTP";
@@ -62,8 +42,6 @@ describe("an attempt without a response", () => {
 
     expect(error).toBeInstanceOf(NoResponse);
     expect(error).toMatchObject({ reason, isAnswer: true, message: `${what} (${code})` });
-    // The parser of Node.js is the same, and keeps its code.
-    if (reason.startsWith("HPE_")) expect(await codeOfNode(server.url)).toBe(reason);
   });
 
   it("is given up after the time-out where no headers come", async () => {

@@ -6,7 +6,7 @@ import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-sto
 import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { decodeText, isObject, type JsonObject, parseBody } from "../../events/shape.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
-import { permanentProblem } from "../../requests/connection-problem.ts";
+import { isUnreached, permanentProblem } from "../../requests/connection-problem.ts";
 import {
   attemptsExhausted,
   BadStatus,
@@ -15,11 +15,10 @@ import {
   requestName,
   throttled,
   UnusableBody,
+  unusableBody,
 } from "../../requests/failure.ts";
-import { isUnreached } from "../../requests/keep-trying.ts";
 import { retryAfterMs, statusClass } from "../../requests/retry.ts";
 import { ServiceCounts } from "../../requests/sender.ts";
-import { unusableBody } from "../../requests/unusable-body.ts";
 import { isOver } from "./is-over.ts";
 
 export interface TokenEndpointOptions {

@@ -5,8 +5,8 @@ import type { OAuthTokens, RenewalClaim, TokenStore } from "../../../credentials
 import { SyncError } from "../../../errors/sync-error.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/logger.ts";
+import { keepsTrying } from "../../requests/connection-problem.ts";
 import { requestName } from "../../requests/failure.ts";
-import { keepsTrying } from "../../requests/keep-trying.ts";
 import type { ServiceCounts } from "../../requests/sender.ts";
 import type { CurrentCredentials } from "../current-credentials.ts";
 import { authorizationExpired, type TokenEndpoint } from "./token-endpoint.ts";

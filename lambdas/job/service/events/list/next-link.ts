@@ -3,7 +3,7 @@
 import { SyncError } from "../../../errors/sync-error.ts";
 import { parseUrl } from "../../../network/hosts.ts";
 import type { HttpResponse } from "../../http/transport.ts";
-import { shownTarget } from "../../requests/failure.ts";
+import { shownOrigin } from "../../requests/failure.ts";
 
 /**
  * Undefined where no link names one. Throws `UNEXPECTED_RESPONSE` if it leads to another origin, if there are two, or if a
@@ -37,9 +37,7 @@ function resolve(target: string, page: URL, first: URL): string {
   const url = parseUrl(target, page.href);
   if (url === null) throw unexpected("name a next page that is not a URL");
   if (url.origin !== page.origin && !isWithoutTls(url, page))
-    throw unexpected(
-      `name a next page at ${shownTarget(url, page)}, but credentials go to ${page.origin} only`,
-    );
+    throw unexpected(`name a next page at ${shownOrigin(url)}, but credentials go to ${page.origin} only`);
   // Without a user name, a password and a fragment.
   const own = new URL(page.origin + url.pathname + url.search);
   const filter = first.searchParams.get("is_listed");
