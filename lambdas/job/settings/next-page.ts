@@ -4,28 +4,23 @@ import * as z from "zod";
 import { SyncError } from "../errors/sync-error.ts";
 import { parsePointer } from "../json/json-pointers.ts";
 
-/** What stands in for the value of one parameter. */
+/** What stands in for the value of one parameter. `place`: where in the page before the value is, in words. */
 type Placeholder =
-  /** 1, 2, 3, … */
-  | { readonly kind: "page" }
-  /** How many entries have been received. */
-  | { readonly kind: "received" }
-  /** The uuid of the last entry. */
-  | { readonly kind: "last" }
-  /** What a JSON Pointer (RFC 6901) leads to in the page before. */
-  | { readonly kind: "pointer"; readonly pointer: string; readonly tokens: readonly string[] }
-  /** A header of the page before, its name in lower case. */
-  | { readonly kind: "header"; readonly name: string };
+  /** 1, 2, 3, …; how many entries have been received; the uuid of the last one. */
+  | { readonly kind: "page" | "received" | "last"; readonly place?: never }
+  /** What a JSON Pointer (RFC 6901) leads to. */
+  | { readonly kind: "pointer"; readonly place: string; readonly tokens: readonly string[] }
+  /** A header, its name in lower case. */
+  | { readonly kind: "header"; readonly place: string; readonly name: string };
 
 export interface PageQuery {
-  readonly kind: "query";
   /** Sent with every page. */
   readonly fixed: readonly (readonly [name: string, value: string])[];
   readonly parameter: string;
   readonly placeholder: Placeholder;
 }
 
-export type NextPage = { readonly kind: "links" } | { readonly kind: "none" } | PageQuery;
+export type NextPage = "links" | "none" | PageQuery;
 
 const EXPECTED =
   'expected "links", "none", or a query in which one of {page}, {received}, {last}, {/pointer} or {header:NAME} is the ' +
@@ -42,7 +37,7 @@ export const nextPage = z.string(EXPECTED).superRefine((text, context) => {
 
 /** Throws `CONFIG_INVALID`. */
 export function parseNextPage(text: string): NextPage {
-  if (text === "links" || text === "none") return { kind: text };
+  if (text === "links" || text === "none") return text;
   const fixed: [string, string][] = [];
   let query: Pick<PageQuery, "parameter" | "placeholder"> | undefined;
   for (const [name, value] of new URLSearchParams(text)) {
@@ -54,17 +49,17 @@ export function parseNextPage(text: string): NextPage {
     else throw invalid(EXPECTED);
   }
   if (query === undefined || fixed.some(([name]) => name === query.parameter)) throw invalid(EXPECTED);
-  return { kind: "query", fixed, ...query };
+  return { fixed, ...query };
 }
 
 function placeholderIn(value: string): Placeholder {
   const [, inner = ""] = /^\{(.*)\}$/s.exec(value) ?? [];
   if (inner === "page" || inner === "received" || inner === "last") return { kind: inner };
-  if (inner.startsWith("/")) return { kind: "pointer", pointer: inner, tokens: parsePointer(inner) };
+  if (inner.startsWith("/")) return { kind: "pointer", place: inner, tokens: parsePointer(inner) };
   // RFC 9110 §5.1: a field name is a token.
   const [, name] = /^header:([\w!#$%&'*+.^`|~-]+)$/.exec(inner) ?? [];
   if (name === undefined) throw invalid(EXPECTED);
-  return { kind: "header", name: name.toLowerCase() };
+  return { kind: "header", place: `header ${name}`, name: name.toLowerCase() };
 }
 
 function invalid(message: string): SyncError {

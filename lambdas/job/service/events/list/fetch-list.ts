@@ -15,7 +15,7 @@ import type { ShownName } from "../shape.ts";
 import { type ListPage, MAX_ENTRIES, readListPage } from "./list-page.ts";
 import { EventListBuilder } from "./listed-events.ts";
 import { namesNextPage, nextLink } from "./next-link.ts";
-import { type PageHints, pageHints } from "./page-hints.ts";
+import { larger, type PageHints, pageHints } from "./page-hints.ts";
 
 export interface ListOptions {
   readonly baseUrl: URL;
@@ -23,20 +23,15 @@ export interface ListOptions {
   readonly pointer: readonly string[] | undefined;
   /** Undefined: links are followed, and a hint that cannot be followed ends the run. */
   readonly nextPage: NextPage | undefined;
-  readonly capBytes: ListCaps;
+  /** `list`: of all pages. */
+  readonly capBytes: { readonly page: number; readonly list: number };
   /** How long a page may take. */
   readonly timeoutMs: () => number;
   readonly shownName: ShownName;
 }
 
-interface ListCaps {
-  readonly page: number;
-  /** Over all pages. */
-  readonly list: number;
-}
-
 const MIB = 1_048_576;
-export const LIST_CAPS: ListCaps = { page: 64 * MIB, list: 128 * MIB };
+export const LIST_CAPS: ListOptions["capBytes"] = { page: 64 * MIB, list: 128 * MIB };
 const MAX_PAGES = 10_000;
 /** In a row. */
 const MAX_WITHOUT_NEW = 20;
@@ -53,25 +48,12 @@ export async function fetchList(
   signal?: AbortSignal,
 ): Promise<EventList> {
   const pages = new Pages(options);
-  for (let url = firstPage(options); ; ) {
+  for (let url = pages.first; ; ) {
     const page = await client.get(pages.request(url), signal);
     const next = page && pages.take(url, page);
     if (next === undefined) return pages.finish();
     url = next;
   }
-}
-
-function firstPage({ baseUrl, isListed, nextPage }: ListOptions): URL {
-  const url = endpoint(baseUrl, "/v1/events");
-  const filter: readonly (readonly [string, string])[] = isListed === "any" ? [] : [["is_listed", isListed]];
-  return withQuery(url, [...filter, ...(nextPage?.kind === "query" ? nextPage.fixed : [])]);
-}
-
-/** Percent-encoded, a space too. */
-function withQuery(url: URL, query: readonly (readonly [string, string])[]): URL {
-  const result = new URL(url);
-  result.search = query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
-  return result;
 }
 
 interface FetchedPage extends ListPage {
@@ -82,7 +64,9 @@ interface FetchedPage extends ListPage {
 
 /** What has been received, and what follows it. */
 class Pages {
+  readonly first: URL;
   readonly #options: ListOptions;
+  readonly #query: PageQuery | undefined;
   readonly #list = new EventListBuilder();
   /** The addresses that were requested. */
   readonly #requested = new Set<string>();
@@ -100,27 +84,31 @@ class Pages {
   #warning: string | undefined;
 
   constructor(options: ListOptions) {
+    const { baseUrl, isListed, nextPage } = options;
     this.#options = options;
+    this.#query = typeof nextPage === "object" ? nextPage : undefined;
     this.#leftBytes = options.capBytes.list;
+    const filter: PageQuery["fixed"] = isListed === "any" ? [] : [["is_listed", isListed]];
+    this.first = withQuery(endpoint(baseUrl, "/v1/events"), [...filter, ...(this.#query?.fixed ?? [])]);
   }
 
   /** Undefined is the answer for a page behind the last one. */
   request(url: URL): ApiRequest<FetchedPage | undefined> {
     const { pointer, capBytes, timeoutMs, shownName } = this.#options;
-    if (this.#requested.has(url.href)) throw this.#endless("form a circle");
-    if (this.#requested.size === MAX_PAGES) throw this.#endless(`continue after ${MAX_PAGES} pages`);
+    if (this.#requested.has(url.href))
+      throw this.#unexpected("The pages of the list of events form a circle");
+    if (this.#requested.size === MAX_PAGES)
+      throw this.#unexpected(`The pages of the list of events continue after ${MAX_PAGES} pages`);
     this.#requested.add(url.href);
-    const bodyCapBytes = Math.min(capBytes.page, this.#leftBytes);
-    const leftEntries = MAX_ENTRIES - this.#list.received;
     return {
       url: this.#shown(url),
       kind: "other",
-      bodyCapBytes,
+      bodyCapBytes: Math.min(capBytes.page, this.#leftBytes),
       timeLimit: { ms: timeoutMs, attempts: MOST_TIME_OUTS },
       read: (body, response) => {
         const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
         try {
-          const page = readListPage(bytes, pointer, shownName, leftEntries);
+          const page = readListPage(bytes, pointer, shownName, MAX_ENTRIES - this.#list.received);
           const hints = pageHints(page, response, shownName);
           return { ...page, hints, headers: response.headers, bytes: bytes.length };
         } catch (error) {
@@ -128,32 +116,33 @@ class Pages {
         }
       },
       oversize: () => {
+        const { page, list } = capBytes;
         throw this.#tooLarge(
-          bodyCapBytes === capBytes.page
-            ? `has a page of more than ${sizeText(capBytes.page)}`
-            : `has more than ${sizeText(capBytes.list)} in all its pages`,
+          `has more than ${page / MIB} MiB in a page, or ${list / MIB} MiB in all of them`,
         );
       },
       pending: (retryAfterMs) => new BadStatus(202, retryAfterMs),
       refused: (status) => {
         if (this.#isBehindLast(status)) return undefined;
-        throw this.#refused(url, status);
+        throw this.#refused(requestName("GET", this.#shown(url)), status);
       },
     };
   }
 
   /** The address of the page that follows; undefined behind the last one. */
   take(url: URL, page: FetchedPage): URL | undefined {
-    const { nextPage } = this.#options;
+    const query = this.#query;
     const { events, rejected, hints } = page;
     this.#leftBytes -= page.bytes;
-    const isFirst = this.#count === 0;
-    const isNew = isFirst || this.#list.hasNew(events);
-    if (nextPage?.kind === "query" && !isNew) {
+    const isNew = this.#count === 0 || this.#list.hasNew(events);
+    if (query !== undefined && !isNew) {
       // Some services count pages from 0, others from 1.
-      const isNamedFirst = nextPage.placeholder.kind === "page" && this.#requested.size === 2;
-      if (isNamedFirst && events.length > 0) return this.#nextByQuery(nextPage, page);
-      if (this.#list.repeatsPage(events)) throw this.#unknownParameter(nextPage);
+      const isNamedFirst = query.placeholder.kind === "page" && this.#requested.size === 2;
+      if (isNamedFirst && events.length > 0) return this.#nextByQuery(query, page);
+      if (this.#list.repeatsPage(events))
+        throw this.#unexpected(
+          `Two pages of the list of events in a row are the same: the service does not know the parameter ${query.parameter}`,
+        );
     }
     this.#list.add(events, rejected);
     this.#count += 1;
@@ -161,10 +150,12 @@ class Pages {
     this.#total = larger(this.#total, hints.total);
     this.#pages = larger(this.#pages, hints.pages);
     this.#isStated ||= hints.isStated;
-    const next = nextPage?.kind === "query" ? this.#nextByQuery(nextPage, page) : this.#nextByLink(url, page);
+    const next = query ? this.#nextByQuery(query, page) : this.#nextByLink(url, page);
     this.#hasSaidMore ||= hints.more !== undefined;
     if (next !== undefined && this.#withoutNew === MAX_WITHOUT_NEW)
-      throw this.#endless(`have brought no new event ${MAX_WITHOUT_NEW} times in a row`);
+      throw this.#unexpected(
+        `The pages of the list of events have brought no new event ${MAX_WITHOUT_NEW} times in a row`,
+      );
     return next;
   }
 
@@ -172,13 +163,14 @@ class Pages {
   finish(): EventList {
     const { nextPage } = this.#options;
     const { received } = this.#list;
-    const isTrusted = nextPage === undefined || nextPage.kind === "query";
+    const isTrusted = nextPage !== "links" && nextPage !== "none";
     if (isTrusted && this.#total !== undefined && this.#total.value > received)
       throw this.#incomplete(`states a total of ${this.#total.value} at ${this.#total.place}`, "links");
     if (isTrusted && this.#pages !== undefined && this.#pages.value > this.#count)
       throw this.#incomplete(`states ${this.#pages.value} pages at ${this.#pages.place}`, "page={page}");
-    if (nextPage?.kind === "query" && isOfPage(nextPage) && !this.#hasHadValue)
-      this.#warning = `No page of the list has a value where --next-page (nextPage) looks for one, so only the first page was read: ${placeOf(nextPage)}.`;
+    const place = this.#query?.placeholder.place;
+    if (place !== undefined && !this.#hasHadValue)
+      this.#warning = `No page of the list has a value where --next-page (nextPage) looks for one, so only the first page was read: ${place}.`;
     const mayBeFirstPage =
       nextPage === undefined && this.#count === 1 && !this.#isStated && PAGE_SIZES.has(received);
     return { ...this.#list.finish(), warning: this.#warning, mayBeFirstPage };
@@ -186,13 +178,13 @@ class Pages {
 
   #nextByLink(url: URL, { events, rejected, hints, headers }: FetchedPage): URL | undefined {
     const { nextPage } = this.#options;
-    if (nextPage?.kind === "none") {
+    if (nextPage === "none") {
       if (namesNextPage(hints.links, headers))
         this.#warning =
           "The list of events names a next page, but --next-page (nextPage) is none: events that are on other pages only are not read.";
       return undefined;
     }
-    const next = nextLink(hints.links, headers, url, firstPage(this.#options));
+    const next = nextLink(hints.links, headers, url, this.first);
     // A last page that names itself, or another one although it says that it is the last.
     if (events.length + rejected === 0 && (next?.href === url.href || hints.isLast)) return undefined;
     if (next === undefined && nextPage === undefined && hints.more)
@@ -200,28 +192,27 @@ class Pages {
     return next;
   }
 
-  #nextByQuery(query: PageQuery, page: FetchedPage): URL | undefined {
+  #nextByQuery({ parameter, placeholder }: PageQuery, page: FetchedPage): URL | undefined {
     const { events, rejected, hints, headers } = page;
     const isEmpty = events.length + rejected === 0;
     const saysMore = hints.more !== undefined || namesNextPage(hints.links, headers);
-    const value = this.#valueFor(query, page);
-    if (isOfPage(query)) {
+    const value = this.#valueFor(placeholder, page);
+    if (placeholder.place !== undefined) {
       this.#hasHadValue ||= value !== undefined;
       if (value === undefined && saysMore)
         throw this.#incomplete(
-          `has nothing at ${placeOf(query)}, which --next-page (nextPage) names, but says at ${hints.more?.place ?? "a link"} that more follow`,
+          `has nothing at ${placeholder.place}, which --next-page (nextPage) names, but says at ${hints.more?.place ?? "a link"} that more follow`,
           hints.more?.value ?? "links",
         );
     } else if (isEmpty) return undefined;
     const isLast = !saysMore && (hints.isLast || (this.#hasSaidMore && hints.isStated));
     if (value === undefined || isLast) return undefined;
-    const url = firstPage(this.#options);
-    url.search += `${url.search === "" ? "" : "&"}${[query.parameter, value].map(encodeURIComponent).join("=")}`;
+    const url = withQuery(this.first, [[parameter, value]]);
     return isEmpty && this.#requested.has(url.href) ? undefined : url;
   }
 
   /** Undefined where the page has none. */
-  #valueFor({ placeholder }: PageQuery, { beside, headers }: FetchedPage): string | undefined {
+  #valueFor(placeholder: PageQuery["placeholder"], { beside, headers }: FetchedPage): string | undefined {
     switch (placeholder.kind) {
       case "page":
         return String(this.#requested.size);
@@ -238,13 +229,12 @@ class Pages {
 
   /** A total never ends a list, but it tells what a refusal means. */
   #isBehindLast(status: number): boolean {
-    if (this.#options.nextPage?.kind !== "query" || this.#count === 0) return false;
+    if (this.#query === undefined || this.#count === 0) return false;
     if (status !== 400 && status !== 404 && status !== 416) return false;
     return this.#total?.value === this.#list.received || this.#pages?.value === this.#count;
   }
 
-  #refused(url: URL, status: number): SyncError {
-    const request = requestName("GET", this.#shown(url));
+  #refused(request: string, status: number): SyncError {
     if (status === 403)
       return new SyncError(
         "NOT_ENTITLED",
@@ -253,81 +243,54 @@ class Pages {
         { fields: { request, status } },
       );
     if (this.#count === 0) return unexpectedStatus(request, status);
-    const { baseUrl, nextPage } = this.#options;
-    const isOutside = !url.pathname.startsWith(endpoint(baseUrl, "/v1/events").pathname);
-    const which =
-      nextPage?.kind === "query"
-        ? "a page that --next-page (nextPage) asks for, and no page states a total that was reached"
-        : `the next page that the service named${isOutside ? ", which is outside of --base-url" : ""}`;
     return this.#unexpected(
-      `${request} was answered with status ${status}. It is ${which}. Entries received before: ${this.#list.received}. ` +
-        "Nothing was published; ask the service's operator how the list is paged.",
+      `${request} was answered with status ${status}, and no page says that the entries before it are all: ${this.#list.received}`,
     );
   }
 
   /** A path that the service has named is not shown. */
-  #shown(url: URL): Address {
-    const { href, origin, pathname, search } = url;
-    const { pathname: own } = endpoint(this.#options.baseUrl, "/v1/events");
-    return pathname.replace(/\/$/, "") === own
-      ? { href, origin, pathname, search }
-      : { href, origin, pathname, search, shownPath: `${own} (its next page)` };
+  #shown({ href, origin, pathname, search }: URL): Address {
+    const { pathname: own } = this.first;
+    const isOwn = pathname.replace(/\/$/, "") === own;
+    return { href, origin, pathname, search, ...(isOwn ? {} : { shownPath: `${own} (its next page)` }) };
   }
 
-  #unknownParameter({ parameter }: PageQuery): SyncError {
-    return this.#unexpected(
-      `Two pages of the list of events in a row are the same: the service does not know the parameter ${parameter} of ` +
-        "--next-page (nextPage). Nothing was published; ask the service's operator how the list is paged.",
-    );
-  }
-
-  #endless(problem: string): SyncError {
-    return this.#unexpected(
-      `The pages of the list of events ${problem}. Nothing was published; ask the service's operator how the list is paged.`,
+  #unexpected(problem: string): SyncError {
+    return this.#error(
+      "UNEXPECTED_RESPONSE",
+      `${problem}. Nothing was published. Check --next-page (nextPage), and ask the service's operator how the list is paged.`,
     );
   }
 
   #tooLarge(problem: string): SyncError {
-    return this.#unexpected(
+    return this.#error(
+      "UNEXPECTED_RESPONSE",
       `The list of events ${problem}, and is not read further. Nothing was published. Check that --base-url is the service ` +
         "itself and --list-pointer leads to the events; if so, ask the service's operator.",
     );
   }
 
-  #unexpected(message: string): SyncError {
-    const request = requestName("GET", endpoint(this.#options.baseUrl, "/v1/events"));
-    return new SyncError("UNEXPECTED_RESPONSE", message, { fields: { request } });
-  }
-
   /** @param nextPage what probably fits */
   #incomplete(what: string, nextPage: string): SyncError {
-    const { received } = this.#list;
     const reason = nextPage === "links" ? "If it counts other events too" : "If that is how it is paged";
-    return new SyncError(
+    return this.#error(
       "LIST_INCOMPLETE",
-      `The list of events ${what}, and ${received} entries were received. A partial snapshot is never published. ` +
+      `The list of events ${what}, and ${this.#list.received} entries were received. A partial snapshot is never published. ` +
         `${reason}, start again with --next-page ${shellWord(nextPage)} (nextPage in a settings file or cdk.json); else ` +
         "ask the service's operator how the list is paged.",
-      { fields: { received } },
     );
+  }
+
+  #error(code: "UNEXPECTED_RESPONSE" | "LIST_INCOMPLETE", message: string): SyncError {
+    const request = requestName("GET", this.first);
+    return new SyncError(code, message, { fields: { request, received: this.#list.received } });
   }
 }
 
-function larger(one: PageHints["total"], other: PageHints["total"]): PageHints["total"] {
-  return one !== undefined && (other === undefined || one.value >= other.value) ? one : other;
-}
-
-/** Whether the value comes from the page before. */
-function isOfPage({ placeholder: { kind } }: PageQuery): boolean {
-  return kind === "pointer" || kind === "header";
-}
-
-function placeOf({ placeholder }: PageQuery): string {
-  return placeholder.kind === "pointer"
-    ? placeholder.pointer
-    : `header ${"name" in placeholder ? placeholder.name : ""}`;
-}
-
-function sizeText(bytes: number): string {
-  return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`;
+/** With more parameters, percent-encoded, a space too. */
+function withQuery(url: URL, query: PageQuery["fixed"]): URL {
+  const result = new URL(url);
+  const added = query.map((pair) => pair.map(encodeURIComponent).join("="));
+  result.search = [...(url.search === "" ? [] : [url.search]), ...added].join("&");
+  return result;
 }

@@ -12,21 +12,6 @@ interface Stated<Value> {
   readonly value: Value;
 }
 
-export interface PageHints {
-  /** The addresses of the next page, as they came. */
-  readonly links: readonly string[];
-  /** It says that another page follows, and gives no address. `value`: the setting `nextPage` that probably asks for it. */
-  readonly more: Stated<string> | undefined;
-  /** The largest number of events that it states. */
-  readonly total: Stated<number> | undefined;
-  /** The largest number of pages. */
-  readonly pages: Stated<number> | undefined;
-  /** It says that it is the last one. */
-  readonly isLast: boolean;
-  /** It says anything of all this: how many there are, or that none follows. */
-  readonly isStated: boolean;
-}
-
 // Names without case, `_`, `-`, `@` and `.`.
 const NEXT =
   /^(?:odata)?next(?:(?:page|records?)?(?:url|uri|link|href|token|cursor|offset|start|marker)|page(?:number)?|key)?$|^(?:next)?continuation(?:token)?$|^resumptiontoken$/;
@@ -53,35 +38,39 @@ export function pageHints(
   { status, headers }: Pick<HttpResponse, "status" | "headers">,
   shownName: ShownName,
 ): PageHints {
-  const found = new Found(shownName);
+  const found = new PageHints(shownName);
   let around: unknown = JSON.parse(beside);
   for (const [depth, key] of path.entries()) {
     found.readObject(path.slice(0, depth), around, key);
-    around = childOf(around, key);
+    [, around] = Object.entries(Object(around)).find(([name]) => name === key) ?? [];
   }
   found.readHeaders(status, headers);
-  return found.hints();
+  return found;
 }
 
-class Found {
-  readonly #links: string[] = [];
+export class PageHints {
+  /** The addresses of the next page, as they came. */
+  readonly links: string[] = [];
+  /** The largest number of events that it states. */
+  total: Stated<number> | undefined;
+  /** The largest number of pages. */
+  pages: Stated<number> | undefined;
+  /** It says that it is the last one. */
+  isLast = false;
+  /** It says anything of all this: how many there are, or that none follows. */
+  isStated = false;
   /** Of a place that has what asks for the next page, and of any other. */
-  #next: PageHints["more"];
-  #more: PageHints["more"];
-  #total: PageHints["total"];
-  #pages: PageHints["pages"];
-  #isLast = false;
-  #isStated = false;
+  #next: Stated<string> | undefined;
+  #more: Stated<string> | undefined;
   readonly #shownName: ShownName;
 
   constructor(shownName: ShownName) {
     this.#shownName = shownName;
   }
 
-  hints(): PageHints {
-    const [links, total, pages] = [this.#links, this.#total, this.#pages];
-    const more = this.#next ?? this.#more;
-    return { links, more, total, pages, isLast: this.#isLast, isStated: this.#isStated };
+  /** It says that another page follows, and gives no address. `value`: the setting `nextPage` that probably asks for it. */
+  get more(): Stated<string> | undefined {
+    return this.#next ?? this.#more;
   }
 
   /** @param skipped the member in which the list is */
@@ -100,12 +89,10 @@ class Found {
   readHeaders(status: number, headers: HttpResponse["headers"]): void {
     const header = (name: string): string | undefined => headers.get(name.toLowerCase())?.[0]?.trim();
     for (const name of ["X-Total", "X-Total-Count"]) this.#count("total", name, header(name));
-    for (const name of ["X-Next-Page", "X-Next-Cursor"]) {
+    for (const parameter of ["Page", "Cursor"]) {
+      const name = `X-Next-${parameter}`;
       const value = header(name);
-      const parameter = name === "X-Next-Page" ? "page" : "cursor";
-      if (value === undefined) continue;
-      this.#isStated = true;
-      if (value !== "") this.#next ??= { place: name, value: `${parameter}={header:${name}}` };
+      if (value !== undefined) this.#follow(name, `${parameter.toLowerCase()}={header:${name}}`, value);
     }
     // RFC 9110 §14.4, also with a unit that is not "bytes": `items 0-24/319`.
     const [, last, length] = /(?:-(\d+)|\*)\/(\d+)$/.exec(header("Content-Range") ?? "") ?? [];
@@ -120,65 +107,71 @@ class Found {
     const place = this.#shown(path);
     if (NEXT.test(name)) this.#readNext(path, value);
     else if (LINKS.test(name) && Array.isArray(value)) this.#readLinks(value);
-    else if (typeof value === "boolean") {
-      if (MORE.test(name)) this.#say(value, place, counting(object));
-      else if (LAST.test(name)) this.#say(!value, place, counting(object));
-    } else if (PAGES.test(name) || (TOTAL.test(name) && normalized(path.at(-2)) === "pages"))
+    else if (typeof value === "boolean" && (MORE.test(name) || LAST.test(name)))
+      this.#say(value === MORE.test(name), place, counting(object));
+    else if (PAGES.test(name) || (TOTAL.test(name) && normalized(path.at(-2)) === "pages"))
       this.#count("pages", place, value);
     else if (TOTAL.test(name)) this.#count("total", place, value, OF_ALL.test(name));
     // Some services name the next page so, and no number.
-    else if (name === "offset" && typeof value === "string" && value !== "" && countOf(value) === undefined)
-      this.#next ??= { place, value: `offset={${place}}` };
+    else if (name === "offset" && typeof value === "string" && countOf(value) === undefined)
+      this.#follow(place, `offset={${place}}`, value);
   }
 
   #readNext(path: readonly string[], value: unknown): void {
-    this.#isStated = true;
+    const place = this.#shown(path);
     if (isObject(value)) {
+      this.isStated = true;
       const members = Object.entries(value);
-      const addresses = members.filter(([key]) => ADDRESS.test(normalized(key)));
       // Beside an address are words about it.
-      for (const [key, inner] of addresses.length > 0 ? addresses : members)
+      const address = members.find(([key]) => ADDRESS.test(normalized(key)));
+      for (const [key, inner] of address === undefined ? members : [address])
         this.#readNext([...path, key], inner);
-    } else if (typeof value === "string" && /^(?:https?:\/\/|[/?])/i.test(value)) this.#links.push(value);
-    else if (isPresent(value))
-      this.#next ??= { place: this.#shown(path), value: `${parameterFor(path)}={${this.#shown(path)}}` };
+    } else if (typeof value === "string" && /^(?:https?:\/\/|[/?])/i.test(value)) {
+      this.isStated = true;
+      this.links.push(value);
+    } else this.#follow(place, `${parameterFor(path)}={${place}}`, value);
   }
 
   #readLinks(links: readonly unknown[]): void {
-    for (const link of links) {
-      const members = isObject(link) ? Object.entries(link) : [];
-      const member = (names: RegExp): unknown => members.find(([key]) => names.test(normalized(key)))?.[1];
-      const [relation, address] = [member(RELATION), member(ADDRESS)];
-      if (typeof relation !== "string" || typeof address !== "string") continue;
-      if (relation.toLowerCase().split(/\s/).includes("next")) this.#links.push(address);
+    for (const link of links.filter(isObject)) {
+      const member = (names: RegExp): unknown =>
+        Object.entries(link).find(([key]) => names.test(normalized(key)))?.[1];
+      const address = member(ADDRESS);
+      if (typeof address === "string" && /(?:^|\s)next(?:\s|$)/i.test(String(member(RELATION))))
+        this.links.push(address);
     }
+  }
+
+  /** A place for what asks for the next page. Numbers below 1 name no page that could follow. */
+  #follow(place: string, nextPage: string, value: unknown): void {
+    this.isStated = true;
+    const isNext =
+      typeof value === "number" ? value > 0 : value === true || (typeof value === "string" && value !== "");
+    if (isNext) this.#next ??= { place, value: nextPage };
+  }
+
+  #say(isMore: boolean, place: string, nextPage: string): void {
+    this.isStated = true;
+    if (isMore) this.#more ??= { place, value: nextPage };
+    else this.isLast = true;
   }
 
   #count(what: "total" | "pages", place: string, value: unknown, isOfAll = true): void {
     const count = countOf(value);
     if (count === undefined) return;
-    this.#isStated ||= isOfAll;
-    const before = what === "total" ? this.#total : this.#pages;
-    if (before !== undefined && before.value >= count) return;
-    if (what === "total") this.#total = { place, value: count };
-    else this.#pages = { place, value: count };
+    this.isStated ||= isOfAll;
+    this[what] = larger(this[what], { place, value: count });
   }
 
   /** Without the names that may be data; an index is none. */
   #shown(path: readonly string[]): string {
     return formatPointer(path.map((key) => (/^\d{1,7}$/.test(key) ? key : this.#shownName(key))));
   }
-
-  #say(isMore: boolean, place: string, nextPage: string): void {
-    this.#isStated = true;
-    if (isMore) this.#more ??= { place, value: nextPage };
-    else this.#isLast = true;
-  }
 }
 
-function childOf(value: unknown, key: string): unknown {
-  if (Array.isArray(value)) return value[Number(key)];
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+/** The first of two that are equal. */
+export function larger(one: PageHints["total"], other: PageHints["total"]): PageHints["total"] {
+  return one !== undefined && (other === undefined || one.value >= other.value) ? one : other;
 }
 
 function normalized(name = ""): string {
@@ -190,12 +183,6 @@ function countOf(value: unknown): number | undefined {
   if (isObject(value)) return isObject(value["value"]) ? undefined : countOf(value["value"]);
   if (typeof value === "string") return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
   return typeof value === "number" ? value : undefined;
-}
-
-/** Numbers below 1 name no page that could follow. */
-function isPresent(value: unknown): boolean {
-  if (typeof value === "number") return value > 0;
-  return value === true || (typeof value === "string" && value !== "");
 }
 
 /** What the parameter is probably called that takes the value of this member: `next_page_token` is `page_token`. */

@@ -190,14 +190,16 @@ describe("the list", () => {
   it.each([undefined, 4])("over the cap ends the run (page size %s)", async (pageSize) => {
     await using connection = await connect(
       { events: EVENTS, list: pageSize === undefined ? {} : { pageSize } },
-      { listCaps: { page: 1_000, list: 600 } },
+      { listCaps: { page: 1_024, list: 512 } },
     );
 
     const error = await errorOf(connection.service.list());
 
     expect(error).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining("600 bytes"),
+      message: expect.stringContaining(
+        "has more than 0.0009765625 MiB in a page, or 0.00048828125 MiB in all",
+      ),
     });
   });
 
@@ -243,9 +245,9 @@ describe("the list", () => {
     [
       "/brands",
       "/v1/events/b?token=secret",
-      "the next page that the service named, which is outside of --base-url",
+      "GET /brands/v1/events (its next page) was answered with status 404",
     ],
-    ["", "/v1/events/b/secret", "the next page that the service named. Entries received before: 1"],
+    ["", "/v1/events/b/secret", "status 404, and no page says that the entries before it are all: 1."],
   ])("below %s whose next page %s is answered with 404 says so", async (path, next, expected) => {
     await using server = await httpServer((request, response) => {
       response.setHeader("set-cookie", "s=1");
@@ -261,11 +263,11 @@ describe("the list", () => {
   });
 
   it("with a page over the cap ends the run with its size", async () => {
-    await using connection = await connect({ events: EVENTS }, { listCaps: { page: 600, list: 100_000 } });
+    await using connection = await connect({ events: EVENTS }, { listCaps: { page: 512, list: 1_048_576 } });
 
     expect(await errorOf(connection.service.list())).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining("has a page of more than 600 bytes"),
+      message: expect.stringContaining("has more than 0.00048828125 MiB in a page, or 1 MiB in all"),
     });
   });
 
@@ -337,7 +339,7 @@ describe("the list with --next-page", () => {
       "seite={page}",
       { pageSize: 4 },
       "UNEXPECTED_RESPONSE",
-      "does not know the parameter seite of --next-page",
+      "does not know the parameter seite. Nothing was published. Check --next-page",
     ],
     [
       "an offset that is not known",
@@ -358,7 +360,7 @@ describe("the list with --next-page", () => {
       "page={page}",
       { pageSize: 4, behindLast: 404 },
       "UNEXPECTED_RESPONSE",
-      "status 404. It is a page that --next-page (nextPage) asks for, and no page states",
+      "status 404, and no page says that the entries before it are all: 10.",
     ],
     [
       "404 before the total",
@@ -396,7 +398,7 @@ describe("the list with --next-page", () => {
       {},
       "No page of the list has a value where --next-page (nextPage) looks for one, so only the first page was read: /cursor",
     ],
-    ["cursor={header:X-Cursor}", {}, "looks for one, so only the first page was read: header x-cursor"],
+    ["cursor={header:X-Cursor}", {}, "looks for one, so only the first page was read: header X-Cursor"],
     ["cursor={/next_cursor}", { pageSize: 4, asked: "cursor", members: { top: nextCursor } }, undefined],
   ])("%s with %j warns: %s", async (nextPage, list, warning) => {
     const expected = warning === undefined ? undefined : expect.stringContaining(warning);

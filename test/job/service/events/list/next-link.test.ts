@@ -98,7 +98,7 @@ describe("the next page", () => {
 
   it("elsewhere, at an address of 14,000 characters, is not repeated", () => {
     expect(() => next(`<https://${"x.".repeat(7_000)}test/>; rel="next"`)).toThrow(
-      "at an address that is too long to show, but",
+      "at something that is not a web address, but",
     );
   });
 
