@@ -19,7 +19,7 @@ import { estimateText } from "./collect/estimate.ts";
 import { noneReadable, readListOnce, spread } from "./collect/read-list.ts";
 import { checkTimeLeft } from "./collect/time-budget.ts";
 import { heldSnapshots } from "./compare/held-snapshots.ts";
-import { type OpenService, unusedRateLimiter, withLease } from "./lease/lease-account.ts";
+import { newRateLimiter, type OpenService, withLease } from "./lease/lease-account.ts";
 import { openAccount } from "./login/open-account.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import type { Skipped } from "./record/run-result.ts";
@@ -80,7 +80,7 @@ export async function check(
     }
   };
 
-  const unused = unusedRateLimiter(ports, settings);
+  const unused = newRateLimiter(ports, settings);
   const openWithoutLease: OpenService = () => openAccount(ports, unused, "manual");
   const tryAll = async (open: OpenService, leased: RunPorts, budget: RateLimiter): Promise<undefined> => {
     const listed = await tryService(leased, open, budget, runCheck);

@@ -23,7 +23,17 @@ export function allowance(perMinute: Limit, windowMs = 60_000, share = SHARE): n
   return Math.max(1, Math.floor(((perMinute * windowMs) / 60_000) * share));
 }
 
+export interface Limits {
+  readonly requestsPerMinute: Limit;
+  /** Body bytes after decoding: some services count so, and on the others it is the safe side. */
+  readonly bytesPerMinute: Limit;
+  /** The limits hold on average over any time of this length, so in a longer one more may go at once. */
+  readonly windowMs: number;
+}
+
 /** A window in which less than one request is allowed is too short: one must always be. */
-export function shortestWindowMs(requestsPerMinute: Limit): number {
-  return requestsPerMinute === "unlimited" ? 0 : Math.ceil(60_000 / requestsPerMinute);
+export function windowMsOf({ requestsPerMinute, windowMs }: Limits): number {
+  return requestsPerMinute === "unlimited"
+    ? windowMs
+    : Math.max(windowMs, Math.ceil(60_000 / requestsPerMinute));
 }

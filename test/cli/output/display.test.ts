@@ -279,8 +279,8 @@ describe("a wait beside the bar", () => {
   });
 
   test("counts what earlier runs have sent", () => {
-    const { display, clock, budget, text } = shown({ isTTY: true, budget: { requestsPerMinute: 200 } });
-    budget.add([{ atMs: clock.now() - 20_000, requests: 180, bytes: 0 }]);
+    const earlier = [{ atMs: 980_000, requests: 180, bytes: 0 }];
+    const { display, budget, text } = shown({ isTTY: true, budget: { requestsPerMinute: 200, earlier } });
 
     display.progress({ done: 0, total: 10, retries: 0 });
     display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });

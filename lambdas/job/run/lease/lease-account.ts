@@ -1,26 +1,29 @@
 // An account that this process works on: its lease, and the rate limiter whose usage the lease carries to the next start.
 
 import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
+import type { Usage } from "../../service/rate-limit/usage-window.ts";
+import type { Limits } from "../../settings/limit.ts";
 import { openAccount } from "../login/open-account.ts";
 import { type Skipped, StartSkipped } from "../record/run-result.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { type AcquirePorts, acquireLease, type Lease, type LeasedCommand, leaseNameOf } from "./lease.ts";
-import type { Limits } from "./lease-file.ts";
 
 /** Knows what earlier holders used. From now on the lease carries its usage, also where nothing is sent. */
 export function leasedRateLimiter(ports: RunPorts, settings: RunSettings, lease: Lease): RateLimiter {
-  const rateLimiter = unusedRateLimiter(ports, settings);
-  rateLimiter.add(lease.earlier);
+  const rateLimiter = newRateLimiter(ports, settings, lease.earlier);
   lease.carry(() => rateLimiter.usage());
   rateLimiter.recordWith(() => lease.record());
   permitWhileHeld(rateLimiter, lease);
   return rateLimiter;
 }
 
-export function unusedRateLimiter({ clock }: RunPorts, settings: RunSettings): RateLimiter {
-  const { requestsPerMinute, bytesPerMinute, windowMs } = settings;
-  return new RateLimiter({ requestsPerMinute, bytesPerMinute, windowMs, clock });
+export function newRateLimiter(
+  { clock }: Pick<RunPorts, "clock">,
+  { requestsPerMinute, bytesPerMinute, windowMs }: Limits,
+  earlier: readonly Usage[] = [],
+): RateLimiter {
+  return new RateLimiter({ requestsPerMinute, bytesPerMinute, windowMs, clock, earlier });
 }
 
 /** Sends nothing yet. Throws `CREDENTIALS_INVALID`. */

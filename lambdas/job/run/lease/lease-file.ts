@@ -5,8 +5,8 @@ import * as z from "zod";
 import { isDamage } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { UNRECORDED_MS } from "../../service/rate-limit/rate-limiter.ts";
-import { REMEMBERED_MS, type Usage } from "../../service/rate-limit/usage-window.ts";
-import { allowance, type Limit } from "../../settings/limit.ts";
+import type { Usage } from "../../service/rate-limit/usage-window.ts";
+import { allowance, type Limit, type Limits, windowMsOf } from "../../settings/limit.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -39,9 +39,9 @@ const leaseSchema = z.object({
   handed_over: z.object({ run_id: z.string(), n: z.int().positive() }).nullish(),
   /** The last start by hand on a platform that may deliver one twice: its request, and its run. */
   started: z.object({ request_id: z.string(), run_id: z.string() }).nullish(),
-  /** The requests and bytes of the last hour, so that the next start does not exceed the limit. */
+  /** The requests and bytes of the last window, so that the next start does not exceed the limit. */
   use: z.array(z.object({ atMs: z.number(), requests: z.number().min(0), bytes: z.number().min(0) })),
-  /** From when on `use` is complete. Absent in leases of earlier versions: then it is `renewed_at`, to be on the safe side. */
+  /** From when on `use` is complete. Absent in leases of versions before the first release. */
   use_since: z.iso.datetime().optional(),
 });
 export type LeaseFile = Readonly<z.infer<typeof leaseSchema>>;
@@ -56,6 +56,8 @@ export interface LeaseFacts {
   readonly handed_over?: LeaseFile["handed_over"];
   readonly started?: LeaseFile["started"];
   readonly use: readonly Usage[];
+  /** For how long `use` is complete. */
+  readonly windowMs: number;
 }
 
 interface StoredLease {
@@ -85,7 +87,7 @@ export async function runOfRequest(store: AccountStore, requestId?: string): Pro
 
 /** As it is written at this moment. */
 export function encodeLease(
-  { run_id, holder, execution, handed_over, started, use }: LeaseFacts,
+  { run_id, holder, execution, handed_over, started, use, windowMs }: LeaseFacts,
   nowMs: number,
 ): Uint8Array {
   const at = (ms: number): string => new Date(ms).toISOString();
@@ -96,10 +98,34 @@ export function encodeLease(
     execution,
     handed_over: handed_over ?? undefined,
     started: started ?? undefined,
-    use,
-    use_since: at(nowMs - REMEMBERED_MS),
+    use: inEntries(use, windowMs, nowMs),
+    use_since: at(nowMs - windowMs),
   };
   return Buffer.from(`${JSON.stringify({ run_id, holder, ...dates, ...facts })}\n`);
+}
+
+/** So many entries say what was used within a window, at most. */
+const ENTRIES = 6;
+
+/**
+ * Each entry sums a stretch of time, at the latest instant used in it: so nothing counts for too short, and as the
+ * stretches do not move, nothing that each start hands on counts for ever.
+ */
+function inEntries(use: readonly Usage[], windowMs: number, nowMs: number): readonly Usage[] {
+  // A window reaches into one stretch more than it is long.
+  const stretchMs = Math.ceil((windowMs + 1) / (ENTRIES - 1));
+  const entries = new Map<number, Usage>();
+  for (const { atMs, requests, bytes } of use) {
+    if (atMs < nowMs - windowMs) continue;
+    const stretch = Math.floor(atMs / stretchMs);
+    const last = entries.get(stretch) ?? { atMs, requests: 0, bytes: 0 };
+    entries.set(stretch, {
+      atMs: Math.max(atMs, last.atMs),
+      requests: requests + last.requests,
+      bytes: bytes + last.bytes,
+    });
+  }
+  return [...entries.values()];
 }
 
 /** The ARN of the execution that has the lease. No other form of a lease never expires. */
@@ -136,8 +162,10 @@ export function heldLease(lease: LeaseFile, nowMs: number): HeldLease | undefine
   return endMs > nowMs ? { run_id, expires_at: new Date(endMs).toISOString() } : undefined;
 }
 
-/** Of the budget. */
-export type Limits = Pick<RunSettings, "requestsPerMinute" | "bytesPerMinute" | "windowMs">;
+/** For how long the use of the budget was known when the lease was renewed; 0 where the file is damaged, or there is none. */
+export function knownMs(lease: LeaseFile | undefined): number {
+  return lease?.use_since ? Date.parse(lease.renewed_at) - Date.parse(lease.use_since) : 0;
+}
 
 /**
  * What earlier holders of a lease have used of the budget, as far as it is known, and at most where it is not.
@@ -150,27 +178,24 @@ export function earlierUse(
 ): readonly Usage[] {
   if (stored === undefined) return [];
   const { lease } = stored;
-  const sinceMs = lease ? Date.parse(lease.use_since ?? lease.renewed_at) : nowMs;
-  // All that was allowed, as late as possible.
-  const unknownMs = sinceMs - (nowMs - limits.windowMs);
-  const unknown = unknownMs > 0 ? [{ atMs: sinceMs, ...most(limits, unknownMs) }] : [];
-  const crashedAtMs = lease && endOfUncounted(lease, nowMs);
-  if (crashedAtMs === undefined) return [...unknown, ...(lease?.use ?? [])];
+  const windowMs = windowMsOf(limits);
+  const renewedAtMs = lease ? Date.parse(lease.renewed_at) : nowMs;
+  const sinceMs = renewedAtMs - knownMs(lease);
+  const most = (ms: number): Omit<Usage, "atMs"> => {
+    const of = (limit: Limit): number => (limit === "unlimited" ? 0 : allowance(limit, ms, 1));
+    return { requests: of(limits.requestsPerMinute), bytes: of(limits.bytesPerMinute) };
+  };
+  // Of a file that is damaged, or a window that was shorter: all that was allowed, as late as possible.
+  const unknownMs = sinceMs - (Math.max(nowMs, renewedAtMs) - windowMs);
+  const unknown = unknownMs > 0 ? [{ atMs: sinceMs, ...most(unknownMs) }] : [];
+  if (lease === undefined) return unknown;
+  const crashedAtMs = endOfUncounted(lease, nowMs);
+  if (crashedAtMs === undefined) return [...unknown, ...lease.use];
   // The service may have counted what was in flight at the last renewal as late as the crash.
-  const known = (lease?.use ?? []).map((use) =>
+  const known = lease.use.map((use) =>
     use.atMs >= crashedAtMs - EXPIRY_MS ? { ...use, atMs: Math.max(use.atMs, crashedAtMs) } : use,
   );
-  return [...unknown, ...known, { atMs: crashedAtMs, ...most(limits, UNRECORDED_MS) }];
-}
-
-/** What the limits allow in a time, but never more than in a window. */
-function most(
-  { requestsPerMinute, bytesPerMinute, windowMs }: Limits,
-  ms: number,
-): { readonly requests: number; readonly bytes: number } {
-  const of = (limit: Limit): number =>
-    limit === "unlimited" ? 0 : allowance(limit, Math.min(ms, windowMs), 1);
-  return { requests: of(requestsPerMinute), bytes: of(bytesPerMinute) };
+  return [...unknown, ...known, { atMs: crashedAtMs, ...most(Math.min(UNRECORDED_MS, windowMs)) }];
 }
 
 /**
@@ -209,6 +234,7 @@ export async function freeLease(
   const nowMs = clock.now();
   const { handed_over, started } = own.lease;
   const use = earlierUse(own, nowMs, settings);
-  const free = encodeLease({ run_id: null, holder: null, handed_over, started, use }, nowMs);
+  const windowMs = windowMsOf(settings);
+  const free = encodeLease({ run_id: null, holder: null, handed_over, started, use, windowMs }, nowMs);
   return (await store.replace(store.keys.lease, free, own.version)) !== undefined;
 }

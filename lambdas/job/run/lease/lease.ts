@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 import type { Usage } from "../../service/rate-limit/usage-window.ts";
+import { type Limits, windowMsOf } from "../../settings/limit.ts";
 import { formatRunId } from "../../storage/layout.ts";
 import { nameOfExecution } from "../hand-over/executions.ts";
 import { StartSkipped } from "../record/run-result.ts";
@@ -15,8 +16,8 @@ import {
   type HeldLease,
   type Holder,
   heldLease,
+  knownMs,
   type LeaseFacts,
-  type Limits,
   readLease,
 } from "./lease-file.ts";
 
@@ -293,8 +294,10 @@ export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): 
     if (stored && !found) logger.warn(`the file ${store.keys.lease} is damaged; it is written again`);
     // What is assumed beyond the lease stays assumed also if this process crashes at once.
     const use = limits ? earlierUse(stored, nowMs, limits) : (found?.use ?? []);
+    const windowMs = limits ? windowMsOf(limits) : knownMs(found);
     const started = requestId === undefined ? found?.started : { request_id: requestId, run_id: runId };
-    const facts = { run_id: runId, holder, execution, handed_over: found?.handed_over, started, use };
+    const { handed_over } = found ?? {};
+    const facts = { run_id: runId, holder, execution, handed_over, started, use, windowMs };
     const lease = await Lease.take(ports, facts, stored?.version);
     if (lease) return lease;
   }

@@ -1,7 +1,7 @@
 // Permits requests no faster than the service allows: limits per minute, averaged over a sliding window.
 
 import type { Clock } from "../../runtime/clock.ts";
-import { allowance, type Limit, shortestWindowMs } from "../../settings/limit.ts";
+import { allowance, type Limits, windowMsOf } from "../../settings/limit.ts";
 import { type Amount, type Usage, UsageRecord, UsageWindow } from "./usage-window.ts";
 
 /** How much of the budget may be missing in what was recorded before a crash: a minute's. */
@@ -35,15 +35,11 @@ interface Waiter {
   readonly grant: (permit: Permit) => void;
 }
 
-export interface RateLimiterOptions {
-  readonly requestsPerMinute: Limit;
-  /** Body bytes after decoding: some services count so, and on the others it is the safe side. */
-  readonly bytesPerMinute: Limit;
-  /** The limits hold on average over any time of this length, so in a longer one more may go at once. */
-  readonly windowMs: number;
+export interface RateLimiterOptions extends Limits {
   /** The part of both limits that is used. The rest is a reserve for bodies that are larger than expected. */
   readonly share?: number;
   readonly clock: Clock;
+  /** What other processes used. */
   readonly earlier?: readonly Usage[];
 }
 
@@ -68,17 +64,16 @@ export class RateLimiter {
   #inFlight = 0;
   #detailsInFlight = 0;
 
-  constructor({ requestsPerMinute, bytesPerMinute, share, clock, ...options }: RateLimiterOptions) {
+  constructor({ share, clock, earlier = [], ...limits }: RateLimiterOptions) {
     const allowed = (windowMs: number): Amount => ({
-      requests: allowance(requestsPerMinute, windowMs, share),
-      bytes: allowance(bytesPerMinute, windowMs, share),
+      requests: allowance(limits.requestsPerMinute, windowMs, share),
+      bytes: allowance(limits.bytesPerMinute, windowMs, share),
     });
     this.#clock = clock;
-    this.windowMs = Math.max(options.windowMs, shortestWindowMs(requestsPerMinute));
+    this.windowMs = windowMsOf(limits);
     this.#most = allowed(this.windowMs);
     this.#unrecorded = allowed(UNRECORDED_MS);
-    this.#window = new UsageWindow(this.windowMs, clock);
-    if (options.earlier !== undefined) this.add(options.earlier);
+    this.#window = new UsageWindow(this.windowMs, clock, earlier);
   }
 
   /**
@@ -164,17 +159,10 @@ export class RateLimiter {
     return () => this.#serve();
   }
 
-  /** The usage of the last hour, requests in flight included, in about 120 buckets at most. */
+  /** The usage of the last window, requests in flight included, oldest first. */
   usage(): readonly Usage[] {
-    const buckets = this.#window.buckets();
-    return this.#inFlight === 0
-      ? buckets
-      : [...buckets, { atMs: this.#clock.now(), ...this.#expectedInFlight }];
-  }
-
-  /** Counts what other processes used. */
-  add(earlier: readonly Usage[]): void {
-    this.#window.merge(earlier);
+    const ended = this.#window.usage();
+    return this.#inFlight === 0 ? ended : [...ended, { atMs: this.#clock.now(), ...this.#expectedInFlight }];
   }
 
   /** Gives the requests at the front the permits that are there now. */
@@ -280,7 +268,7 @@ export class RateLimiter {
   }
 
   #count(kind: RequestKind, bytes: number): void {
-    this.#window.add(1, bytes); // also without a limit: the next run may have one
+    this.#window.add({ requests: 1, bytes }); // also without a limit: the next run may have one
     if (kind === "detail" && bytes > 0) this.#details.add(bytes);
   }
 }

@@ -1,5 +1,5 @@
-// What was used in the last window, in order, with a running total; and its record for the next process. By the monotonic
-// clock: a wall clock that is set forward in the middle of a window would make used capacity look free.
+// What was used in the last window, in order, with its total; and its record for the next process. By the monotonic clock:
+// a wall clock that is set forward in the middle of a window would make used capacity look free.
 
 import type { Clock } from "../../runtime/clock.ts";
 
@@ -14,20 +14,8 @@ export interface Usage extends Amount {
   readonly atMs: number;
 }
 
-/**
- * How far back usage is remembered whatever the window: the longest window that can be set. So a start with a longer
- * window than the one before knows what was used.
- */
-export const REMEMBERED_MS = 3_600_000;
-
-/** The resolution of exported usage: 60 buckets a window. */
-const BUCKETS = 60;
-
-/** The resolution in memory: a thousand sums a window. */
+/** The resolution: a thousand sums a window. */
 const SUMS = 1_000;
-
-/** The resolution of what is older than the window. */
-const OLDER_STEP_MS = 60_000;
 
 /** What was used within one step: memory is bounded whatever the number of requests. By the monotonic clock. */
 interface Sum extends Amount {
@@ -43,13 +31,16 @@ export class UsageWindow {
   readonly #clock: Clock;
   /** Oldest first. */
   #sums: Sum[] = [];
-  /** So many of them have left the window. */
-  #older = 0;
   #used = NOTHING;
 
-  constructor(windowMs: number, clock: Clock) {
+  /** @param earlier what other processes used. An instant ahead of this clock counts as now. */
+  constructor(windowMs: number, clock: Clock, earlier: readonly Usage[]) {
     this.#windowMs = windowMs;
     this.#clock = clock;
+    const nowMs = clock.now();
+    const monotonicMs = clock.monotonicMs();
+    for (const { atMs, ...amount } of earlier.toSorted((a, b) => a.atMs - b.atMs))
+      this.#append(monotonicMs - Math.max(0, nowMs - atMs), amount);
   }
 
   /** In the window, as it was when it was last brought up to the present. */
@@ -59,8 +50,7 @@ export class UsageWindow {
 
   /** When the oldest usage leaves the window, by the monotonic clock; undefined when it is empty. */
   get nextExpiryMs(): number | undefined {
-    const oldest = this.#sums[this.#older];
-    return oldest && expiryMs(oldest, this.#windowMs);
+    return this.#sums[0] && this.#expiryMs(this.#sums[0]);
   }
 
   /**
@@ -71,81 +61,50 @@ export class UsageWindow {
     const nowMs = this.forget();
     let { requests, bytes } = this.#used;
     if (fits({ requests, bytes })) return nowMs;
-    for (const sum of this.#sums.slice(this.#older)) {
+    for (const sum of this.#sums) {
       requests -= sum.requests;
       bytes -= sum.bytes;
-      if (fits({ requests, bytes })) return expiryMs(sum, this.#windowMs);
+      if (fits({ requests, bytes })) return this.#expiryMs(sum);
     }
     return undefined;
   }
 
-  add(requests: number, bytes: number): void {
-    const nowMs = this.forget();
-    this.#append({ fromMs: nowMs, latestMs: nowMs, requests, bytes }, false);
-  }
-
-  /** Adds what other processes used. An instant ahead of this clock counts as now. */
-  merge(earlier: readonly Usage[]): void {
-    const monotonicNowMs = this.#clock.monotonicMs();
-    const nowMs = this.#clock.now();
-    const others = earlier.map(({ atMs, requests, bytes }): Sum => {
-      const atMonotonicMs = monotonicNowMs - Math.max(0, nowMs - atMs);
-      return { fromMs: atMonotonicMs, latestMs: atMonotonicMs, requests, bytes };
-    });
-    this.#arrange([...this.#sums, ...others], monotonicNowMs);
+  add(amount: Amount): void {
+    this.#append(this.forget(), amount);
   }
 
   /** Drops what has left the window and returns the present instant by the monotonic clock. */
   forget(): number {
     const nowMs = this.#clock.monotonicMs();
     const { nextExpiryMs } = this;
-    if (nextExpiryMs !== undefined && nextExpiryMs <= nowMs) this.#arrange(this.#sums, nowMs);
+    if (nextExpiryMs !== undefined && nextExpiryMs <= nowMs) {
+      this.#sums = this.#sums.filter((sum) => nowMs < this.#expiryMs(sum));
+      this.#used = this.#sums.reduce<Amount>((total, sum) => plus(sum, total), NOTHING);
+    }
     return nowMs;
   }
 
-  /**
-   * What is remembered, in few buckets, of which about 60 are of the window. Instants are rounded up, so it is never less
-   * than what was used.
-   */
-  buckets(): readonly Usage[] {
-    const nowMs = this.#clock.monotonicMs();
-    this.#arrange(this.#sums, nowMs);
-    const sinceEpochMs = this.#clock.now() - nowMs;
-    const stepMs = Math.max(1, Math.floor(this.#windowMs / BUCKETS));
-    const buckets: Usage[] = [];
-    for (const [index, { latestMs, ...amount }] of this.#sums.entries()) {
-      const unitMs = index < this.#older ? 1 : stepMs;
-      const atMs = Math.ceil((latestMs + sinceEpochMs) / unitMs) * unitMs;
-      const last = buckets.at(-1)?.atMs === atMs ? buckets.pop() : undefined;
-      buckets.push({ atMs, ...plus(amount, last) });
-    }
-    return buckets;
+  /** Instants are rounded up. */
+  usage(): readonly Usage[] {
+    const sinceEpochMs = this.#clock.now() - this.forget();
+    return this.#sums.map(({ latestMs, requests, bytes }) => {
+      return { atMs: Math.ceil(latestMs + sinceEpochMs), requests, bytes };
+    });
   }
 
-  /** Puts sums in order of time, and those that have left the window apart; what is too old is forgotten. */
-  #arrange(sums: readonly Sum[], nowMs: number): void {
-    this.#sums = [];
-    this.#older = 0;
-    this.#used = NOTHING;
-    for (const sum of sums.toSorted((a, b) => a.latestMs - b.latestMs)) {
-      if (nowMs < expiryMs(sum, REMEMBERED_MS)) this.#append(sum, nowMs >= expiryMs(sum, this.#windowMs));
-    }
+  /** One more millisecond, because instants are rounded down and services count the edges of windows differently. */
+  #expiryMs({ latestMs }: Sum): number {
+    return latestMs + this.#windowMs + 1;
   }
 
-  /** It is not older than those before. What has left the window is not summed with what is in it: it would return. */
-  #append(next: Sum, isOlder: boolean): void {
-    const stepMs = isOlder ? OLDER_STEP_MS : this.#windowMs / SUMS;
-    const last = isOlder || this.#sums.length > this.#older ? this.#sums.at(-1) : undefined;
-    if (last === undefined || next.latestMs - last.fromMs >= stepMs) this.#sums.push(next);
-    else this.#sums[this.#sums.length - 1] = { ...next, fromMs: last.fromMs, ...plus(next, last) };
-    if (isOlder) this.#older = this.#sums.length;
-    else this.#used = plus(this.#used, next);
+  /** It is not older than those before. */
+  #append(latestMs: number, amount: Amount): void {
+    this.#used = plus(amount, this.#used);
+    const last = this.#sums.at(-1);
+    if (last && latestMs - last.fromMs < this.#windowMs / SUMS)
+      this.#sums[this.#sums.length - 1] = { fromMs: last.fromMs, latestMs, ...plus(amount, last) };
+    else this.#sums.push({ fromMs: latestMs, latestMs, ...amount });
   }
-}
-
-/** One more millisecond, because instants are rounded down and services count the edges of windows differently. */
-function expiryMs({ latestMs }: Sum, lengthMs: number): number {
-  return latestMs + lengthMs + 1;
 }
 
 function plus(one: Amount, other = NOTHING): Amount {

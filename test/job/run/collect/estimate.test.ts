@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { estimateText } from "../../../../lambdas/job/run/collect/estimate.ts";
-import { acquired, setUp } from "../../service/rate-limit/rate-limiter-setup.ts";
+import { acquired, NOW, setUp } from "../../service/rate-limit/rate-limiter-setup.ts";
 
 const TEN_MINUTES = 600_000;
 const HIGHER = "A higher --requests-per-minute (requestsPerMinute) shortens it if the service allows more";
@@ -42,8 +42,8 @@ describe("the estimate for a run", () => {
   });
 
   it("counts what earlier runs have used in the window", () => {
-    const { clock, rateLimiter } = setUp({ requestsPerMinute: 200, windowMs: TEN_MINUTES });
-    rateLimiter.add([{ atMs: clock.now() - 60_000, requests: 1_800, bytes: 0 }]);
+    const earlier = [{ atMs: NOW - 60_000, requests: 1_800, bytes: 0 }];
+    const { rateLimiter } = setUp({ requestsPerMinute: 200, windowMs: TEN_MINUTES, earlier });
 
     expect(estimateText(10, rateLimiter)).toBe(`10 events, about 9 min. ${HIGHER}.`);
   });

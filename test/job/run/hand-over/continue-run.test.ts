@@ -101,7 +101,11 @@ describe("a turn", () => {
     const lease = world.lease();
     world.small.store.put(
       layout(ACCOUNT).lease,
-      JSON.stringify({ ...lease, holder: { token: "of the killed invocation" } }),
+      JSON.stringify({
+        ...lease,
+        holder: { token: "of the killed invocation" },
+        use_since: "2000-01-01T00:00:00.000Z",
+      }),
     );
     world.small.settings = { ...world.small.settings, requestsPerMinute: 10, windowMs: 600_000 };
 

@@ -69,6 +69,21 @@ describe("what earlier holders of a lease used", () => {
     ]);
   });
 
+  test("is known also by a clock that is behind", () => {
+    const lease = leaseWith({ use_since: at(NOW - 100_000 - 10 * MINUTE) });
+
+    expect(earlierUse(lease, NOW - 5 * MINUTE, LIMITS)).toEqual([USE]);
+  });
+
+  test("is at most what was allowed in the window of one request, where the one that is set gives none", () => {
+    const limits = { ...LIMITS, requestsPerMinute: 1, windowMs: 10_000 };
+    const sinceMs = NOW - MINUTE / 2;
+
+    expect(earlierUse(leaseWith({ use: [], use_since: at(sinceMs) }), NOW, limits)).toEqual([
+      { atMs: sinceMs, requests: 1, bytes: 500 },
+    ]);
+  });
+
   test("is all of a window where the file is damaged", () => {
     expect(earlierUse({ lease: undefined }, NOW, LIMITS)).toEqual([
       { atMs: NOW, requests: 2_000, bytes: 10_000 },

@@ -1,5 +1,6 @@
 // What a lease says, as it is written and as it is read: who has it, and until when.
 
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   encodeLease,
@@ -9,12 +10,24 @@ import {
   type LeaseFile,
   readLease,
 } from "../../../../lambdas/job/run/lease/lease-file.ts";
+import type { Usage } from "../../../../lambdas/job/service/rate-limit/usage-window.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { KEY } from "./lease-world.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const USE = [{ atMs: NOW_MS, requests: 7, bytes: 70 }];
+/** As it is written at an instant. */
+function useOf(use: readonly Usage[], windowMs: number, nowMs: number): readonly Usage[] {
+  const bytes = encodeLease({ run_id: null, holder: null, use, windowMs }, nowMs);
+  return JSON.parse(new TextDecoder().decode(bytes)).use;
+}
+
+function total(use: readonly Usage[]): Omit<Usage, "atMs"> {
+  const sum = (part: "requests" | "bytes"): number => use.reduce((all, each) => all + each[part], 0);
+  return { requests: sum("requests"), bytes: sum("bytes") };
+}
+
 const ARN = "arn:aws:states:eu-west-1:123456789012:execution:sync:one";
 
 /** Held by a process until a minute from now. */
@@ -29,7 +42,7 @@ const aLease = (over: Partial<LeaseFile> = {}): LeaseFile => ({
 });
 
 describe("a lease is written", () => {
-  const dates = { renewed_at: "2026-01-01T00:00:00.000Z", use: USE, use_since: "2025-12-31T23:00:00.000Z" };
+  const dates = { renewed_at: "2026-01-01T00:00:00.000Z", use: USE, use_since: "2025-12-31T23:59:00.000Z" };
 
   test.each([
     [
@@ -49,20 +62,81 @@ describe("a lease is written", () => {
       { expires_at: "2026-01-01T00:01:00.000Z" },
     ],
   ])("%s", async (_, facts, end) => {
-    const lease: unknown = JSON.parse(new TextDecoder().decode(encodeLease({ ...facts, use: USE }, NOW_MS)));
+    const lease: unknown = JSON.parse(
+      new TextDecoder().decode(encodeLease({ ...facts, use: USE, windowMs: 60_000 }, NOW_MS)),
+    );
 
     expect(lease).toStrictEqual({ ...facts, ...dates, ...end });
   });
 
   test("as one line, and is read back", async () => {
     const store = new MemoryStore();
-    const facts = { run_id: "run-1", holder: { token: "a" }, use: [] };
+    const facts = { run_id: "run-1", holder: { token: "a" }, use: [], windowMs: 3_600_000 };
     const version = await store.create(KEY, encodeLease(facts, NOW_MS));
 
     expect(store.text(KEY)).toBe(
       '{"run_id":"run-1","holder":{"token":"a"},"renewed_at":"2026-01-01T00:00:00.000Z","expires_at":"2026-01-01T00:01:00.000Z","use":[],"use_since":"2025-12-31T23:00:00.000Z"}\n',
     );
     expect(await readLease(accountStore(store, "uk"))).toEqual({ version, lease: aLease() });
+  });
+});
+
+describe("the use of the budget in a lease", () => {
+  const LENGTHS = [10_000, 60_000, 600_000, 3_600_000];
+  const anyUse = fc.record({
+    windowMs: fc.constantFrom(...LENGTHS),
+    nowMs: fc.integer({ min: NOW_MS, max: NOW_MS + 3_600_000 }),
+    parts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 200 }),
+  });
+
+  test("is what was used in the window, and no more", () => {
+    const use = [-60_001, -60_000, -1].map((ms) => ({ atMs: NOW_MS + ms, requests: 1, bytes: 9 }));
+
+    expect(useOf(use, 60_000, NOW_MS)).toEqual(use.slice(1));
+  });
+
+  test("is in six entries at most, each at most a fifth of the window too late, and none too early", () => {
+    fc.assert(
+      fc.property(anyUse, ({ windowMs, nowMs, parts }) => {
+        const use = parts.map((part) => ({
+          atMs: nowMs - Math.floor(part * windowMs),
+          requests: 1,
+          bytes: Math.floor(part * 100),
+        }));
+        const entries = useOf(use, windowMs, nowMs);
+
+        const since = (all: readonly Usage[], ms: number): readonly Usage[] =>
+          all.filter(({ atMs }) => atMs >= ms);
+        expect(entries.length).toBeLessThanOrEqual(6);
+        expect(total(entries)).toEqual(total(use));
+        for (const { atMs } of [...use, ...entries]) {
+          expect(total(since(entries, atMs)).requests).toBeGreaterThanOrEqual(
+            total(since(use, atMs)).requests,
+          );
+          const earlier = since(use, atMs - windowMs / 5 - 1);
+          expect(total(since(entries, atMs)).requests).toBeLessThanOrEqual(total(earlier).requests);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("is handed on as it is by any number of starts, until it is older than the window", () => {
+    fc.assert(
+      fc.property(anyUse, fc.nat(5_000), ({ windowMs, nowMs, parts }, laterMs) => {
+        const use = parts.map((part) => ({
+          atMs: nowMs - Math.floor(part * windowMs),
+          requests: 1,
+          bytes: 1,
+        }));
+        const entries = useOf(use, windowMs, nowMs);
+
+        const handedOn = useOf(entries, windowMs, nowMs + laterMs);
+
+        expect(handedOn).toEqual(entries.filter(({ atMs }) => atMs >= nowMs + laterMs - windowMs));
+      }),
+      { numRuns: 60 },
+    );
   });
 });
 

@@ -79,20 +79,35 @@ describe("a lease that is held", () => {
     await next.release();
   });
 
-  test("says since when its use is complete: for an hour", async () => {
+  test("says since when its use is complete: for a window", async () => {
     const account = new Account();
 
     const lease = await account.held("a", "run-1");
     await lease.release();
 
-    expect(account.lease().use_since).toBe("2025-12-31T23:00:00.000Z");
+    expect(account.lease().use_since).toBe("2025-12-31T23:59:00.000Z");
+  });
+
+  test("of a command that knows no limits says of the use what was found", async () => {
+    const account = new Account();
+    const lease = await account.held("a", "run-1");
+    const found = [{ atMs: account.clock.now(), requests: 12, bytes: 3_400 }];
+    lease.carry(() => found);
+    await lease.release();
+    const before = account.lease();
+
+    const command = await account.held("b", "remove-1", { limits: undefined });
+
+    const { use, use_since } = account.lease();
+    expect({ use, use_since }).toEqual({ use: before.use, use_since: before.use_since });
+    await command.release();
   });
 
   test("records the use of the budget at once, and never an older one over a newer one", async () => {
     const account = new Account();
     const lease = await account.held("a", "run-1");
     let requests = 1;
-    lease.carry(() => [{ atMs: 0, requests, bytes: 0 }]);
+    lease.carry(() => [{ atMs: account.clock.now(), requests, bytes: 0 }]);
 
     const stalled = Promise.withResolvers<void>();
     account.beforeWrite = () => stalled.promise;

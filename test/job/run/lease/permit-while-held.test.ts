@@ -13,6 +13,7 @@ import { MemoryStore } from "../../storage/memory-store.ts";
 
 const ACCOUNT = "uk";
 const RUN = "2026-01-05T06-00-00.000Z";
+const UNUSED = { use: [], windowMs: 60_000 };
 
 /** A lease that was written now, and a limiter that asks it. */
 async function leased() {
@@ -20,7 +21,7 @@ async function leased() {
   const store = new MemoryStore(clock);
   const holder = { token: "ours" };
   const ports = { store: accountStore(store, ACCOUNT), clock, logger: new LogLines() };
-  const lease = await Lease.take(ports, { run_id: RUN, holder, use: [] }, undefined);
+  const lease = await Lease.take(ports, { run_id: RUN, holder, ...UNUSED }, undefined);
   if (lease === undefined) throw new Error("the lease is taken");
   const limits = { requestsPerMinute: 100, bytesPerMinute: "unlimited", windowMs: 60_000 } as const;
   const rateLimiter = new RateLimiter({ ...limits, clock });
@@ -56,7 +57,7 @@ test("a computer that slept, and whose monotonic clock stood still, asks as well
 
 test("a request never goes where another process has taken the lease", async () => {
   const { clock, store, lease, rateLimiter } = await leased();
-  const other = { run_id: RUN, holder: { token: "theirs" }, use: [] };
+  const other = { run_id: RUN, holder: { token: "theirs" }, ...UNUSED };
   store.put(layout(ACCOUNT).lease, encodeLease(other, clock.now()));
   clock.advance(60_000);
 

@@ -172,10 +172,9 @@ describe("the request budget", () => {
   });
 
   it("remembers what was used also where nothing is limited, for the run after it may be", () => {
-    const { rateLimiter } = setUp();
+    const { rateLimiter } = setUp({ earlier: [{ atMs: NOW, requests: 1_000, bytes: 500 }] });
 
     for (let n = 0; n < 1_000; n += 1) acquired(rateLimiter).settle(1_000);
-    rateLimiter.add([{ atMs: NOW, requests: 1_000, bytes: 500 }]);
 
     expect(rateLimiter.usage()).toEqual([{ atMs: NOW, requests: 2_000, bytes: 1_000_500 }]);
   });
