@@ -2,7 +2,7 @@
 // Usage: POWER_LOSS_RECORD=file node history.ts <calls|runs|tokens> <empty directory>
 
 import { randomUUID } from "node:crypto";
-import { link } from "node:fs/promises";
+import { link, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { FileTokenStore } from "../../lambdas/job/credentials/tokens/file-token-store.ts";
@@ -28,6 +28,10 @@ async function calls(): Promise<void> {
   await link(join(directory, "warehouse/a/b/one"), join(directory, "warehouse/a/b/two"));
   await store.create("a/b/two", bytes("two"));
   reached("a/b/two has one");
+  // Another process has made the folders, and was killed before it synced their names.
+  for (const folder of ["c", "c/d"]) await mkdir(join(directory, "warehouse", folder));
+  await store.create("c/d/three", bytes("three"));
+  reached("c/d/three has three");
   const version = (await store.read("a/b/one"))?.version ?? "";
   await store.replace("a/b/one", bytes("new"), version);
   reached("a/b/one has new");

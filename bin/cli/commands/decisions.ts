@@ -13,7 +13,7 @@ import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
-import { accountStore, refusedText } from "../../../lambdas/job/storage/store.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { describeHead } from "../output/describe-status.ts";
@@ -99,13 +99,10 @@ const remove = command({
     const account = parseAccount(argument);
     const warehouse = await openWarehouse(values, context);
     const store = accountStore(warehouse.store, account);
-    const { publications, snapshots, files, foreign, refusedLink } = await countFiles(store);
+    const { publications, snapshots, files, foreign } = await countFiles(store);
     if (files === 0) {
       await refuseMissingWarehouse(store, values);
       await refuseUnknownAccount(store);
-    }
-    if (refusedLink !== undefined) {
-      throw new SyncError("CONFIG_INVALID", `Nothing was removed. ${refusedText(refusedLink)}`);
     }
     const all = `${plural(publications, "publication")}, ${plural(snapshots, "snapshot")}, ${plural(files, "file")} in all`;
     const [first] = foreign;

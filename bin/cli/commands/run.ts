@@ -4,15 +4,9 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { failedStartEvent, type RunEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
-import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
-import { runInstant } from "../../../lambdas/job/storage/layout.ts";
-import {
-  type AccountStore,
-  accountStore,
-  deletable,
-  type Store,
-} from "../../../lambdas/job/storage/store.ts";
+import { isOfLayout, runInstant } from "../../../lambdas/job/storage/layout.ts";
+import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { notify } from "../notify/notify.ts";
 import { NOTIFY_OPTIONS, type OptionValues, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
 import { heldCommands } from "../output/describe-status.ts";
@@ -69,12 +63,12 @@ async function started(
   return withService(
     values,
     context,
-    async ({ ports, settings, warehouse, credentials, logger }) => {
+    async ({ ports, settings, warehouse, credentials }) => {
       await credentials.read();
       const { store, directory } = warehouse;
       const nowMs = context.clock.now();
-      await directory?.tidy(nowMs, logger);
-      if (directory) await expireRuns(accountStore(directory, settings.account), nowMs, logger);
+      await directory?.tidy(nowMs);
+      if (directory) await expireRuns(accountStore(directory, settings.account), nowMs);
       const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
       const result = await run(ports, settings, {
         trigger: "manual",
@@ -90,18 +84,13 @@ async function started(
 }
 
 /** Nothing can be resumed after that time, and no table reads these files. */
-export async function expireRuns(
-  store: AccountStore,
-  nowMs: number,
-  logger: Pick<Logger, "warn">,
-): Promise<void> {
-  const mayDelete = deletable(logger);
+export async function expireRuns(store: AccountStore, nowMs: number): Promise<void> {
   const prefix = store.keys.runs;
-  for await (const file of store.list(prefix)) {
-    const startedAtMs = runInstant(file.key.slice(prefix.length).split("/")[0] ?? "");
+  for await (const { key } of store.list(prefix)) {
+    const startedAtMs = runInstant(key.slice(prefix.length).split("/")[0] ?? "");
     // Keys come in the order of the instants, so the first that is young ends the search.
     if (startedAtMs !== undefined && startedAtMs >= nowMs - RUN_FILES_KEPT_MS) return;
-    if (startedAtMs !== undefined && mayDelete(file)) await store.delete(file.key);
+    if (startedAtMs !== undefined && isOfLayout(key)) await store.delete(key);
   }
 }
 

@@ -21,8 +21,7 @@ import {
 import { VIEWS } from "../../../lambdas/job/catalog/views/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { DamagedUnit } from "../../../lambdas/job/snapshot/files/units.ts";
-import { TABLES, VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
-import { tableFolders } from "./out-file.ts";
+import { FOLDERS, TABLES, VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { noSql } from "./read-sql.ts";
 
 export type Views = Pick<DuckdbCatalog, "directory" | "read">;
@@ -121,13 +120,16 @@ const NO_EXTENSIONS = {
   allow_community_extensions: "false",
 };
 
+const { publications, runLogs, snapshots, changes } = FOLDERS;
+const TABLE_FOLDERS = [publications, runLogs, snapshots, changes].map((folder) => folder.slice(0, -1));
+
 /** Lets `use` work with a connection. DuckDB compares real paths, so a link to a file elsewhere opens nothing. */
 async function withLockedDuckDB<T>(
   directory: string,
   file: string | undefined,
   use: (connection: DuckDBConnection) => Promise<T>,
 ): Promise<T> {
-  const folders = (await tableFolders(directory)).map(withForwardSlashes);
+  const folders = TABLE_FOLDERS.map((folder) => withForwardSlashes(join(directory, folder)));
   // DuckDB compares a file pattern with the folders as it is written, so each is named as in a pattern too.
   const allowed = new Set([...folders, ...folders.map(escapePattern)]);
   const files = [join(directory, VIEWS_FILE), ...(file === undefined ? [] : [file])].map(withForwardSlashes);

@@ -1,13 +1,10 @@
 // The file that a result goes to: whole or not at all, and never one of the warehouse.
 
-import type { Dirent } from "node:fs";
-import { lstat, open, readdir, realpath, rename, stat, unlink } from "node:fs/promises";
-import { basename, dirname, join, sep } from "node:path";
+import { lstat, open, readdir, readlink, realpath, rename, stat, unlink } from "node:fs/promises";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
-import { foreignLinkOn } from "../../../lambdas/job/storage/directory/open-folder.ts";
-import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
 import { systemReason } from "../output/exit-code.ts";
 
 const NEW_FILE_MODE = 0o666;
@@ -58,10 +55,8 @@ export async function writeOutFile<T>(
   if (link !== undefined) throw refused(`${link} is a link that another user made`);
   if (existing?.isDirectory()) throw refused("it is a folder");
   if (existing && !existing.isFile()) throw refused("it is not an ordinary file");
-  for (const place of warehouse === undefined ? [] : [warehouse, ...(await tableFolders(warehouse))]) {
-    const lies = await realpath(place).catch(() => place);
-    if (real.startsWith(lies + sep)) throw refused("it lies in the warehouse, which is only read");
-  }
+  const lies = warehouse && (await realpath(warehouse).catch(() => warehouse));
+  if (lies && real.startsWith(lies + sep)) throw refused("it lies in the warehouse, which is only read");
   await removeLeftOvers(real);
   const mode = existing && existing.mode & 0o777;
   const temporary = join(dirname(real), `.${basename(real)}.${systemRandom.token().slice(0, 8)}.tmp`);
@@ -98,7 +93,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Of a process that was killed while it wrote the same file, at least a day ago: another one may be at work. */
 async function removeLeftOvers(path: string): Promise<void> {
   const beginning = `.${basename(path)}.`;
-  for (const { name } of await entriesOf(dirname(path))) {
+  for (const name of await readdir(dirname(path)).catch(() => [])) {
     if (!name.startsWith(beginning) || !/^[0-9a-f]{8}\.tmp$/.test(name.slice(beginning.length))) continue;
     const left = join(dirname(path), name);
     const found = await lstat(left).catch(() => undefined);
@@ -106,41 +101,17 @@ async function removeLeftOvers(path: string): Promise<void> {
   }
 }
 
-/** How many levels of folders each of them has below it: so many are looked at for links, and no other folder. */
-const LEVELS: Readonly<Record<string, number>> = {
-  [FOLDERS.publications]: 1,
-  [FOLDERS.runLogs]: 1,
-  [FOLDERS.snapshots]: 2,
-  [FOLDERS.changes]: 3,
-};
-
-/** Absolute. What cannot be read is left out: a query that needs it fails and says so. */
-export async function tableFolders(directory: string): Promise<readonly string[]> {
-  const found = new Set(Object.keys(LEVELS).map((folder) => join(directory, folder.slice(0, -1))));
-  const tables = (await entriesOf(directory)).filter(({ name }) => `${name}/` in LEVELS);
-  for (const entry of tables) await follow(directory, entry, LEVELS[`${entry.name}/`] ?? 0, found);
-  return [...found];
-}
-
-async function follow(parent: string, entry: Dirent, levels: number, found: Set<string>): Promise<void> {
-  const path = join(parent, entry.name);
-  if (entry.isSymbolicLink()) {
-    const target = await folderBehind(path);
-    if (target === undefined) return;
-    found.add(target);
-  } else if (!entry.isDirectory()) return;
-  if (levels === 0) return;
-  for (const below of await entriesOf(path)) await follow(path, below, levels - 1, found);
-}
-
-async function folderBehind(link: string): Promise<string | undefined> {
-  try {
-    return (await stat(link)).isDirectory() ? await realpath(link) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function entriesOf(folder: string): Promise<readonly Dirent[]> {
-  return readdir(folder, { withFileTypes: true }).catch(() => []);
+/**
+ * The first link on the way to `path`, itself included, that belongs neither to this user nor to the system's: they may
+ * lead elsewhere tomorrow.
+ */
+async function foreignLinkOn(path: string, user: number): Promise<string | undefined> {
+  const parent = dirname(path);
+  if (parent === path) return undefined;
+  const before = await foreignLinkOn(parent, user);
+  if (before !== undefined) return before;
+  const found = await lstat(path).catch(() => undefined);
+  if (!found?.isSymbolicLink()) return undefined;
+  if (found.uid !== user && found.uid !== 0) return path;
+  return foreignLinkOn(resolve(await realpath(parent), await readlink(path)), user);
 }

@@ -6,12 +6,15 @@ import { FOLDERS, isOfLayout } from "./layout.ts";
 import { readEnd } from "./publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "./store.ts";
 
-/** The accounts that have a file in the folder, sorted; in that of the publications removed ones are among them. */
+/**
+ * The accounts that have a file in the folder, or a folder that is blocked; sorted. In that of the publications removed ones
+ * are among them.
+ */
 export async function accountsIn(store: Store, folder: string): Promise<readonly string[]> {
   const found = new Set<string>();
-  for await (const { key } of store.list(folder)) {
+  for await (const { key, isBlocked } of store.list(folder)) {
     const [account = ""] = key.slice(folder.length).split("/", 1);
-    if (isOfLayout(key)) found.add(account);
+    if (isBlocked || isOfLayout(key)) found.add(account);
   }
   return [...found].sort();
 }
@@ -21,7 +24,7 @@ export async function knownAccounts(store: Store): Promise<readonly string[]> {
   const folders = [FOLDERS.accounts, FOLDERS.publications, FOLDERS.runLogs];
   const found = await Promise.all(folders.map((folder) => accountsIn(store, folder)));
   const living = await Array.fromAsync([...new Set(found.flat())].sort(), async (account) =>
-    (await isRemoved(accountStore(store, account))) ? [] : [account],
+    (await isRemoved(accountStore(store, account)).catch(undefinedIfDamaged)) ? [] : [account],
   );
   return living.flat();
 }
@@ -29,10 +32,10 @@ export async function knownAccounts(store: Store): Promise<readonly string[]> {
 /** Reads the log only where there is no lease: every start makes one, and a removal deletes it last. */
 async function isRemoved(store: AccountStore): Promise<boolean> {
   for await (const _ of store.list(`${FOLDERS.accounts}${store.account}/`)) return false;
-  const end = await readEnd(store).catch(undefinedIfDamaged);
-  if (end?.removal === undefined) return false;
+  const { removal } = await readEnd(store);
+  if (removal === undefined) return false;
   const runLogs = store.keys.runLogs;
-  for await (const _ of store.list(runLogs, `${runLogs}${end.removal.run_id}.`)) return false;
+  for await (const _ of store.list(runLogs, `${runLogs}${removal.run_id}.`)) return false;
   return true;
 }
 

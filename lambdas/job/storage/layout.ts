@@ -37,6 +37,20 @@ const KEY = new RegExp(`^(${Object.values(KEYS_IN).join("|")})$`);
 /** Nothing else in the folders is read by the program or deleted. */
 export const isOfLayout = (key: string): boolean => KEY.test(key);
 
+const TOP = `(${Object.values(FOLDERS).join("|")})`;
+/** A run's id. */
+const INSTANT = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}[.][0-9]{3}Z";
+const ACCOUNT_FOLDER = new RegExp(`^${TOP}${ACCOUNT}/$`);
+const FOLDER = new RegExp(
+  `^${TOP}(${ACCOUNT}/)?$|^(snapshots|runs)/${ACCOUNT}/${INSTANT}/$|^changes/${ACCOUNT}/[0-9]{10}/(${INSTANT}/)?$`,
+);
+
+/** Whether a file of the layout has this name, or a folder on the way to one. */
+export const isPlace = (name: string): boolean =>
+  isOfLayout(name) || FOLDER.test(`${name}/`) || name === COLUMNS_FILE || name === VIEWS_FILE;
+
+export const isAccountFolder = (name: string): boolean => ACCOUNT_FOLDER.test(`${name}/`);
+
 const five = (n: number): string => String(n).padStart(5, "0");
 const eight = (n: number): string => String(n).padStart(8, "0");
 

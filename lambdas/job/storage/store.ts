@@ -1,7 +1,6 @@
 // The object store a warehouse lives in: a directory on a laptop, S3 in AWS, a map in tests.
 
-import type { Logger } from "../runtime/logger.ts";
-import { isOfLayout, layout } from "./layout.ts";
+import { layout } from "./layout.ts";
 
 /** What a key holds, read whole. `version` changes whenever the content is replaced. */
 export interface StoredObject {
@@ -14,8 +13,8 @@ export interface StoredKey {
   /** Milliseconds since the Unix epoch, by the store's own clock. */
   readonly modifiedAtMs: number;
   readonly bytes: number;
-  /** The link on the way to it behind which `delete` and `replace` are refused, if there is one. */
-  readonly refusedLink?: string;
+  /** Of what is neither a file nor a folder, in the place of an account's folder: nothing is read or written below it. */
+  readonly isBlocked?: true;
   /** The storage class of an object that cannot be read before it is restored. */
   readonly archivedAs?: string;
 }
@@ -85,22 +84,6 @@ export function checkKey(key: string): void {
   }
 }
 
-/** Says so for one file after the other, and names each link that keeps one from being deleted once. */
-export function deletable(logger: Pick<Logger, "warn">): (file: StoredKey) => boolean {
-  const named = new Set<string>();
-  return ({ key, refusedLink }) => {
-    if (refusedLink !== undefined && !named.has(refusedLink)) {
-      named.add(refusedLink);
-      logger.warn(refusedText(refusedLink));
-    }
-    return refusedLink === undefined && isOfLayout(key);
-  };
-}
-
 /** After "Could not read <file>: ". Restored alone it would be archived again, and Athena would not read it. */
 export const ARCHIVED_TEXT =
   'a lifecycle rule of the bucket has archived it. Delete that rule (docs/cdk.md, "A bucket that exists"), restore the file (aws s3api restore-object), and copy it over itself (aws s3api copy-object --storage-class STANDARD --if-match <its ETag>).';
-
-export function refusedText(link: string): string {
-  return `Nothing is deleted or replaced behind the link ${link}: it does not belong to the owner of what it leads to. Remove the link, or let that owner make it.`;
-}

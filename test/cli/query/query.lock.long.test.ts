@@ -1,6 +1,6 @@
 // `query` reads the warehouse and nothing else, and changes nothing: no file, no setting, no table.
 
-import { mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { query, writeParquet } from "../../../bin/cli/query/query.ts";
@@ -79,18 +79,6 @@ describe("query reads", () => {
       const path = `${directory}/${LOG}`.replaceAll("'", "''").replaceAll(/[[*?]/g, "[$&]");
 
       expect((await query(views, `SELECT publication FROM read_json('${path}')`)).rows).toHaveLength(1);
-    },
-  );
-
-  it.each(["snapshots", "snapshots/uk", `snapshots/uk/${SNAPSHOT}`, "publications", "publications/uk"])(
-    "a table whose folder %s is a link to another place",
-    async (folder) => {
-      const { directory, views } = await warehouseWithEvents("warehouse");
-      const elsewhere = join(await temporaryDirectory(), "elsewhere");
-      await rename(join(directory, folder), elsewhere);
-      await symlink(elsewhere, join(directory, folder));
-
-      expect((await query(views, "SELECT count(*) FROM events, publications")).rows).toEqual([["2"]]);
     },
   );
 

@@ -15,9 +15,9 @@ import { readColumns } from "../../snapshot/rows/table-columns.ts";
 import { SELDOM_PARSED } from "../../storage/json-object.ts";
 import { accountsIn, type DamagedAccount, orDamage } from "../../storage/known-accounts.ts";
 import { FOLDERS, isOfLayout, VIEWS_FILE } from "../../storage/layout.ts";
-import { publishedUnits, readLogSince } from "../../storage/publication-log.ts";
+import { type PublishedUnits, publishedUnits, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
-import { accountStore, type Store, type StoredObject } from "../../storage/store.ts";
+import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
 import { type AccountLog, viewsSql } from "./views-sql.ts";
 
@@ -83,17 +83,17 @@ export class DuckdbCatalog implements Catalog {
   /** The log is read first: the files of a publication are there before it is. */
   async #logOf(account: string, listed: List | undefined, mustBeRead: boolean): Promise<AccountLog> {
     const store = accountStore(this.#store, account);
-    const read = await orDamage(account, () => readLogSince(store, ""));
-    const isDamaged = "damage" in read;
-    if (isDamaged && mustBeRead) throw read.damage;
-    if (isDamaged) this.#report(read);
-    const log = (isDamaged ? listed : read)?.publications ?? [];
-    const removal = isDamaged ? listed?.removal : read.removal?.publication;
-    const snapshots = await listSnapshots(store);
-    const incomplete = await incompleteUnits(store, log, snapshots, listed?.whole);
-    const lost = await lostChanges(store);
-    const damage = isDamaged ? read.damage : undefined;
-    return { account, log, removal, snapshots, lost, incomplete, damage };
+    const read = await orDamage(account, async () => {
+      const { publications, removal } = await readLogSince(store, "");
+      return filesOf(store, publications, removal?.publication, listed);
+    });
+    if (!("damage" in read)) return { ...read, damage: undefined };
+    if (mustBeRead) throw read.damage;
+    this.#report(read);
+    const { publications = [], removal } = listed ?? {};
+    const left = await orDamage(account, () => filesOf(store, publications, removal, listed));
+    const nothing = { account, log: [], removal, snapshots: [], lost: new Set<string>(), incomplete: [] };
+    return { ...("damage" in left ? nothing : left), damage: read.damage };
   }
 
   #report(damaged: DamagedAccount): void {
@@ -125,6 +125,19 @@ export class DuckdbCatalog implements Catalog {
     for await (const { key } of this.#store.list(FOLDERS.runLogs)) if (isOfLayout(key)) return true;
     return false;
   }
+}
+
+/** What there is of the account's units, by this log. */
+async function filesOf(
+  store: AccountStore,
+  log: readonly PublishedUnits[],
+  removal: string | undefined,
+  listed: List | undefined,
+): Promise<Omit<AccountLog, "damage">> {
+  const { account } = store;
+  const snapshots = await listSnapshots(store);
+  const incomplete = await incompleteUnits(store, log, snapshots, listed?.whole);
+  return { account, log, removal, snapshots, lost: await lostChanges(store), incomplete };
 }
 
 const LIST = z.object({

@@ -84,6 +84,8 @@ interface Source {
   readonly partitions: Readonly<Record<string, number>>;
   /** Only files whose key looks so, as a regular expression. */
   readonly keys?: string;
+  /** No files of these accounts. */
+  readonly without?: readonly string[];
   /** Only rows that meet it. */
   readonly condition?: string;
   /** Strings that come after the table's own columns, before the partitions. */
@@ -125,11 +127,21 @@ export function viewsSql(files: WarehouseFiles): string {
       patterns: patternsOf("event_changes"),
       partitions: { account: -4, publication: -3 },
     }),
-    table("publications", { ...lines, keys: KEYS_IN.publications, condition: ABOVE_REMOVALS }),
+    table("publications", {
+      ...lines,
+      keys: KEYS_IN.publications,
+      without: blockedOf(files),
+      condition: ABOVE_REMOVALS,
+    }),
     table("sync_runs", { ...lines, keys: KEYS_IN.runLogs }),
     createView(eventsTyped(columns, DUCKDB)),
     createView(EVENT_HISTORY),
   ].join("\n");
+}
+
+/** The accounts whose publications lie behind a link, which the pattern would follow. */
+function blockedOf({ accounts }: WarehouseFiles): readonly string[] {
+  return accounts.flatMap(({ account, damage }) => (damage?.fields["path"] === undefined ? [] : [account]));
 }
 
 /** What is not in the tables, and what is not of today, as comments. */
@@ -167,9 +179,10 @@ function table(name: TableName, source: Source): string {
   const files = source.patterns.map((pattern) => `  ${literal(`${patternOf(source.directory)}/${pattern}`)}`);
   const types = columns.map(({ name, type }) => `'${name}': '${type}'`);
   // DuckDB opens only the files whose name meets the conditions, those of a query on the view too.
-  const where = source.keys
-    ? `\nWHERE regexp_full_match(array_to_string(parse_path("${file}")[-3:], '/'), ${literal(source.keys)})`
-    : "";
+  const { keys, without = [] } = source;
+  const isKey = `\nWHERE regexp_full_match(array_to_string(parse_path("${file}")[-3:], '/'), ${literal(keys ?? "")})`;
+  const isNot = `\n  AND parse_path("${file}")[-2] NOT IN (${without.map(literal).join(", ")})`;
+  const where = `${keys ? isKey : ""}${without.length > 0 ? isNot : ""}`;
   return `CREATE OR REPLACE VIEW ${name} AS SELECT
 ${selected.join(",\n")}
 FROM read_json([

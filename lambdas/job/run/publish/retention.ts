@@ -10,7 +10,6 @@ import {
   readRetired,
   type SnapshotFiles,
 } from "../../storage/snapshot-marks.ts";
-import { deletable } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { renewHold } from "./guard.ts";
 
@@ -31,13 +30,11 @@ export async function applyRetention(ports: RetentionPorts, retainDays: number |
   const nowMs = clock.now();
   const inUse = headsSince(log, nowMs - DAY_MS);
   const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
-  const mayDelete = deletable(logger);
   let hasCatalogChanged = false;
   /** Retired, but a table may still show them. */
   const undated: string[] = [];
   for (const snapshot of await listSnapshots(store)) {
     const { snapshotId } = snapshot;
-    if (!snapshot.files.every(mayDelete)) continue;
     if (snapshot.isHeld && !snapshot.isRetired) await renewHold(store, snapshotId, nowMs);
     if (snapshot.isRetired && snapshotId === log.at(-1)?.snapshot_id) {
       await store.delete(store.keys.retired(snapshotId));

@@ -57,8 +57,6 @@ interface AccountFiles {
   readonly files: number;
   /** Not of the layout, so `remove` leaves them. */
   readonly foreign: readonly string[];
-  /** A link behind which nothing is deleted. */
-  readonly refusedLink: string | undefined;
 }
 
 /** The account's folder in each of the warehouse's. */
@@ -75,10 +73,8 @@ export async function countFiles(store: AccountStore): Promise<AccountFiles> {
   let publications = 0;
   let files = 0;
   const foreign: string[] = [];
-  let link: string | undefined;
   for (const folder of accountFolders(store)) {
-    for await (const { key, refusedLink } of store.list(folder)) {
-      link ??= refusedLink;
+    for await (const { key } of store.list(folder)) {
       if (key === removal) continue;
       if (!isOfLayout(key)) {
         foreign.push(key);
@@ -89,5 +85,5 @@ export async function countFiles(store: AccountStore): Promise<AccountFiles> {
       if (folder === store.keys.snapshots) snapshots.add(key.slice(folder.length).split("/", 1)[0] ?? "");
     }
   }
-  return { publications, snapshots: snapshots.size, files, foreign, refusedLink: link };
+  return { publications, snapshots: snapshots.size, files, foreign };
 }

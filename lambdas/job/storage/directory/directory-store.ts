@@ -1,22 +1,32 @@
-// The store as a directory: the same keys and guarantees as a bucket, also between processes.
+// The store as a directory: the same keys and guarantees as a bucket, also between processes. Below the directory's own
+// folder it knows folders and files, and nothing else.
 
-import { createReadStream, type Stats } from "node:fs";
-import { lstat, readdir, readFile, stat, unlink } from "node:fs/promises";
+import { constants } from "node:fs";
+import { lstat, open, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { codeOf, SyncError } from "../../errors/sync-error.ts";
-import type { Logger } from "../../runtime/logger.ts";
+import { codeOf } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/random.ts";
+import { isAccountFolder, isPlace } from "../layout.ts";
 import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
-import { nameIfFree, nameInPlace, syncDirectory, versionOf, writeDurably } from "./durable-file.ts";
-import { fileError, refuseBrokenLink } from "./file-error.ts";
+import {
+  makeDirectory,
+  nameIfFree,
+  nameInPlace,
+  syncDirectory,
+  versionOf,
+  writeDurably,
+} from "./durable-file.ts";
+import { fileError, refuseBrokenLink, unusable } from "./file-error.ts";
 import { withFileLock } from "./file-lock.ts";
-import { inFolder, refusedLinkOn } from "./open-folder.ts";
+import { inFolder, isReal, requireReal } from "./open-folder.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const TEMPORARY = ".tmp";
 /** How temporary files are named: nothing else is removed. */
 const TOKEN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CHUNK_BYTES = 256 * 1024;
+/** Neither follows a link nor waits for another process, also if something else takes the place of the file. */
+const TO_READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 interface DirectoryStoreOptions {
   readonly directory: string;
@@ -28,50 +38,47 @@ interface DirectoryStoreOptions {
 
 export class DirectoryStore implements Store {
   readonly directory: string;
-  readonly #temporary: string;
   readonly #random: Pick<Random, "token">;
   readonly #lockTimeoutMs: number;
+  /** Whose names are certainly on disk. */
+  readonly #synced = new Set<string>();
   #modes: NewModes | undefined;
 
   constructor({ directory, random, lockTimeoutMs = 30_000 }: DirectoryStoreOptions) {
     this.directory = resolve(directory);
-    this.#temporary = join(this.directory, TEMPORARY);
     this.#random = random;
     this.#lockTimeoutMs = lockTimeoutMs;
   }
 
   async read(key: string): Promise<StoredObject | undefined> {
-    const path = this.#path(key);
-    const bytes = await unlessMissing(readFile(path), "read", path);
+    const path = await this.#pathOf(key);
+    const bytes = await unlessMissing(readFile(path, { flag: TO_READ }), "read", path);
     return bytes && { bytes, version: versionOf(bytes) };
   }
 
   async open(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
-    const path = this.#path(key);
+    const path = await this.#pathOf(key);
     // The file is opened when it is read, so a stream that is never read leaks nothing.
     return (await unlessMissing(stat(path), "read", path)) && chunks(path);
   }
 
   async create(key: string, body: Body): Promise<string | undefined> {
-    const path = this.#path(key);
-    return this.#withTemporary(body, async (temporary, version) => {
-      const { directory } = await this.#newModes();
-      return (await nameIfFree(temporary, path, directory)) ? version : undefined;
-    });
+    const path = await this.#pathOf(key);
+    return this.#withTemporary(body, async (temporary, version) =>
+      (await this.#name(temporary, key, path)) ? version : undefined,
+    );
   }
 
   /** As a second name of the same file. */
   async copy(from: string, to: string): Promise<boolean> {
-    const { directory } = await this.#newModes();
-    return nameIfFree(this.#path(from), this.#path(to), directory);
+    return this.#name(await this.#pathOf(from), to, await this.#pathOf(to));
   }
 
   async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
-    const path = this.#path(key);
-    return this.#locked(async () => {
+    return this.#locked(key, async () => {
       if ((await this.read(key))?.version !== version) return undefined;
       return this.#withTemporary(bytes, (temporary, newVersion) =>
-        this.#inFolderOf(key, "replace", async (at) => {
+        this.#inFolderOf(key, "replace", async (at, path) => {
           await nameInPlace(temporary, at, path);
           return newVersion;
         }),
@@ -84,45 +91,74 @@ export class DirectoryStore implements Store {
   }
 
   async delete(key: string): Promise<void> {
-    const path = this.#path(key);
     // Under the lock, so that no `replace` that has just compared the version brings the file back.
-    await this.#locked(async () => {
-      const deleted = await this.#inFolderOf(key, "delete", (at) => unlink(at).then(() => true));
-      if (deleted) await syncDirectory(dirname(path));
-    });
+    await this.#locked(key, () =>
+      this.#inFolderOf(key, "delete", async (at) => {
+        await unlink(at);
+        await syncDirectory(dirname(at));
+      }),
+    );
   }
 
-  /** Removes what killed processes left more than a day ago. A folder that is refused is named. */
-  async tidy(nowMs: number, logger: Pick<Logger, "warn">): Promise<void> {
-    try {
-      await inFolder(this.directory, [TEMPORARY], async (folder) => {
-        for (const name of (await readdir(folder)).filter((each) => TOKEN.test(each))) {
-          const path = join(folder, name);
-          if ((await lstat(path)).mtimeMs < nowMs - DAY_MS) await unlink(path);
-        }
-      });
-    } catch (error) {
-      // Another process may tidy at the same time; a file that stays does no harm and is removed next time.
-      if (error instanceof SyncError) logger.warn(error.message);
+  /** Removes what killed processes left more than a day ago. */
+  async tidy(nowMs: number): Promise<void> {
+    await this.#pathTo([TEMPORARY]);
+    const removed = inFolder(this.directory, [TEMPORARY], async (folder) => {
+      for (const name of (await readdir(folder)).filter((each) => TOKEN.test(each))) {
+        const path = join(folder, name);
+        if ((await lstat(path)).mtimeMs < nowMs - DAY_MS) await unlink(path);
+      }
+    });
+    // Another process may tidy at the same time; a file that stays does no harm and is removed next time.
+    await removed.catch(() => undefined);
+  }
+
+  #pathOf(key: string): Promise<string> {
+    checkKey(key);
+    return this.#pathTo(key.split("/"));
+  }
+
+  async #pathTo(names: readonly string[]): Promise<string> {
+    await requireReal(this.directory, names);
+    return join(this.directory, ...names);
+  }
+
+  /** Gives a written file the name of the key. False where it was taken. */
+  async #name(written: string, key: string, path: string): Promise<boolean> {
+    await this.#makeFolders(key.split("/").slice(0, -1));
+    return nameIfFree(written, path);
+  }
+
+  /** The directory and these folders in it, one in the other, with their names on disk. */
+  async #makeFolders(names: readonly string[]): Promise<void> {
+    const { directory: mode } = await this.#newModes();
+    for (let depth = 0; depth <= names.length; depth += 1) {
+      const folder = join(this.directory, ...names.slice(0, depth));
+      // A person may have deleted it since.
+      const isThere = (await lstat(folder).catch(() => undefined)) !== undefined;
+      if (isThere && this.#synced.has(folder)) continue;
+      await makeDirectory(folder, mode);
+      this.#synced.add(folder);
     }
   }
 
-  #path(key: string): string {
-    checkKey(key);
-    return join(this.directory, key);
-  }
-
-  /** Lets `work` use the file by a path through no refused link; undefined where there is none. */
-  async #inFolderOf<T>(key: string, verb: string, work: (at: string) => Promise<T>): Promise<T | undefined> {
+  /** Lets `work` use the file by a path on which no link can be put meanwhile; undefined where there is none. */
+  async #inFolderOf<T>(
+    key: string,
+    verb: string,
+    work: (at: string, path: string) => Promise<T>,
+  ): Promise<T | undefined> {
+    const path = await this.#pathOf(key);
     const names = key.split("/");
     const file = names.pop() ?? "";
-    const worked = inFolder(this.directory, names, (folder) => work(join(folder, file)));
-    return unlessMissing(worked, verb, this.#path(key));
+    const worked = inFolder(this.directory, names, (folder) => work(join(folder, file), path));
+    return unlessMissing(worked, verb, path);
   }
 
   /** Without a warehouse there is nothing to replace or delete: undefined, and `work` does not run. */
-  async #locked<T>(work: () => Promise<T>): Promise<T | undefined> {
-    const path = join(this.directory, ".lock");
+  async #locked<T>(key: string, work: () => Promise<T>): Promise<T | undefined> {
+    checkKey(key);
+    const path = await this.#pathTo([".lock"]);
     if ((await unlessMissing(stat(this.directory), "read", this.directory)) === undefined) return undefined;
     const { file: mode } = await this.#newModes();
     return withFileLock({ path, mode, timeoutMs: this.#lockTimeoutMs }, work);
@@ -136,10 +172,11 @@ export class DirectoryStore implements Store {
 
   /** Writes the body to a file that no reader sees, lets `use` give it its name, and leaves nothing behind. */
   async #withTemporary<T>(body: Body, use: (path: string, version: string) => Promise<T>): Promise<T> {
-    const modes = await this.#newModes();
-    const temporary = join(this.#temporary, this.#random.token());
+    const { file: mode } = await this.#newModes();
+    const temporary = join(await this.#pathTo([TEMPORARY]), this.#random.token());
+    await this.#makeFolders([TEMPORARY]);
     try {
-      const version = await writeDurably(temporary, body, modes.file, modes.directory);
+      const version = await writeDurably(temporary, body, mode);
       return await use(temporary, version);
     } finally {
       // A file that cannot be removed now is removed another day; the earlier error is the one to report.
@@ -150,7 +187,8 @@ export class DirectoryStore implements Store {
 
 async function* chunks(path: string): AsyncIterable<Uint8Array> {
   try {
-    yield* createReadStream(path, { highWaterMark: CHUNK_BYTES });
+    await using file = await open(path, TO_READ);
+    yield* file.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false });
   } catch (error) {
     throw fileError(error, "read", path);
   }
@@ -167,36 +205,29 @@ async function unlessMissing<T>(operation: Promise<T>, verb: string, path: strin
 }
 
 /**
- * Follows symbolic links, as reading and writing do. Skips names that start with a dot, and files that vanish
- * while they are listed. What lies behind a link where nothing is deleted has its name. Throws `STORE_FAILED` for a link without a target, or to a folder that it lies in.
+ * Skips names that start with a dot, files that vanish while they are listed, and what is neither a file nor a folder where
+ * the layout has no name. Throws for such a thing where it has one; in the place of an account's folder it is listed.
  */
 async function* listFiles(root: string, prefix: string, after: string): AsyncIterable<StoredKey> {
-  yield* listBelow(prefix.slice(0, prefix.lastIndexOf("/") + 1), [], undefined);
+  const first = prefix.slice(0, prefix.lastIndexOf("/") + 1);
+  await requireReal(root, first.split("/").slice(0, -1));
+  yield* listBelow(first);
 
-  async function* listBelow(
-    folder: string,
-    above: readonly string[],
-    linkAbove: string | undefined,
-  ): AsyncIterable<StoredKey> {
-    const path = join(root, folder.slice(0, -1));
-    const found = await fileAt(path);
-    // A file there has no keys below it; in the place of the root it is reported.
-    if (found === undefined || (folder !== "" && !found.isDirectory())) return;
-    const identity = `${found.dev}:${found.ino}`;
-    if (above.includes(identity)) throw fileError(CYCLE, "list", path);
-    const names = folder.split("/").slice(0, -1);
-    // Of the first folder the way to it too; the others were looked at one after the other.
-    const known = above.length === 0 ? 0 : names.length - 1;
-    const refusedLink =
-      linkAbove ?? (await refusedLinkOn(join(root, ...names.slice(0, known)), names.slice(known)));
+  async function* listBelow(folder: string): AsyncIterable<StoredKey> {
     for (const key of await keysIn(root, folder, prefix)) {
-      if (!key.endsWith("/")) {
-        const file = key > after ? await fileAt(join(root, key)) : undefined;
-        if (file)
-          yield { key, modifiedAtMs: file.mtimeMs, bytes: file.size, ...(refusedLink && { refusedLink }) };
-      } else if (key > after || after.startsWith(key)) {
-        yield* listBelow(key, [...above, identity], refusedLink);
+      if (key.endsWith("/")) {
+        if (key > after || after.startsWith(key)) yield* listBelow(key);
+        continue;
       }
+      const path = join(root, key);
+      const found = key > after ? await unlessMissing(lstat(path), "list", path) : undefined;
+      if (found)
+        yield {
+          key,
+          modifiedAtMs: found.mtimeMs,
+          bytes: found.size,
+          ...(isReal(found) ? {} : { isBlocked: true }),
+        };
     }
   }
 }
@@ -208,27 +239,19 @@ async function* listFiles(root: string, prefix: string, after: string): AsyncIte
 async function keysIn(root: string, folder: string, prefix: string): Promise<readonly string[]> {
   const keys: string[] = [];
   const path = join(root, folder);
-  const entries = await unlessMissing(readdir(path, { withFileTypes: true }), "list", path);
-  for (const entry of entries ?? []) {
+  const entries = readdir(path, { withFileTypes: true }).catch((error: unknown) => {
+    // A file there has no keys below it; in the place of the root it is reported.
+    if (codeOf(error) !== "ENOTDIR" || folder === "") throw error;
+    return [];
+  });
+  for (const entry of (await unlessMissing(entries, "list", path)) ?? []) {
     const key = `${folder}${entry.name}`;
     if (entry.name.startsWith(".") || !key.startsWith(prefix)) continue;
-    const target = entry.isSymbolicLink() ? await fileAt(join(root, key)) : entry;
-    if (target) keys.push(target.isDirectory() ? `${key}/` : key);
+    if (isReal(entry) || isAccountFolder(key)) keys.push(entry.isDirectory() ? `${key}/` : key);
+    else if (isPlace(key)) throw unusable(root, key, false);
   }
   return keys.sort();
 }
-
-/** What is there, links followed; undefined where nothing is, nor can be below a file. */
-async function fileAt(path: string): Promise<Stats | undefined> {
-  const found = stat(path).catch((error: unknown) => {
-    if (codeOf(error) !== "ENOTDIR") throw error;
-    return undefined;
-  });
-  return unlessMissing(found, "list", path);
-}
-
-/** Of links to a folder that they lie in: no single system call reports it. */
-const CYCLE = Object.assign(new Error("a cycle of links"), { code: "ELOOP" });
 
 /** The modes of new files and folders: private in a new warehouse, those of the directory in an existing one. */
 interface NewModes {

@@ -1,7 +1,8 @@
 // Writing files so that they survive a power cut: content, then name, each synced to disk.
 
 import { createHash } from "node:crypto";
-import { link, mkdir, open, rename, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, link, mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { codeOf } from "../../errors/sync-error.ts";
 import type { Body } from "../store.ts";
@@ -13,19 +14,13 @@ export const versionOf = (bytes: Uint8Array): string => createHash("sha256").upd
 /**
  * Writes a new file, syncs its content, and returns its version. What the body throws passes through unchanged; the file
  * stays.
- * @param folderMode of the folder, where it is made if it is missing
  */
-export async function writeDurably(
-  path: string,
-  body: Body,
-  mode: number,
-  folderMode?: number,
-): Promise<string> {
+export async function writeDurably(path: string, body: Body, mode: number): Promise<string> {
   const hash = createHash("sha256");
   const failed = (error: unknown): never => {
     throw fileError(error, "write", path);
   };
-  const file = await inFolderOf(path, folderMode, () => open(path, "wx", mode)).catch(failed);
+  const file = await open(path, "wx", mode).catch(failed);
   try {
     for await (const chunk of body instanceof Uint8Array ? [body] : body) {
       hash.update(chunk);
@@ -38,12 +33,9 @@ export async function writeDurably(
   }
 }
 
-/**
- * Gives a written file its name if that is free: link(2) is atomic and never replaces. False where it was taken.
- * @param folderMode of the folder, where it is made if it is missing
- */
-export async function nameIfFree(written: string, name: string, folderMode?: number): Promise<boolean> {
-  const taken = await inFolderOf(name, folderMode, () => link(written, name)).then(
+/** Gives a written file its name if that is free: link(2) is atomic and never replaces. False where it was taken. */
+export async function nameIfFree(written: string, name: string): Promise<boolean> {
+  const taken = await link(written, name).then(
     () => false,
     (error: unknown) => {
       if (codeOf(error) === "EEXIST") return true;
@@ -66,7 +58,10 @@ export async function nameInPlace(written: string, name: string, shown = name): 
   await syncDirectory(dirname(name));
 }
 
-/** Makes the directory and its parents, and syncs the names of those that are new. */
+/**
+ * Makes the directory and its parents, and syncs its name, also where it was there: the process that made it may have been
+ * killed before that.
+ */
 export async function makeDirectory(path: string, mode: number, hasParent = false): Promise<void> {
   const parent = dirname(path);
   try {
@@ -78,24 +73,21 @@ export async function makeDirectory(path: string, mode: number, hasParent = fals
       // Not with `recursive`: where the parent takes no directory, as in /proc, Node would try for ever.
       return makeDirectory(path, mode, true);
     }
-    if (!isMissing) {
-      if ((await stat(path).catch(() => undefined))?.isDirectory()) return;
-      await refuseBrokenLink(path);
+    const isThere = !isMissing && (await stat(path).catch(() => undefined))?.isDirectory();
+    if (!isThere) {
+      if (!isMissing) await refuseBrokenLink(path);
+      throw fileError(error, "make the directory", path);
     }
-    throw fileError(error, "make the directory", path);
+    // What a warehouse lies in need not be readable.
+    if (
+      await access(parent, constants.R_OK).then(
+        () => false,
+        () => true,
+      )
+    )
+      return;
   }
   await syncDirectory(parent);
-}
-
-/** The folder of a file is almost always there: to look for it each time would take as long as the work itself. */
-async function inFolderOf<T>(path: string, mode: number | undefined, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (mode === undefined || codeOf(error) !== "ENOENT") throw error;
-    await makeDirectory(dirname(path), mode);
-    return work();
-  }
 }
 
 export async function syncDirectory(path: string): Promise<void> {

@@ -1,7 +1,7 @@
 // Explains errors of the file system: what they mean and what to do.
 
 import { lstat, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { codeOf, SyncError } from "../../errors/sync-error.ts";
 
 const FULL =
@@ -31,8 +31,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EISDIR: "a directory is where a file should be. Move the directory and start again.",
   ENAMETOOLONG: "the path is too long for this file system. Choose a shorter one with --warehouse.",
   ENOLCK: NO_LOCKS,
-  ELOOP:
-    "a symbolic link there leads back to itself or to a folder that it lies in. Remove the link and start again.",
+  ELOOP: "a symbolic link there cannot be followed. Remove the link and start again.",
   EMFILE: TOO_MANY_FILES,
   ENFILE: TOO_MANY_FILES,
 };
@@ -54,7 +53,7 @@ const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>
     EINVAL: NO_LOCKS,
     EACCES: NO_LOCK_RIGHT,
     EPERM: NO_LOCK_RIGHT,
-    ELOOP: "it is a symbolic link. Remove the link and start again.",
+    ENXIO: "it is no ordinary file. Remove it and start again.",
   },
   "make the directory": {
     ENOENT: "the file system accepts no new directory there. Choose another directory with --warehouse.",
@@ -76,6 +75,20 @@ export function fileError(error: unknown, verb: string, path: string): SyncError
     fields: { path, errno },
     cause: error,
   });
+}
+
+/**
+ * For what is neither a file nor a folder in the place of one.
+ * @param name below `root`, the warehouse's own folder
+ * @param isOfAccount whether only one account is concerned: then it is damage of that account, `STORE_CORRUPT`
+ */
+export function unusable(root: string, name: string, isOfAccount: boolean): SyncError {
+  const path = join(root, name);
+  return new SyncError(
+    isOfAccount ? "STORE_CORRUPT" : "STORE_FAILED",
+    `Cannot use ${path}: it is neither a folder nor a file, but a link, a fifo or a device. Move what it leads to into its place, or delete it. For more space mount another disk at ${root}, which may be a link too; nothing below it may. Then start again.`,
+    { fields: { path } },
+  );
 }
 
 /** Throws `STORE_FAILED` where `path` was not found because it, or a link on the way to it, has no target. */

@@ -8,8 +8,13 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { fileError } from "./file-error.ts";
 
 const POLL_MS = 5;
-/** A link would lead to a file that is no lock, and whose mode must not be changed. */
-const TO_LOCK = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+/** A link would lead to a file that is no lock, and whose mode must not be changed. A fifo would wait for a reader. */
+const TO_LOCK =
+  constants.O_WRONLY |
+  constants.O_APPEND |
+  constants.O_CREAT |
+  (constants.O_NOFOLLOW ?? 0) |
+  (constants.O_NONBLOCK ?? 0);
 
 interface FileLock {
   /** The file is created if absent. */

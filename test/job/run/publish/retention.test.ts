@@ -71,36 +71,6 @@ describe("retention", () => {
     expect(files(world, first)).toEqual(["_retired.json"]);
   });
 
-  test("leaves what lies behind a refused link, names the link once each time, and deletes the rest", async () => {
-    const world = new SmallWorld();
-    const [first = "", second = ""] = await daily(world, 4);
-    const before = files(world, first);
-    const refusedLink = `/warehouse/snapshots/uk/${first}`;
-    const { store } = world;
-    const warnings: string[] = [];
-    const ports = world.ports({
-      store: {
-        ...interposed(store, async () => undefined),
-        list: async function* (prefix, after) {
-          for await (const file of store.list(prefix, after)) {
-            yield file.key.startsWith(layout(ACCOUNT).snapshot(first)) ? { ...file, refusedLink } : file;
-          }
-        },
-      },
-    });
-    const logger = { ...ports.logger, info: () => undefined, warn: (text: string) => warnings.push(text) };
-
-    for (const _ of ["retires", "deletes"]) {
-      world.clock.advance(2 * DAY_MS);
-      await applyRetention({ ...ports, logger }, 1);
-    }
-
-    expect(files(world, first)).toEqual(before);
-    expect(files(world, second)).toEqual(["_retired.json"]);
-    const named = expect.stringContaining(`behind the link ${refusedLink}: `);
-    expect(warnings).toEqual([named, named]);
-  });
-
   test("never deletes the head, however old it is", async () => {
     const world = new SmallWorld({ retainDays: 1 });
     const [head = ""] = await daily(world, 1);

@@ -50,7 +50,7 @@ describe("remove", () => {
     const result = await removeAccount(portsOf(world));
 
     expect(result).toBe("removed");
-    expect(files).toMatchObject({ publications: 2, snapshots: 3, foreign: [], refusedLink: undefined });
+    expect(files).toMatchObject({ publications: 2, snapshots: 3, foreign: [] });
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson"]);
     expect((await countFiles(accountStore(world.store, ACCOUNT))).files).toBe(0);
     expect(await knownAccounts(world.store)).toEqual(["de"]);

@@ -1,8 +1,9 @@
-// Symbolic links in a warehouse: followed everywhere alike, and never round in a circle or into nothing.
+// Below the folder of a warehouse there are folders and files: whatever else has a name of the layout is refused, and is never
+// followed, waited for, changed or deleted.
 
 import {
   chmod,
-  lchown,
+  lstat,
   mkdir,
   readdir,
   readFile,
@@ -18,199 +19,154 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { systemRandom } from "../../../../lambdas/job/runtime/random.ts";
 import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
-import { foreignLinkOn, inFolder } from "../../../../lambdas/job/storage/directory/open-folder.ts";
-import { temporaryDirectory } from "./temporary-directory.ts";
+import { withFileLock } from "../../../../lambdas/job/storage/directory/file-lock.ts";
+import { inFolder } from "../../../../lambdas/job/storage/directory/open-folder.ts";
+import { makeFifo, temporaryDirectory } from "./temporary-directory.ts";
 
 const bytes = (content: string): Uint8Array => new TextEncoder().encode(content);
 
 const storeIn = (directory: string): DirectoryStore =>
   new DirectoryStore({ directory, random: systemRandom });
 
-async function keysOf(store: DirectoryStore, prefix = "", after = ""): Promise<readonly string[]> {
-  return (await Array.fromAsync(store.list(prefix, after))).map(({ key }) => key);
+async function keysOf(store: DirectoryStore, prefix = ""): Promise<readonly string[]> {
+  return (await Array.fromAsync(store.list(prefix))).map(({ key }) => key);
 }
 
-/** A folder elsewhere, and a link to it in the warehouse. */
-async function linked(directory: string, ...folders: readonly string[]): Promise<void> {
-  for (const folder of folders) {
-    const target = join(`${directory}-elsewhere`, folder.replaceAll("/", "-"));
-    await mkdir(target, { recursive: true });
-    await mkdir(dirname(join(directory, folder)), { recursive: true });
-    await symlink(target, join(directory, folder));
-  }
+const ID = "2026-11-21T06-00-00.000Z";
+const MANIFEST = `snapshots/uk/${ID}/_manifest.json`;
+const PUBLICATION = "publications/uk/0000000001.ndjson";
+const CHANGES = `changes/uk/0000000001/${ID}/part-00000.ndjson.gz`;
+const KEYS = [
+  `runs/uk/${ID}/outcome.json`,
+  ...["accounts/uk/lease.json", "columns.json", CHANGES, PUBLICATION],
+  ...[`run-log/uk/${ID}-1.ndjson`, MANIFEST, "views.sql"],
+];
+
+/** A warehouse with one file in each folder. */
+async function warehouse(): Promise<{ directory: string; store: DirectoryStore }> {
+  const directory = join(await temporaryDirectory(), "warehouse");
+  const store = storeIn(directory);
+  for (const key of KEYS) await store.create(key, bytes("one"));
+  return { directory, store };
 }
 
-describe("folders that are links", () => {
-  it("are written, read, listed in order, replaced and deleted in", async () => {
-    const directory = join(await temporaryDirectory(), "warehouse");
-    await linked(directory, "publications", "snapshots/uk");
-    const store = storeIn(directory);
+/** Puts something there instead of what is there, which is moved elsewhere. */
+const INSTEAD = {
+  "a link": async (path: string, moved: string) => {
+    await rename(path, moved);
+    await symlink(moved, path);
+  },
+  "a link that leads nowhere": async (path: string, moved: string) => {
+    await rename(path, moved);
+    await symlink("nowhere", path);
+  },
+  "a fifo": async (path: string, moved: string) => {
+    await rename(path, moved);
+    makeFifo(path);
+  },
+} as const;
 
-    const version = (await store.create("publications/uk/1", bytes("one"))) ?? "";
-    await store.create("snapshots/uk/a/part", bytes("a"));
-    await store.create("snapshots/uk-b", bytes("b"));
-    const again = await store.create("publications/uk/1", bytes("two"));
-    const replaced = await store.replace("publications/uk/1", bytes("three"), version);
+const calls = (store: DirectoryStore, key: string) => [
+  () => store.read(key),
+  () => store.open(key),
+  () => store.create(key, bytes("two")),
+  () => store.copy("views.sql", key),
+  () => store.copy(key, "other"),
+  () => store.replace(key, bytes("two"), "version"),
+  () => store.delete(key),
+  () => keysOf(store, key),
+];
 
-    expect(again).toBeUndefined();
-    expect(replaced).toBeDefined();
-    expect(await keysOf(store)).toEqual(["publications/uk/1", "snapshots/uk-b", "snapshots/uk/a/part"]);
-    expect(await keysOf(store, "publications/")).toEqual(["publications/uk/1"]);
-    expect(await keysOf(store, "snapshots/uk/", "snapshots/uk/a")).toEqual(["snapshots/uk/a/part"]);
-    expect(new TextDecoder().decode((await store.read("publications/uk/1"))?.bytes)).toBe("three");
-    await store.delete("publications/uk/1");
-    expect(await keysOf(store, "publications/")).toEqual([]);
-  });
+describe.skipIf(process.platform === "win32")("in a warehouse", () => {
+  describe.each(Object.entries(INSTEAD))("%s", (_, put) => {
+    it.each([
+      { place: "snapshots", key: MANIFEST, code: "STORE_FAILED" },
+      { place: "snapshots/uk", key: MANIFEST, code: "STORE_CORRUPT" },
+      { place: `snapshots/uk/${ID}`, key: MANIFEST, code: "STORE_FAILED" },
+      { place: MANIFEST, key: MANIFEST, code: "STORE_FAILED" },
+      { place: `runs/uk/${ID}`, key: `runs/uk/${ID}/outcome.json`, code: "STORE_FAILED" },
+      { place: "changes/uk/0000000001", key: CHANGES, code: "STORE_FAILED" },
+      { place: `changes/uk/0000000001/${ID}`, key: CHANGES, code: "STORE_FAILED" },
+      { place: "publications/uk", key: PUBLICATION, code: "STORE_CORRUPT" },
+      { place: PUBLICATION, key: PUBLICATION, code: "STORE_FAILED" },
+      { place: "columns.json", key: "columns.json", code: "STORE_FAILED" },
+      { place: "views.sql", key: "views.sql", code: "STORE_FAILED" },
+    ])("in the place of $place is refused as $code, and stays", async ({ place, key, code }) => {
+      const { directory, store } = await warehouse();
+      const path = join(directory, place);
+      const moved = `${directory}-moved`;
+      await put(path, moved);
+      const mtime = (await lstat(path)).mtimeMs;
+      const content = await stat(moved);
 
-  it("are a whole warehouse too", async () => {
-    const parent = await temporaryDirectory();
-    await mkdir(join(parent, "disk"));
-    await symlink(join(parent, "disk"), join(parent, "warehouse"));
-    const store = storeIn(join(parent, "warehouse"));
+      for (const call of calls(store, key).filter((_, at) => key !== "views.sql" || at !== 3)) {
+        await expect(call()).rejects.toMatchObject({
+          code,
+          message: expect.stringMatching(/neither a folder nor a file.* mount another disk at /),
+          fields: { path },
+        });
+      }
 
-    await store.create("a/key", bytes("one"));
-
-    expect(await keysOf(storeIn(join(parent, "disk")))).toEqual(["a/key"]);
-    expect(await keysOf(store)).toEqual(["a/key"]);
-  });
-});
-
-describe("a circle of links", () => {
-  it.each([
-    { what: "a link to the folder it lies in", links: [["a/loop", "."]] },
-    { what: "a link to the warehouse", links: [["a/b/loop", "../.."]] },
-    {
-      what: "two folders that lead to each other",
-      links: [
-        ["a/to-b", "../b"],
-        ["b/to-a", "../a"],
-      ],
-    },
-    { what: "a link to itself", links: [["a/loop", "loop"]] },
-  ] as const)("is an error that names it: $what", async ({ links }) => {
-    const directory = await temporaryDirectory();
-    const store = storeIn(directory);
-    await store.create("a/key", bytes("one"));
-    for (const [at, target] of links) {
-      await mkdir(dirname(join(directory, at)), { recursive: true });
-      await symlink(target, join(directory, at));
-    }
-
-    await expect(keysOf(store)).rejects.toMatchObject({
-      code: "STORE_FAILED",
-      message: expect.stringMatching(
-        /\/(?:loop|to-[ab]): a symbolic link there leads back .* Remove the link/,
-      ),
+      expect((await lstat(path)).mtimeMs).toBe(mtime);
+      expect((await stat(moved)).mtimeMs).toBe(content.mtimeMs);
     });
-  });
 
-  it("elsewhere in the folder is no error", async () => {
-    const directory = await temporaryDirectory();
-    const store = storeIn(directory);
-    await store.create("a/key", bytes("one"));
-    await symlink(".", join(directory, "loop"));
-    await symlink("nowhere", join(directory, "broken"));
+    it("in the place of an account's folder is listed where all accounts are, and below it nothing is", async () => {
+      const { directory, store } = await warehouse();
+      await store.create("publications/de/0000000001.ndjson", bytes("one"));
+      await put(join(directory, "publications/uk"), `${directory}-moved`);
 
-    expect(await keysOf(store, "a/")).toEqual(["a/key"]);
-  });
+      const listed = await Array.fromAsync(store.list("publications/"));
 
-  it("is none where two links lead to one folder", async () => {
-    const directory = await temporaryDirectory();
-    await storeIn(directory).create("a/key", bytes("one"));
-    await symlink("a", join(directory, "b"));
-    await symlink("a", join(directory, "c"));
+      expect(listed.map(({ key, isBlocked }) => [key, isBlocked])).toEqual([
+        ["publications/de/0000000001.ndjson", undefined],
+        ["publications/uk", true],
+      ]);
+    });
 
-    expect(await keysOf(storeIn(directory))).toEqual(["a/key", "b/key", "c/key"]);
-  });
-});
+    it("in the place of a folder stops a list from above", async () => {
+      const { directory, store } = await warehouse();
+      const path = join(directory, `snapshots/uk/${ID}`);
+      await put(path, `${directory}-moved`);
 
-test.each([
-  ["create", (store: DirectoryStore) => store.create("a/key", bytes("one"))],
-  ["read", (store: DirectoryStore) => store.read("a/key")],
-  ["open", (store: DirectoryStore) => store.open("a/key")],
-  ["list", (store: DirectoryStore) => keysOf(store, "a/")],
-  ["delete", (store: DirectoryStore) => store.delete("a/key")],
-] as const)("%s says that a link leads nowhere, and takes it for no missing file", async (_, call) => {
-  const parent = await temporaryDirectory();
-  const directory = join(parent, "warehouse");
-  const [inside, whole] = [storeIn(directory), storeIn(join(parent, "link"))];
-  await linked(directory, "a");
-  await rm(`${directory}-elsewhere`, { recursive: true });
-  await symlink("unmounted", join(parent, "link"));
-  const broken = (path: string): object => ({
-    code: "STORE_FAILED",
-    message: expect.stringContaining(`the link ${path}: its target does not exist. Mount the target`),
-  });
+      await expect(keysOf(store, "snapshots/")).rejects.toMatchObject({ fields: { path } });
+      await expect(keysOf(store)).rejects.toMatchObject({ fields: { path } });
+    });
 
-  await expect(call(inside)).rejects.toMatchObject(broken(join(directory, "a")));
-  await expect(call(whole)).rejects.toMatchObject(broken(join(parent, "link")));
-});
+    it("in the place of the lock stops what needs the lock", async () => {
+      const { directory, store } = await warehouse();
+      await store.delete("views.sql");
+      await put(join(directory, ".lock"), `${directory}-moved`);
+      const refused = { code: "STORE_FAILED", fields: { path: join(directory, ".lock") } };
 
-const isRoot = process.getuid?.() === 0;
-const SOMEBODY = 12345;
+      await expect(store.delete(MANIFEST)).rejects.toMatchObject(refused);
+      await expect(store.replace(MANIFEST, bytes("two"), "version")).rejects.toMatchObject(refused);
+      expect(await keysOf(store, "snapshots/")).toEqual([MANIFEST]);
+    });
 
-/**
- * A link at `path` to a folder of another user than the link's, and a file there. Only root can give a link away; anybody
- * else has a link to a folder of root, where nothing can be deleted anyway: only the message differs.
- */
-async function foreignLink(path: string): Promise<{ readonly folder: string; readonly file: string }> {
-  if (!isRoot) {
-    await symlink("/etc", path);
-    return { folder: "/etc", file: "hosts" };
-  }
-  const folder = await temporaryDirectory();
-  await writeFile(join(folder, "hosts"), "private");
-  await symlink(folder, path);
-  await lchown(path, SOMEBODY, SOMEBODY);
-  return { folder, file: "hosts" };
-}
+    it("in the place of the temporary files stops what writes, and nothing of it is deleted", async () => {
+      const { directory, store } = await warehouse();
+      const left = join(directory, ".tmp", systemRandom.token());
+      await writeFile(left, "left");
+      await utimes(left, 0, 0);
+      await put(join(directory, ".tmp"), `${directory}-moved`);
+      const refused = { code: "STORE_FAILED", fields: { path: join(directory, ".tmp") } };
 
-describe.skipIf(process.platform === "win32")("behind a link of another user than its target's", () => {
-  const REFUSED =
-    /^Nothing is deleted or replaced behind the link \/.*\/a\/b: it does not belong to the owner/;
+      await expect(store.create("other", bytes("two"))).rejects.toMatchObject(refused);
+      await expect(store.tidy(Date.now())).rejects.toMatchObject(refused);
+      expect(await readdir(`${directory}-moved`)).toHaveLength(1);
+    });
 
-  it("nothing is deleted or replaced, and a list names the link", async () => {
-    const directory = await temporaryDirectory();
-    const store = storeIn(directory);
-    await store.create("a/key", bytes("one"));
-    const link = join(directory, "a", "b");
-    const { folder, file } = await foreignLink(link);
-    const before = await readFile(join(folder, file));
-    const version = (await store.read(`a/b/${file}`))?.version ?? "";
+    it("under another name is ignored", async () => {
+      const { directory, store } = await warehouse();
+      const others = ["latest", "publications/uk/latest", "snapshots/uk/latest", "accounts/uk/x.json"];
+      for (const [at, name] of others.entries()) {
+        await writeFile(join(directory, name), "");
+        await put(join(directory, name), `${directory}-moved-${at}`);
+      }
 
-    const refused = { code: "STORE_FAILED", message: expect.stringMatching(REFUSED) };
-    await expect(store.delete(`a/b/${file}`)).rejects.toMatchObject(refused);
-    await expect(store.delete("a/b/no-such-file")).rejects.toMatchObject(refused);
-    await expect(store.replace(`a/b/${file}`, bytes("changed"), version)).rejects.toMatchObject(refused);
-
-    expect(await readFile(join(folder, file))).toEqual(before);
-    const listed = await Array.fromAsync(store.list(`a/b/${file}`));
-    expect(listed.map(({ key, refusedLink }) => [key, refusedLink])).toContainEqual([`a/b/${file}`, link]);
-    const [own] = await Array.fromAsync(store.list("a/k"));
-    expect(own).not.toHaveProperty("refusedLink");
-  });
-
-  it("no temporary file is removed, which is named", async () => {
-    const directory = await temporaryDirectory();
-    const { folder } = await foreignLink(join(directory, ".tmp"));
-    const old = join(folder, systemRandom.token());
-    if (isRoot) await writeFile(old, "private");
-    if (isRoot) await utimes(old, 0, 0);
-    const warnings: string[] = [];
-
-    await storeIn(directory).tidy(Date.now(), { warn: (message) => warnings.push(message) });
-
-    expect(warnings).toEqual([expect.stringContaining(`behind the link ${join(directory, ".tmp")}: `)]);
-    if (isRoot) expect(await readFile(old, "utf8")).toBe("private");
-  });
-
-  it.runIf(isRoot)("nothing is deleted if only a link further on is another user's", async () => {
-    const directory = await temporaryDirectory();
-    const elsewhere = await temporaryDirectory();
-    await foreignLink(join(elsewhere, "there"));
-    await symlink(join(elsewhere, "there"), join(directory, "a"));
-
-    await expect(storeIn(directory).delete("a/hosts")).rejects.toMatchObject({ code: "STORE_FAILED" });
+      expect(await keysOf(store)).toEqual(KEYS.toSorted());
+    });
   });
 
   it("a link that takes the place of an opened folder leads nowhere", async ({ skip }) => {
@@ -227,36 +183,83 @@ describe.skipIf(process.platform === "win32")("behind a link of another user tha
 
     expect(await readdir(elsewhere)).toEqual(["key"]);
     expect(await readdir(join(directory, "moved"))).toEqual([]);
-  });
-
-  it("knows the first link on a way that is neither this user's nor root's", async () => {
-    const directory = await temporaryDirectory();
-    await mkdir(join(directory, "real"));
-    await symlink("real", join(directory, "second"));
-    await symlink("second", join(directory, "first"));
-    const user = process.getuid?.() ?? 0;
-    if (isRoot) await lchown(join(directory, "second"), SOMEBODY, SOMEBODY);
-
-    const found = await foreignLinkOn(join(directory, "first", "file"), isRoot ? user : SOMEBODY);
-
-    expect(found).toBe(join(directory, isRoot ? "second" : "first"));
-    expect(await foreignLinkOn(join(directory, "real", "file"), SOMEBODY)).toBeUndefined();
+    await expect(inFolder(directory, ["a"], (path) => readdir(path))).rejects.toMatchObject({
+      code: "ENOTDIR",
+    });
   });
 });
 
-test.skipIf(process.platform === "win32")(
-  "a lock that is a link locks nothing and changes no mode",
-  async () => {
+describe.skipIf(process.platform === "win32")("a lock", () => {
+  const lock = (path: string): Promise<boolean> =>
+    withFileLock({ path, mode: 0o600, timeoutMs: 10 }, async () => true);
+
+  it("that is a link locks nothing and changes no mode", async () => {
     const [directory, elsewhere] = [await temporaryDirectory(), await temporaryDirectory()];
     const file = join(elsewhere, "file");
     await writeFile(file, "");
     await chmod(file, 0o644);
     await symlink(file, join(directory, ".lock"));
 
-    await expect(storeIn(directory).delete("key")).rejects.toMatchObject({
+    await expect(lock(join(directory, ".lock"))).rejects.toMatchObject({
       code: "STORE_FAILED",
-      message: `Could not lock ${join(directory, ".lock")}: it is a symbolic link. Remove the link and start again. (ELOOP)`,
+      message: expect.stringContaining("cannot be followed. Remove the link and start again. (ELOOP)"),
     });
     expect((await stat(file)).mode & 0o777).toBe(0o644);
-  },
-);
+  });
+
+  it("that is a fifo is not waited for", async () => {
+    const path = join(await temporaryDirectory(), ".lock");
+    makeFifo(path);
+
+    await expect(lock(path)).rejects.toMatchObject({
+      code: "STORE_FAILED",
+      message: `Could not lock ${path}: it is no ordinary file. Remove it and start again. (ENXIO)`,
+    });
+  });
+});
+
+describe("the folder of a warehouse", () => {
+  it("may be a link", async () => {
+    const parent = await temporaryDirectory();
+    await mkdir(join(parent, "disk"));
+    await symlink(join(parent, "disk"), join(parent, "warehouse"));
+    const store = storeIn(join(parent, "warehouse"));
+
+    const version = (await store.create("a/key", bytes("one"))) ?? "";
+    await store.replace("a/key", bytes("two"), version);
+
+    expect(await readFile(join(parent, "disk", "a", "key"), "utf8")).toBe("two");
+    expect(await keysOf(store)).toEqual(["a/key"]);
+    await store.delete("a/key");
+    expect(await keysOf(store)).toEqual([]);
+  });
+
+  test.each([
+    ["create", (store: DirectoryStore) => store.create("a/key", bytes("one"))],
+    ["read", (store: DirectoryStore) => store.read("a/key")],
+    ["open", (store: DirectoryStore) => store.open("a/key")],
+    ["list", (store: DirectoryStore) => keysOf(store, "a/")],
+    ["delete", (store: DirectoryStore) => store.delete("a/key")],
+  ] as const)(
+    "%s says that a link to it leads nowhere, and takes it for no missing warehouse",
+    async (_, call) => {
+      const link = join(await temporaryDirectory(), "link");
+      await symlink("unmounted", link);
+
+      await expect(call(storeIn(join(link, "warehouse")))).rejects.toMatchObject({
+        code: "STORE_FAILED",
+        message: expect.stringContaining(`the link ${link}: its target does not exist. Mount the target`),
+      });
+      expect(await readdir(dirname(link))).toEqual(["link"]);
+    },
+  );
+
+  it("is not read through a file that became a fifo since it was looked at", async () => {
+    const { directory, store } = await warehouse();
+    const chunks = await store.open("views.sql");
+    await rm(join(directory, "views.sql"));
+    if (process.platform !== "win32") makeFifo(join(directory, "views.sql"));
+
+    expect(await Array.fromAsync(chunks ?? [])).toEqual([]);
+  });
+});

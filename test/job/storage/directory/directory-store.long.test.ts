@@ -148,7 +148,7 @@ describe("DirectoryStore on a disk", () => {
     const yesterday = Date.now() / 1000 - 25 * 60 * 60;
     for (const name of [old, "notes"]) await utimes(join(temporary, name), yesterday, yesterday);
 
-    await storeIn(directory).tidy(Date.now(), { warn: () => undefined });
+    await storeIn(directory).tidy(Date.now());
 
     expect((await readdir(temporary)).sort()).toEqual([young, "notes"].sort());
   });
