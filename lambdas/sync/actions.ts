@@ -28,7 +28,7 @@ import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
 import { formatRunId } from "../job/storage/layout.ts";
 import type { Invocation } from "./function-ports.ts";
-import { reportResult } from "./report-result.ts";
+import { invokeCommand, reportResult } from "./report-result.ts";
 import { heldDecision, runResponse } from "./response.ts";
 import type { MetricValues } from "./telemetry/metrics.ts";
 
@@ -107,7 +107,7 @@ const runInput = z.strictObject({
   limit: eventLimit.optional(),
   /** Starts a new run instead of resuming an unfinished one. */
   fresh: trueOrFalse.default(false),
-  /** Publishes although files of the snapshot that readers see are damaged. */
+  /** A restart: publishes although files that readers see are damaged, and all events count as added. */
   overDamaged,
   /** The instant that the schedule stands for. Names the run, so the same trigger twice is the same run. */
   scheduledAt: z.iso
@@ -127,7 +127,11 @@ const ACTIONS = new Map<unknown, Understand>(
       refuseStart,
     ),
     check: online(z.strictObject({ account }), async ({ ports, host, settings }, { account }) => {
-      const checks = await check(host, settings, { onEstimate: (text) => host.logger.info(text) });
+      const checks = await check(host, settings, {
+        onEstimate: (text) => host.logger.info(text),
+        retireCommand: (snapshotId) =>
+          invokeCommand(ports.environment, { action: "retire", account, snapshotId, yes: true }),
+      });
       ports.metrics(account, checkMetrics(checks));
       return { account, ok: checks.every(({ ok }) => ok), checks };
     }),

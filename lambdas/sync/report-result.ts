@@ -138,20 +138,26 @@ function heldMail(account: string, { row, explanation, preview }: RunResult): Ma
   };
 }
 
-/** They need a shell with credentials for the AWS account. */
 export function heldCommands(
-  { region, functionName }: Pick<FunctionEnvironment, "region" | "functionName">,
+  environment: Pick<FunctionEnvironment, "region" | "functionName">,
   account: string,
   snapshotId: string,
 ): HeldCommands {
-  const command = (action: string): string =>
-    [
-      "aws lambda invoke",
-      ...["--region", region, "--function-name", `${functionName}:live`].map(shellWord),
-      "--cli-read-timeout 900 --cli-binary-format raw-in-base64-out",
-      `--payload ${shellWord(JSON.stringify({ action, account, snapshotId }))} /dev/stdout`,
-    ].join(" ");
+  const command = (action: string): string => invokeCommand(environment, { action, account, snapshotId });
   return { accept: command("accept"), diff: command("diff") };
+}
+
+/** It needs a shell with credentials for the AWS account. */
+export function invokeCommand(
+  { region, functionName }: Pick<FunctionEnvironment, "region" | "functionName">,
+  input: object,
+): string {
+  return [
+    "aws lambda invoke",
+    ...["--region", region, "--function-name", `${functionName}:live`].map(shellWord),
+    "--cli-read-timeout 900 --cli-binary-format raw-in-base64-out",
+    `--payload ${shellWord(JSON.stringify(input))} /dev/stdout`,
+  ].join(" ");
 }
 
 /** @param section of the runbook */

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { layout } from "../../lambdas/job/storage/layout.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
+import { against, lastJson, printedCommands, sync, writeCredentials } from "./command-line.ts";
 
 const ACCOUNT = "default";
 
@@ -25,7 +25,7 @@ test.each([
     await writeCredentials(cwd, simulator);
     const run = async (...more: readonly string[]) =>
       sync(["run", ...more, "--json", ...against(simulator), "--lift", "brand=/brand/name"], { cwd });
-    const whole = lastJson(await run())["snapshot_id"];
+    const older = String(lastJson(await run())["snapshot_id"]);
     const head = String(lastJson(await run())["snapshot_id"]);
     const key = keyOf(head);
     const file = join(cwd, "warehouse", key);
@@ -49,7 +49,7 @@ test.each([
     expect(lastJson(ended)).toMatchObject({
       outcome: "PUBLISHED",
       reason: "DAMAGED_HEAD",
-      added: 0,
+      added: 12,
       events: 12,
     });
     const again = await run();
@@ -58,7 +58,32 @@ test.each([
       ["query", "--json", "SELECT base_snapshot_id FROM publications ORDER BY publication"],
       { cwd },
     );
-    expect(lastJson(bases)["rows"]).toEqual([[null], [whole], [whole], [lastJson(ended)["snapshot_id"]]]);
+    expect(lastJson(bases)["rows"]).toEqual([[null], [older], [null], [lastJson(ended)["snapshot_id"]]]);
   },
   60_000,
 );
+
+test("check prints the commands that make it content with older snapshots that lack a file, and tells of changes before a restart", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  await writeCredentials(cwd, simulator);
+  const run = async (...more: readonly string[]): Promise<string> =>
+    String(lastJson(await sync(["run", ...more, "--json", ...against(simulator)], { cwd }))["snapshot_id"]);
+  const older = [await run(), await run()];
+  await run("--over-damaged");
+  const changes = layout(ACCOUNT).changesPart("0000000001", older[0] ?? "", 0);
+  for (const key of [...older.map((id) => layout(ACCOUNT).part(id, 0)), changes])
+    await rm(join(cwd, "warehouse", key));
+
+  const missing = await sync(["check", ...against(simulator)], { cwd });
+  const commands = printedCommands(missing.stdout).filter(([command]) => command === "retire");
+  for (const command of commands) expect(await sync(command, { cwd })).toMatchObject({ exitCode: 0 });
+  const content = await sync(["check", ...against(simulator)], { cwd });
+
+  expect(missing.exitCode).toBe(1);
+  expect(commands.map(([, snapshotId]) => snapshotId)).toEqual(older);
+  expect(content.exitCode).toBe(0);
+  expect(content.stdout).toMatch(
+    new RegExp(`ok {6}snapshot {2}The file ${changes} .* before the last restart, and counts no more\\.`),
+  );
+}, 60_000);

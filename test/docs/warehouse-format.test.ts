@@ -17,7 +17,6 @@ const KEYS: Readonly<Partial<Record<keyof ReturnType<typeof layout>, string>>> =
   held: layout(ACCOUNT).held(SNAPSHOT),
   retired: layout(ACCOUNT).retired(SNAPSHOT),
   changesPart: layout(ACCOUNT).changesPart(PUBLICATION, SNAPSHOT, 0),
-  lost: layout(ACCOUNT).lost(PUBLICATION, SNAPSHOT),
   publication: layout(ACCOUNT).publication(PUBLICATION),
   runLog: layout(ACCOUNT).runLog(RUN, 1).replace("-1.", "-<attempt>."),
   plan: layout(ACCOUNT).plan(RUN),

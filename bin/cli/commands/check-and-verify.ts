@@ -11,7 +11,8 @@ import {
   verify,
 } from "../../../lambdas/job/run/verify/verify.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
-import { type OptionValues, SERVICE_OPTIONS } from "../options/options.ts";
+import { type OptionValues, PLACE_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
+import { commandLineText } from "../options/read-options.ts";
 import { madeAtMs } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { failureJson, reportSkipped } from "../output/run-report.ts";
@@ -44,7 +45,11 @@ export async function tryAccount(
     estimate = `  ${text}`;
   };
   const checks = await withService(values, context, ({ ports, settings }) =>
-    check(ports, settings, { deep: values.deep, onEstimate }),
+    check(ports, settings, {
+      deep: values.deep,
+      onEstimate,
+      retireCommand: (snapshotId) => commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values),
+    }),
   );
   const ok = checks.every((one) => one.ok);
   if (ok) await credentialsWork(values.credentials);

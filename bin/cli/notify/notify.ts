@@ -165,7 +165,7 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
   switch (detailType) {
     case "Snapshot Published":
       return {
-        what: `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.`,
+        what: `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${detail["explanation"] === null ? "" : ` ${sentence(detail["explanation"])}`}`,
         next: [["To see what readers have", commandLineText(["status"], PLACE_OPTIONS, values)]],
       };
     case "Snapshot Held":

@@ -83,7 +83,7 @@ const isInView = (file: string): boolean => /^part-\d{5}\.ndjson\.gz$/.test(file
 const MAX_NAMED = 10;
 const ONLY_PARTIAL = "With --partial, query shows everything else.";
 
-/** The first one's error, with what helps. Changes of the head can be given up only once it is the head no longer. */
+/** The first one's error, with what helps. */
 function unitsDamaged(
   [first, ...others]: readonly DamagedUnit[],
   accounts: readonly AccountLog[],
@@ -96,8 +96,8 @@ function unitsDamaged(
   const keys = others.map((unit) => unit.damage.fields["key"]);
   const more = keys.length > MAX_NAMED ? `, and ${keys.length - MAX_NAMED} more` : "";
   const remedies = [
-    ...(isOfHead && holds === "snapshot" ? [damagedHeadRemedy(account)] : []),
-    ...(isOfHead
+    ...(isOfHead || holds === "changes" ? [damagedHeadRemedy(account)] : []),
+    ...(isOfHead || holds === "changes"
       ? []
       : [`Or give up ${describeUnit(first)}: retire ${id} --yes takes it out of the tables.`]),
     ...(keys.length > 0 ? [`Damaged as well: ${keys.slice(0, MAX_NAMED).join(", ")}${more}.`] : []),

@@ -15,7 +15,7 @@ export function damaged(key: string, problem: string, remedy: string, cause?: un
   });
 }
 
-/** Adds to an error about a damaged file how to publish over it; any other error is returned as it is. */
+/** Adds to an error about a damaged file how to restart over it; any other error is returned as it is. */
 export function addDamagedHeadRemedy(error: unknown, account: string): unknown {
   if (!isDamage(error)) return error;
   return new SyncError(error.code, `${error.message} ${damagedHeadRemedy(account)}`, {
@@ -26,5 +26,5 @@ export function addDamagedHeadRemedy(error: unknown, account: string): unknown {
 
 /** Names no whole command: where the warehouse and the service are is known to the caller only. */
 export function damagedHeadRemedy(account: string): string {
-  return `Or publish over it: start a run with --over-damaged (in AWS {"account": "${account}", "overDamaged": true}). It makes a new snapshot and compares it with the newest undamaged one; accept and rollback take --over-damaged as well.`;
+  return `Or restart: start a run with --over-damaged (in AWS {"account": "${account}", "overDamaged": true}), and all events of its snapshot count as added; accept and rollback take --over-damaged as well.`;
 }

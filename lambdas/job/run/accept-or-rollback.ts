@@ -4,7 +4,6 @@ import type { Manifest } from "../snapshot/files/manifest.ts";
 import { type Publication, readEnd, readLogSince } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { keptSnapshot, snapshotNotFound } from "./compare/held-snapshots.ts";
-import { baseOfNext } from "./publish/base.ts";
 import { commit } from "./publish/commit.ts";
 import { readHold } from "./publish/guard.ts";
 import { type Attempt, beginAttempt, countsOf, recordAttempt } from "./record/attempt.ts";
@@ -14,7 +13,7 @@ import type { RunPorts } from "./run-ports.ts";
 
 export type AcceptOrRollback = {
   readonly snapshotId: string;
-  /** Publishes although files of the head are damaged. */
+  /** A restart: publishes although files that readers see are damaged, and every event is `added`. */
   readonly overDamaged?: boolean | undefined;
 } & (
   | {
@@ -52,7 +51,6 @@ async function publishAgain(
 ): Promise<RunEnd> {
   const { store, catalog } = ports;
   const { action, snapshotId } = request;
-  const baseOf = baseOfNext(ports, request.overDamaged === true);
   const first = await readEnd(store);
   const standing = first.head;
   await catalog.refresh(store.account);
@@ -71,7 +69,7 @@ async function publishAgain(
     { action, run_id: attempt.runId, pinned },
     first,
     decide,
-    baseOf,
+    request.overDamaged === true,
   );
   if ("newer" in published) return olderThan(published.newer, snapshotId);
   attempt.publication = published.publication;

@@ -1,18 +1,18 @@
 // Tries everything a run needs, once, and says what is wrong and what to do.
 
-import { addDamagedHeadRemedy } from "../errors/damaged.ts";
+import { damagedHeadRemedy } from "../errors/damaged.ts";
 import { damageIn, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyLeftOut } from "../snapshot/files/left-out.ts";
-import { incompleteUnits, keptSnapshots, lostChanges, type Unit } from "../snapshot/files/units.ts";
+import { incompleteUnits, keptSnapshots } from "../snapshot/files/units.ts";
 import {
   checkFolders,
   checkForeign,
   verifyChanges,
   verifySnapshot,
 } from "../snapshot/files/verify-snapshot.ts";
-import { type Publication, readLog } from "../storage/publication-log.ts";
+import { isRestart, type Publication, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { estimateText } from "./collect/estimate.ts";
@@ -48,6 +48,8 @@ interface CheckOptions {
   readonly deep?: boolean;
   /** Called with how many events are listed and how long a run of them takes, in words. */
   readonly onEstimate?: (estimate: string) => void;
+  /** The whole command that retires a snapshot: where the warehouse is is known to the caller only. */
+  readonly retireCommand?: (snapshotId: string) => string;
 }
 
 type RunCheck = <T>(
@@ -63,7 +65,11 @@ type RunCheck = <T>(
 export async function check(
   ports: RunPorts,
   settings: RunSettings,
-  { deep = false, onEstimate = () => undefined }: CheckOptions = {},
+  {
+    deep = false,
+    onEstimate = () => undefined,
+    retireCommand = (snapshotId) => `retire ${snapshotId} --yes`,
+  }: CheckOptions = {},
 ): Promise<readonly Check[]> {
   const checks: Check[] = [];
   const runCheck: RunCheck = async (name, work) => {
@@ -100,7 +106,10 @@ export async function check(
   const isStoreWritable = await runCheck("store", () => tryStore(ports));
   if (isStoreWritable) {
     await runCheck("catalog", () => tryCatalog(ports, settings));
-    await runCheck("snapshot", () => (deep ? checkEverything : checkHead)(ports));
+    await runCheck("snapshot", async (warn) => {
+      const found = await (deep ? checkEverything : checkHead)(ports);
+      tellDamage(found, ports.store.account, { warn, retireCommand });
+    });
   }
   return checks;
 }
@@ -161,72 +170,83 @@ async function tryStore(ports: RunPorts): Promise<true> {
   return true;
 }
 
-/**
- * Whether what is published is there as it was published: the checksums of the head and the files of all else, or the
- * checksums of everything that is kept.
- */
 type SnapshotCheckPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
 
 const MAX_NAMED = 10;
 
-interface Damage extends Partial<Pick<Unit, "holds">> {
+interface Damage {
   readonly error: SyncError;
-  /** The snapshot, or that of the publication whose changes are damaged; none where no retirement is needed. */
-  readonly of?: string;
+  /** What helps without a backup; `past` where nothing has to: what lies before a restart counts no more. */
+  readonly cure?: "restart" | { readonly retire: string } | "past" | undefined;
 }
 
 /**
  * The head byte by byte, and whether every other snapshot that is published and not retired, and the changes of every
- * publication, have their files. Throws `STORE_CORRUPT` naming all that is damaged, `INTERRUPTED` where time runs out.
+ * publication, have their files. Throws `INTERRUPTED` where time runs out.
  */
-async function checkHead(ports: SnapshotCheckPorts): Promise<void> {
+async function checkHead(ports: SnapshotCheckPorts): Promise<readonly Damage[]> {
   const { store } = ports;
   const log = await readLog(store);
   const head = log.at(-1)?.snapshot_id;
-  if (head === undefined) return;
+  if (head === undefined) return [];
   const found: Damage[] = [];
   await collectDamage(found, checkFolders(store));
-  await checkSnapshot(ports, head, found);
+  await checkSnapshot(ports, log, head, found);
   const units = await incompleteUnits(store, log, await listSnapshots(store));
   for (const { holds, publication, damage: error } of units) {
-    if (holds === "changes" || publication.snapshot_id !== head)
-      found.push({ error, holds, of: publication.snapshot_id });
+    const { snapshot_id: snapshotId } = publication;
+    if (holds === "changes") found.push({ error, cure: cureOfChanges(log, publication) });
+    else if (snapshotId !== head) found.push({ error, cure: cureOfSnapshot(log, snapshotId) });
   }
-  throwIfAny(found, store.account, head);
+  return found;
 }
 
 /** Every snapshot that is published or held and not retired, and the changes of every publication, byte by byte. */
-export async function checkEverything(ports: SnapshotCheckPorts): Promise<void> {
+export async function checkEverything(ports: SnapshotCheckPorts): Promise<readonly Damage[]> {
   const { store } = ports;
   const log = await readLog(store);
   const found: Damage[] = [];
   await collectDamage(found, checkFolders(store));
-  for (const snapshotId of await verifiable(store, log)) await checkSnapshot(ports, snapshotId, found);
-  const lost = await lostChanges(store);
-  for (const publication of log.filter((each) => !lost.has(each.publication))) {
+  for (const snapshotId of await verifiable(store, log)) await checkSnapshot(ports, log, snapshotId, found);
+  for (const publication of log) {
     const changes = verifyChanges(store, publication, () => checkTimeLeft(ports, outOfTime));
-    await collectDamage(found, changes, { holds: "changes", of: publication.snapshot_id });
+    await collectDamage(found, changes, cureOfChanges(log, publication));
   }
-  throwIfAny(found, store.account, log.at(-1)?.snapshot_id);
+  return found;
 }
 
-async function checkSnapshot(ports: SnapshotCheckPorts, snapshotId: string, found: Damage[]): Promise<void> {
+async function checkSnapshot(
+  ports: SnapshotCheckPorts,
+  log: readonly Publication[],
+  snapshotId: string,
+  found: Damage[],
+): Promise<void> {
   const { store } = ports;
+  const cure = cureOfSnapshot(log, snapshotId);
   const verified = verifySnapshot(store, snapshotId, () => checkTimeLeft(ports, outOfTime));
-  await collectDamage(found, verified, { holds: "snapshot", of: snapshotId });
+  await collectDamage(found, verified, cure);
   const manifest = await verified.catch(undefinedIfDamaged);
   if (manifest === undefined) return;
-  await collectDamage(found, verifyLeftOut(store, manifest), { of: snapshotId });
+  // A run makes do without this file, so its damage asks for no restart.
+  await collectDamage(found, verifyLeftOut(store, manifest), cure === "restart" ? undefined : cure);
   await collectDamage(found, checkForeign(store, manifest));
 }
 
-async function collectDamage(
-  found: Damage[],
-  work: Promise<unknown>,
-  about: Omit<Damage, "error"> = {},
-): Promise<void> {
+async function collectDamage(found: Damage[], work: Promise<unknown>, cure?: Damage["cure"]): Promise<void> {
   const error = await damageIn(work);
-  if (error) found.push({ error, ...about });
+  if (error) found.push({ error, cure });
+}
+
+function cureOfSnapshot(log: readonly Publication[], snapshotId: string): Damage["cure"] {
+  return snapshotId === log.at(-1)?.snapshot_id ? "restart" : { retire: snapshotId };
+}
+
+function cureOfChanges(
+  log: readonly Publication[],
+  { publication }: Pick<Publication, "publication">,
+): Damage["cure"] {
+  const last = log.findLast((each, index) => isRestart(each, log[index - 1]));
+  return last !== undefined && publication < last.publication ? "past" : "restart";
 }
 
 /** Those that are published or held, and not retired. */
@@ -240,29 +260,40 @@ function outOfTime(): string {
   return "The snapshot has too many bytes to verify them within the time limit. What was read is undamaged. To verify all of it, use check on the command line, which has no time limit.";
 }
 
-function throwIfAny(found: readonly Damage[], account: string, head: string | undefined): void {
-  const [first, ...others] = found;
-  if (first === undefined) return;
-  const { code, message, fields } = others.length === 0 ? first.error : severalDamaged(found);
-  const ids = new Set(found.flatMap(({ of }) => of ?? []));
-  const old = [...ids].filter((snapshotId) => snapshotId !== head).slice(0, MAX_NAMED);
+/** Throws `STORE_CORRUPT` naming all that is damaged and counts, with what helps. */
+function tellDamage(
+  found: readonly Damage[],
+  account: string,
+  options: {
+    readonly warn: (remedy: string) => unknown;
+    readonly retireCommand: (snapshotId: string) => string;
+  },
+): void {
+  const past = found.filter(({ cure }) => cure === "past");
+  const counting = found.filter(({ cure }) => cure !== "past");
+  const pastText = past.length === 0 ? [] : [`${damageOf(past).message} ${PAST}`];
+  if (counting.length === 0) {
+    for (const text of pastText) options.warn(text);
+    return;
+  }
+  const { code, message, fields } = damageOf(counting);
+  const old = counting.flatMap(({ cure }) => (typeof cure === "object" ? [cure.retire] : []));
+  const commands = [...new Set(old)].slice(0, MAX_NAMED).map(options.retireCommand);
   const remedies = [
-    ...(found.some(({ holds }) => holds === "changes") ? [MADE_AGAIN] : []),
-    ...(old.length > 0 ? [retireRemedy(account, old)] : []),
+    ...(counting.some(({ cure }) => cure === "restart") ? [damagedHeadRemedy(account)] : []),
+    ...pastText,
+    // Last, and without a full stop, so that it can be pasted into a shell.
+    ...(commands.length === 0 ? [] : [`${RETIRE} ${commands.join("; ")}`]),
   ];
-  const error = new SyncError(code, [message, ...remedies].join(" "), { fields });
-  const isHeadDamaged = found.some(({ holds, of }) => holds === "snapshot" && of === head);
-  throw isHeadDamaged ? addDamagedHeadRemedy(error, account) : error;
+  throw new SyncError(code, [message, ...remedies].join(" "), { fields });
 }
 
-const MADE_AGAIN =
-  "The next run makes missing changes again, if both of their snapshots are whole; delete changes that are damaged.";
+const PAST = "That lies before the last restart, and counts no more.";
+const RETIRE = "Without a backup, take each older snapshot that is damaged out of the tables:";
 
-/** Names no whole command, as the remedy for a damaged head. */
-function retireRemedy(account: string, snapshotIds: readonly string[]): string {
-  const [first] = snapshotIds;
-  const commands = snapshotIds.map((snapshotId) => `retire ${snapshotId} --yes`).join(", ");
-  return `Without a backup, take what is damaged out of the tables: ${commands} (in AWS {"action": "retire", "account": "${account}", "snapshotId": "${first}", "yes": true}).`;
+function damageOf(found: readonly Damage[]): SyncError {
+  const [first] = found;
+  return first !== undefined && found.length === 1 ? first.error : severalDamaged(found);
 }
 
 function severalDamaged(found: readonly Damage[]): SyncError {

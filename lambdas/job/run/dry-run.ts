@@ -12,8 +12,8 @@ import { fetchResults } from "./collect/collect.ts";
 import { sayEstimate } from "./collect/estimate.ts";
 import { readListOnce } from "./collect/read-list.ts";
 import { knownRefusals, Refusals } from "./collect/refusals.ts";
-import { explainDamage } from "./publish/base.ts";
 import { columnsOfRun } from "./publish/columns.ts";
+import { explainDamage } from "./publish/commit.ts";
 import { guard, guardRequired } from "./publish/guard.ts";
 import type { RunEnd } from "./record/run-result.ts";
 import type { Baseline, RunSession } from "./run-session.ts";
@@ -30,11 +30,11 @@ const READ_ONCE = { readings: 1, unstable: 0 } as const;
  */
 export async function dryRun(
   session: RunSession,
-  { end: { head }, baseOf }: Baseline,
+  { end: { head }, isRestart }: Baseline,
   limit: number | undefined,
 ): Promise<RunEnd> {
   const { ports, attempt } = session;
-  const base = await baseOf(head);
+  const base = isRestart ? null : (head?.snapshot_id ?? null);
   session.useColumns((await columnsOfRun(ports, session.settings)).columns);
   const { settings } = session;
   const service = await session.openService();

@@ -9,17 +9,17 @@ import { TimeBudget } from "./collect/time-budget.ts";
 import type { Lease } from "./lease/lease.ts";
 import { leasedRateLimiter } from "./lease/lease-account.ts";
 import { openAccount } from "./login/open-account.ts";
-import { type BaseOf, baseOfNext } from "./publish/base.ts";
 import type { Attempt } from "./record/attempt.ts";
 import { endOf, type RunEnd, type RunFailure, StartSkipped } from "./record/run-result.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
-/** What readers see when a run starts, and what its changes are found against. */
+/** What readers see when a run starts, and whether its changes are found against that. */
 export interface Baseline {
   /** No publication up to it is this run's. */
   readonly end: LogEnd;
-  readonly baseOf: BaseOf;
+  /** True: every event is `added`. */
+  readonly isRestart: boolean;
 }
 
 export class RunSession {
@@ -63,13 +63,13 @@ export class RunSession {
   }
 
   /** Brings the catalog up to the head, before anything is sent to the service. */
-  async openWarehouse(overDamaged: boolean): Promise<Baseline> {
+  async openWarehouse(): Promise<LogEnd> {
     const { store, catalog } = this.ports;
     const end = await readEnd(store);
     // This process may have been stopped since it took the lease, and the removal may still be deleting.
     if (end.removal) await this.lease.confirm();
     await catalog.refresh(store.account);
-    return { end, baseOf: baseOfNext(this.ports, overDamaged) };
+    return end;
   }
 
   /** Sends nothing yet. Throws `CREDENTIALS_INVALID`, and `StartSkipped` to a schedule. */

@@ -17,7 +17,6 @@ import { acquireLease, Lease } from "./lease/lease.ts";
 import { freeLease, readExecutionLease, runOfRequest } from "./lease/lease-file.ts";
 import { orWarn } from "./or-warn.ts";
 import { columnsOfRun } from "./publish/columns.ts";
-import { mendChanges } from "./publish/mend-changes.ts";
 import { publishRun, supersededBy } from "./publish/publish.ts";
 import { applyRetention } from "./publish/retention.ts";
 import { type Attempt, beginAttempt, recordAttempt } from "./record/attempt.ts";
@@ -35,7 +34,7 @@ export interface RunStart {
   readonly runId?: string;
   /** Starts from the beginning, whatever an earlier start has left. */
   readonly fresh?: boolean;
-  /** Publishes although files of the head are damaged; with a whole head it changes nothing. */
+  /** A restart: publishes although files that readers see are damaged, and every event is `added`. */
   readonly overDamaged?: boolean;
   readonly dryRun?: { readonly limit: number | undefined };
   /** The execution that this start works for; it names its run. */
@@ -100,12 +99,13 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
   const meanwhile = await resultBefore(session.ports.store, start.runId);
   if (meanwhile) return meanwhile;
 
-  const baseline = await session.openWarehouse(start.overDamaged === true);
+  const end = await session.openWarehouse();
+  const baseline = { end, isRestart: start.overDamaged === true };
   if (start.dryRun) return dryRun(session, baseline, start.dryRun.limit);
   const mayAdopt = start.runId === undefined && start.fresh !== true;
-  const end = await makeSnapshot(session, baseline, mayAdopt);
-  if (end.outcome !== "SUPERSEDED") await cleanUp(session);
-  return end;
+  const made = await makeSnapshot(session, baseline, mayAdopt);
+  if (made.outcome !== "SUPERSEDED") await cleanUp(session);
+  return made;
 }
 
 /** The result of a run that is finished: only one that its trigger or its request names can be. */
@@ -206,9 +206,7 @@ async function stage(
 }
 
 async function cleanUp({ ports, settings: { retainDays } }: RunSession): Promise<void> {
-  const { logger } = ports;
-  await orWarn(logger, "lost changes could not be made again", mendChanges(ports));
-  await orWarn(logger, "old snapshots could not be deleted", applyRetention(ports, retainDays));
+  await orWarn(ports.logger, "old snapshots could not be deleted", applyRetention(ports, retainDays));
 }
 
 /** One turn of an execution: this invocation continues the run that was handed over. */

@@ -24,6 +24,7 @@ const PART = "part-[0-9]{5}[.]ndjson[.]gz";
 export const KEYS_IN = {
   // A file of earlier versions, too: `_digests.bin`.
   snapshots: `${FOLDERS.snapshots}${ACCOUNT}/${ID}/(${PART}|_(manifest|held|retired)[.]json|_left_out[.]ndjson|_digests[.]bin)`,
+  // Files of earlier versions, too: changes that were given up.
   changes: `${FOLDERS.changes}${ACCOUNT}/[0-9]{10}/${ID}/(${PART}|_lost[.]json)`,
   publications: `${FOLDERS.publications}${ACCOUNT}/[0-9]{10}[.]ndjson`,
   runLogs: `${FOLDERS.runLogs}${ACCOUNT}/${ID}-[0-9]+[.]ndjson`,
@@ -80,7 +81,6 @@ export function layout(account: string) {
     changes,
     changesPart: (publication: string, snapshotId: string, index: number) =>
       `${changes(publication, snapshotId)}part-${five(index)}.ndjson.gz`,
-    lost: (publication: string, snapshotId: string) => `${changes(publication, snapshotId)}_lost.json`,
 
     publications,
     publication: (publication: string) => `${publications}${publication}.ndjson`,

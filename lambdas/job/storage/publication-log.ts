@@ -207,6 +207,17 @@ async function createEntry(store: AccountStore, entry: Entry): Promise<string | 
   return store.create(store.keys.publication(entry.publication), new TextEncoder().encode(line));
 }
 
+/**
+ * Whether the changes of the publication are not those against the one before it, so that the history begins again: they are
+ * found against nothing, or, in logs of an earlier version, against an older snapshot.
+ */
+export function isRestart(
+  { base_snapshot_id: base }: Pick<Publication, "base_snapshot_id">,
+  before: Pick<Publication, "snapshot_id"> | undefined,
+): boolean {
+  return before !== undefined && before.snapshot_id !== base;
+}
+
 /** The publication before this one; undefined for the first, also after a removal. Throws as `readLog` does. */
 export async function publicationBefore(
   store: AccountStore,

@@ -1,10 +1,9 @@
-// The marks beside a snapshot's parts: held, retired; and beside a publication's changes: lost.
+// The marks beside a snapshot's parts: held, retired.
 
 import * as z from "zod";
 import { isDamage } from "../errors/sync-error.ts";
 import { ensureJson, readJson } from "./json-object.ts";
 import { isOfLayout } from "./layout.ts";
-import type { Publication } from "./publication-log.ts";
 import type { AccountStore, StoredKey } from "./store.ts";
 
 /** The files of the layout below one snapshot's prefix. */
@@ -19,7 +18,6 @@ export interface SnapshotFiles {
 
 /** Without the instant the tables may still show the snapshot. */
 const retiredSchema = z.object({ retired_at: z.iso.datetime().optional() });
-const lostSchema = z.object({ lost_at: z.iso.datetime() });
 
 /** All snapshots of the account that have any file, oldest first; published ones and others. */
 export async function listSnapshots(store: AccountStore): Promise<readonly SnapshotFiles[]> {
@@ -71,14 +69,4 @@ export async function dateRetired(store: AccountStore, snapshotId: string, nowMs
   if (mark === undefined || (await readRetired(store, snapshotId)) !== "undated") return;
   const dated = { retired_at: new Date(nowMs).toISOString() };
   await store.replace(key, Buffer.from(`${JSON.stringify(dated)}\n`), mark.version);
-}
-
-/** The next refresh of the catalog leaves the changes out. */
-export async function markLost(
-  store: AccountStore,
-  { publication, snapshot_id: snapshotId }: Publication,
-  nowMs: number,
-): Promise<void> {
-  const mark = { lost_at: new Date(nowMs).toISOString() };
-  await ensureJson(store, store.keys.lost(publication, snapshotId), lostSchema, mark);
 }

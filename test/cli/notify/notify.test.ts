@@ -152,6 +152,17 @@ test("a publication is posted where --notify-on names it, with its number and it
   ]);
 });
 
+test("a publication that is a restart says so", async () => {
+  await using server = await receiver();
+
+  const explanation = "restart: all 1,000 events count as added. A reader begins again.";
+  await told({ url: server.url, options: { notifyOn: "published" } }, { row: PUBLISHED, explanation });
+
+  expect(JSON.parse(JSON.stringify(server.bodies[0])).text).toContain(
+    "1 removed. restart: all 1,000 events count as added. A reader begins again. To see",
+  );
+});
+
 test.each([
   { what: "a publication", result: { row: PUBLISHED }, options: {} },
   { what: "a held run without held in --notify-on", result: HELD_RESULT, options: { notifyOn: "failed" } },

@@ -1,5 +1,6 @@
 // What every catalog promises (lambdas/job/catalog/catalog.ts): what readers of its tables find.
 
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
@@ -142,6 +143,28 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
 
       expect(retired).toEqual([THIRD]);
       expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST, THIRD]);
+    });
+
+    it("shows no changes that lack a part, until it is restored, and all others", async () => {
+      const { catalog, store, tables } = await published(1);
+      const [part, other] = [0, 1].map((index) => layout("uk").changesPart("0000000001", FIRST, index));
+      await store.create(other ?? "", gzipSync('{"uuid":"of another part","change":"added"}\n'));
+      await catalog.refresh("uk");
+      const before = await tables.changes("uk");
+
+      const { bytes = "" } = (await store.read(part ?? "")) ?? {};
+      await store.delete(part ?? "");
+      await new Publisher(store, "uk").day(2, ["b"]);
+      await catalog.refresh("uk");
+      const damaged = await tables.changes("uk");
+      await store.create(part ?? "", Buffer.from(bytes));
+      await catalog.refresh("uk");
+
+      const first: [string, string[]] = ["0000000001", ["a", "of another part"]];
+      const second: [string, string[]] = ["0000000002", ["b"]];
+      expect(before).toEqual(new Map([first]));
+      expect(damaged).toEqual(new Map([second]));
+      expect(await tables.changes("uk")).toEqual(new Map([first, second]));
     });
 
     it("shows the head, retired or not", async () => {

@@ -24,7 +24,8 @@ catalogContract("MemoryCatalog", async () => {
     changes: async (account: string) => {
       const found = new Map<string, readonly string[]>();
       for (const { publication } of catalog.log(account)) {
-        found.set(publication, (await catalog.changesOf(account, publication)).map(uuidOf));
+        const uuids = (await catalog.changesOf(account, publication)).map(uuidOf);
+        if (uuids.length > 0) found.set(publication, uuids);
       }
       return found;
     },

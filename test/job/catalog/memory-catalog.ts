@@ -2,6 +2,7 @@
 
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import { readLines } from "../../../lambdas/job/snapshot/files/gzip-lines.ts";
+import { listChanges } from "../../../lambdas/job/snapshot/files/units.ts";
 import { parseRow, type Row } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { type Publication, readLog } from "../../../lambdas/job/storage/publication-log.ts";
@@ -12,6 +13,8 @@ export class MemoryCatalog implements Catalog {
   readonly #store: Store;
   readonly #logs = new Map<string, readonly Publication[]>();
   readonly #snapshots = new Map<string, readonly string[]>();
+  /** The folders of changes that lack a file. */
+  readonly #leftOut = new Map<string, ReadonlySet<string>>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -23,6 +26,11 @@ export class MemoryCatalog implements Catalog {
     for (const { snapshotId, isRetired } of await listSnapshots(accountStore(this.#store, account))) {
       if (!isRetired && log.some(({ snapshot_id }) => snapshot_id === snapshotId)) shown.add(snapshotId);
     }
+    const changes = await listChanges(accountStore(this.#store, account));
+    const leftOut = changes
+      .filter(({ isWhole }) => !isWhole)
+      .map(({ publication, snapshotId }) => layout(account).changes(publication, snapshotId));
+    this.#leftOut.set(account, new Set(leftOut));
     this.#logs.set(account, log);
     this.#snapshots.set(account, [...shown].sort());
   }
@@ -64,7 +72,8 @@ export class MemoryCatalog implements Catalog {
   /** The rows of one publication in the table `event_changes`. */
   async changesOf(account: string, publication: string): Promise<readonly string[]> {
     const found = this.log(account).find((each) => each.publication === publication);
-    return found ? this.#lines(layout(account).changes(publication, found.snapshot_id)) : [];
+    const folder = found && layout(account).changes(publication, found.snapshot_id);
+    return folder === undefined || this.#leftOut.get(account)?.has(folder) ? [] : this.#lines(folder);
   }
 
   async #lines(prefix: string): Promise<readonly string[]> {

@@ -13,7 +13,8 @@ beforeEach(() => {
 
 /** The last line of `check`. */
 async function snapshotLine(deep = false, changes: PortChanges = {}): Promise<Check | undefined> {
-  const checks = await check(world.ports(changes), world.settings, { deep });
+  const retireCommand = (snapshotId: string): string => `retire it: ${snapshotId}`;
+  const checks = await check(world.ports(changes), world.settings, { deep, retireCommand });
   return checks.find(({ name }) => name === "snapshot");
 }
 
@@ -35,6 +36,20 @@ async function flipByte(key: string): Promise<void> {
   const bytes = Buffer.from((await world.store.read(key))?.bytes ?? "");
   bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20);
   world.store.put(key, bytes);
+}
+
+const RESTART = "Or restart: start a run with --over-damaged";
+const PAST = "That lies before the last restart, and counts no more.";
+
+/** Of the publication of this place in the log. */
+function changesPart(index: number, snapshotIds: readonly string[]): string {
+  return layout(ACCOUNT).changesPart(`000000000${index + 1}`, snapshotIds[index] ?? "", 0);
+}
+
+async function takeAway(key: string): Promise<Buffer> {
+  const { bytes = "" } = (await world.store.read(key)) ?? {};
+  await world.store.delete(key);
+  return Buffer.from(bytes);
 }
 
 const OK = { name: "snapshot", ok: true, code: null, remedy: null };
@@ -163,41 +178,117 @@ describe("the line snapshot of check", () => {
 
     expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
     for (const key of damage) expect(line?.remedy).toContain(key);
-    expect(line?.remedy).not.toContain("--over-damaged");
+    expect(line?.remedy).toContain(RESTART);
+    expect(line?.remedy).toMatch(new RegExp(`out of the tables: retire it: ${older}$`));
   });
 
   it.each<[string, (older: string) => string]>([
-    ["manifest of an older snapshot", (older) => layout(ACCOUNT).manifest(older)],
-    ["part of an older snapshot", (older) => layout(ACCOUNT).part(older, 0)],
-    ["file of changes", (older) => layout(ACCOUNT).changesPart("0000000001", older, 0)],
-  ])("misses a %s, and says how to retire the snapshot, until the file is restored", async (_, keyOf) => {
-    const older = await publish(1);
-    await publish(2);
-    const key = keyOf(older);
-    const file = await world.store.read(key);
-    await world.store.delete(key);
+    ["manifest", (older) => layout(ACCOUNT).manifest(older)],
+    ["part", (older) => layout(ACCOUNT).part(older, 0)],
+  ])(
+    "misses a %s of an older snapshot, and ends with the command that retires it, until the file is restored",
+    async (_, keyOf) => {
+      const older = await publish(1);
+      await publish(2);
+      const key = keyOf(older);
+      const file = await world.store.read(key);
+      await world.store.delete(key);
 
-    const [line, deep] = [await snapshotLine(), await snapshotLine(true)];
-    world.store.put(key, Buffer.from(file?.bytes ?? ""));
+      const [line, deep] = [await snapshotLine(), await snapshotLine(true)];
+      world.store.put(key, Buffer.from(file?.bytes ?? ""));
 
-    for (const each of [line, deep]) {
-      expect(each).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
-      expect(each?.remedy).toContain(key.slice(0, key.lastIndexOf("/")));
-      expect(each?.remedy).toContain(`retire ${older} --yes`);
-      expect(each?.remedy).toContain(`"snapshotId": "${older}", "yes": true}`);
-      expect(each?.remedy).not.toContain("--over-damaged");
-    }
-    expect(await snapshotLine()).toEqual(OK);
-  });
+      for (const each of [line, deep]) {
+        expect(each).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+        expect(each?.remedy).toContain(`The file ${key} is damaged: it is missing`);
+        expect(each?.remedy).toMatch(new RegExp(`out of the tables: retire it: ${older}$`));
+        expect(each?.remedy).not.toContain("--over-damaged");
+      }
+      expect(await snapshotLine()).toEqual(OK);
+    },
+  );
 
-  it("offers no retirement of what readers see", async () => {
-    const head = await publish(1);
-    await world.store.delete(layout(ACCOUNT).changesPart("0000000001", head, 0));
+  it("names the commands for several older snapshots, ten at most", async () => {
+    const ids: string[] = [];
+    for (let version = 0; version < 12; version += 1) ids.push(await publish(version));
+    for (const id of ids.slice(0, 11)) await world.store.delete(layout(ACCOUNT).part(id, 0));
 
     const line = await snapshotLine();
 
-    expect(line?.remedy).toContain("The next run makes missing changes again");
-    expect(line?.remedy).not.toContain("retire");
+    const commands = ids.slice(0, 10).map((id) => `retire it: ${id}`);
+    expect(line?.remedy).toMatch(/^11 files are damaged: .*, and 1 more\./);
+    expect(line?.remedy?.endsWith(`out of the tables: ${commands.join("; ")}`)).toBe(true);
+  });
+
+  describe("with changes", () => {
+    const RESTORE = "Restore it from a backup or an older version.";
+
+    it.each([
+      ["of the first publication", 0],
+      ["of the head", 2],
+    ])("misses a file %s, and says both remedies: it is ok after either", async (_, index) => {
+      const ids = [await publish(1), await publish(2), await publish(3)];
+      const key = changesPart(index, ids);
+      const bytes = await takeAway(key);
+
+      const lines = [await snapshotLine(), await snapshotLine(true)];
+      world.store.put(key, bytes);
+      expect(await snapshotLine()).toEqual(OK);
+      await world.store.delete(key);
+      await world.run({ overDamaged: true });
+
+      for (const line of lines) {
+        expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+        expect(line?.remedy).toContain(RESTORE);
+        expect(line?.remedy).toContain(RESTART);
+        expect(line?.remedy).not.toContain("retire");
+      }
+      expect(lines[0]?.remedy).toContain(key);
+      const after = await snapshotLine();
+      expect(after).toMatchObject({ ok: true, code: null });
+      expect(after?.remedy).toBe(
+        `The file ${key} is damaged: it is missing. ${RESTORE} That lies before the last restart, and counts no more.`,
+      );
+    });
+
+    it("that are flipped is ok, and fails when it is asked for everything, until a restart", async () => {
+      const ids = [await publish(1), await publish(2)];
+      await flipByte(changesPart(0, ids));
+
+      expect(await snapshotLine()).toEqual(OK);
+      expect(await snapshotLine(true)).toMatchObject({ ok: false, remedy: expect.stringContaining(RESTART) });
+      await world.run({ overDamaged: true });
+      expect(await snapshotLine(true)).toMatchObject({ ok: true, remedy: expect.stringContaining(PAST) });
+    });
+
+    it("of a restart itself misses a file, beside older ones that count no more", async () => {
+      const ids = [await publish(1), await publish(2)];
+      ids.push((await world.run({ overDamaged: true })).row.snapshot_id ?? "");
+      for (const index of [0, 1, 2]) await world.store.delete(changesPart(index, ids));
+
+      const line = await snapshotLine();
+
+      expect(line).toMatchObject({ ok: false });
+      expect(line?.remedy).toMatch(/^The file changes[/]uk[/]0000000003[/]/);
+      expect(line?.remedy).toMatch(/2 files are damaged: changes[/]uk[/]0000000001[/].*no more\.$/);
+    });
+
+    it("counts from a publication that is compared with an older snapshot, as an earlier version has made it", async () => {
+      const ids = [await publish(1), await publish(2), await publish(3)];
+      const key = layout(ACCOUNT).publication("0000000003");
+      const text = world.store.text(key) ?? "";
+      world.store.put(key, text.replace(`"base_snapshot_id":"${ids[1]}"`, `"base_snapshot_id":"${ids[0]}"`));
+      await world.store.delete(changesPart(1, ids));
+
+      expect(await snapshotLine()).toMatchObject({ ok: true, remedy: expect.stringContaining(PAST) });
+    });
+
+    it("that an earlier version has given up counts as any other", async () => {
+      const ids = [await publish(1), await publish(2)];
+      await world.store.delete(changesPart(0, ids));
+      world.store.put(changesPart(0, ids).replace("part-00000.ndjson.gz", "_lost.json"), "{}");
+
+      expect(await snapshotLine()).toMatchObject({ ok: false, remedy: expect.stringContaining(RESTART) });
+    });
   });
 
   it("looks at held snapshots when it is asked for everything", async () => {

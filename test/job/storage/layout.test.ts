@@ -17,7 +17,7 @@ test.each([
   `${layout("uk").run(RUN)}shard-99999.ndjson.gz`, // of earlier versions
   `${layout("uk").snapshot(RUN)}_digests.bin`, // of earlier versions
   layout("uk").rows(RUN, 1, "0b9e-4c"),
-  layout("uk").lost("0000000001", RUN),
+  `${layout("uk").changes("0000000001", RUN)}_lost.json`, // of an earlier version
   layout("uk").outcome(RUN),
   layout("uk").writeCheck("5e0b63b6-4b0a-4f3c-9a86-0f3d63a1f0f5"),
   layout("a-b_c").lease,

@@ -5,13 +5,11 @@ import { layout } from "../../../lambdas/job/storage/layout.ts";
 import {
   dateRetired,
   listSnapshots,
-  markLost,
   markRetired,
   readRetired,
 } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { aPublication } from "./publications.ts";
 
 const [FIRST, SECOND] = ["2026-01-05T06-00-05.000Z", "2026-01-06T06-00-05.000Z"];
 const AT = Date.parse("2026-02-01T00:00:00.000Z");
@@ -96,14 +94,11 @@ it("has written a mark when it returns, however long the store takes", async () 
     await setImmediate();
     return await replace(key, bytes, version);
   };
-  const publication = aPublication({ publication: "0000000001", snapshot_id: FIRST });
 
   await markRetired(accountStore(store, "uk"), FIRST);
   const undated = store.text(layout("uk").retired(FIRST));
   await dateRetired(accountStore(store, "uk"), FIRST, AT);
   const dated = store.text(layout("uk").retired(FIRST));
-  await markLost(accountStore(store, "uk"), publication, AT);
 
   expect([undated, dated]).toEqual(["{}\n", '{"retired_at":"2026-02-01T00:00:00.000Z"}\n']);
-  expect(store.text(layout("uk").lost("0000000001", FIRST))).toBe('{"lost_at":"2026-02-01T00:00:00.000Z"}\n');
 });

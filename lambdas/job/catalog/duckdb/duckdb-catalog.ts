@@ -4,13 +4,7 @@
 import { resolve, sep } from "node:path";
 import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
-import {
-  type DamagedUnit,
-  incompleteUnits,
-  keptSnapshots,
-  lostChanges,
-  partSizes,
-} from "../../snapshot/files/units.ts";
+import { type DamagedUnit, incompleteUnits, keptSnapshots, partSizes } from "../../snapshot/files/units.ts";
 import { readColumns } from "../../snapshot/rows/table-columns.ts";
 import { SELDOM_PARSED } from "../../storage/json-object.ts";
 import { accountsIn, type DamagedAccount, orDamage } from "../../storage/known-accounts.ts";
@@ -92,7 +86,7 @@ export class DuckdbCatalog implements Catalog {
     this.#report(read);
     const { publications = [], removal } = listed ?? {};
     const left = await orDamage(account, () => filesOf(store, publications, removal, listed));
-    const nothing = { account, log: [], removal, snapshots: [], lost: new Set<string>(), incomplete: [] };
+    const nothing = { account, log: [], removal, snapshots: [], incomplete: [] };
     return { ...("damage" in left ? nothing : left), damage: read.damage };
   }
 
@@ -137,7 +131,7 @@ async function filesOf(
   const { account } = store;
   const snapshots = await listSnapshots(store);
   const incomplete = await incompleteUnits(store, log, snapshots, listed?.whole);
-  return { account, log, removal, snapshots, lost: await lostChanges(store), incomplete };
+  return { account, log, removal, snapshots, incomplete };
 }
 
 const LIST = z.object({

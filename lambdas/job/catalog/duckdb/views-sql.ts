@@ -30,8 +30,6 @@ export interface AccountLog {
   readonly removal: string | undefined;
   /** Published ones and others; of those that are retired the files may be gone. */
   readonly snapshots: readonly SnapshotFiles[];
-  /** The publications whose changes are lost. */
-  readonly lost: ReadonlySet<string>;
   /** Units that lack a file. */
   readonly incomplete: readonly DamagedUnit[];
   /** Why the log cannot be read. What is said here is then what `views.sql` said before. */
@@ -39,11 +37,10 @@ export interface AccountLog {
 }
 
 /** What the table shows of the account where nothing is damaged, each unit once. */
-export function unitsOf(table: UnitTable, { account, log, snapshots, lost }: AccountLog): readonly Unit[] {
+export function unitsOf(table: UnitTable, { account, log, snapshots }: AccountLog): readonly Unit[] {
   if (table === "event_changes") {
     return log
       .filter(({ added, changed, removed }) => added + changed + removed > 0)
-      .filter(({ publication }) => !lost.has(publication))
       .map((publication) => ({ account, holds: "changes", publication }));
   }
   const kept = table === "events" ? log.slice(-1) : keptSnapshots(log, snapshots);

@@ -2,7 +2,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { TableName } from "../../storage/layout.ts";
+import { listChanges } from "../../snapshot/files/units.ts";
+import { publicationId, type TableName } from "../../storage/layout.ts";
 import { type Publication, publicationsSince, readEnd, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, accountStore, type Store } from "../../storage/store.ts";
@@ -128,16 +129,49 @@ export class GlueCatalog implements Catalog {
       await this.#ensureLines(store);
       if (head.publication < since.removal.publication) return; // read before the removal
     }
-    const changes = behind.map(({ publication, snapshot_id }) => ({
-      values: [account, publication],
-      location: this.#at(keys.changes(publication, snapshot_id)),
-    }));
-    await this.#glue.put("event_changes", changes);
+    await this.#refreshChanges(shownAt, behind, store);
     await this.#refreshSnapshots(head, behind, store);
     const location = this.#at(keys.snapshot(head.snapshot_id));
     if (shown?.location === location && shown.parameters?.[PUBLICATION] === head.publication) return;
     const parameters = { [PUBLICATION]: head.publication };
     await this.#glue.put("events", [{ values: [account], location, parameters }]);
+  }
+
+  /**
+   * Changes that lack a file have no partition until it is restored: Athena's views cannot see it, and would show the
+   * others.
+   */
+  async #refreshChanges(shownAt: string, behind: readonly Publication[], store: AccountStore): Promise<void> {
+    const { account, keys } = store;
+    const partitions = await this.#glue.list("event_changes", account);
+    const there = new Map(partitions.map(({ values, location }) => [values[1] ?? "", location]));
+    const listed = (await listChanges(store)).map(({ publication, snapshotId, isWhole }) => ({
+      publication,
+      isWhole,
+      location: this.#at(keys.changes(publication, snapshotId)),
+    }));
+    const damaged = new Set(listed.filter(({ isWhole }) => !isWhole).map(({ location }) => location));
+    const isBack = listed.find(
+      ({ publication, isWhole }) => isWhole && publication <= shownAt && !there.has(publication),
+    );
+    const log = isBack
+      ? (await readLogSince(store, publicationId(Number(isBack.publication) - 1))).publications
+      : behind;
+    const put = log
+      .filter(({ publication }) => publication > shownAt || !there.has(publication))
+      .map(({ publication, snapshot_id }) => ({
+        values: [account, publication],
+        location: this.#at(keys.changes(publication, snapshot_id)),
+      }));
+    await this.#glue.put(
+      "event_changes",
+      put.filter(({ location }) => !damaged.has(location)),
+    );
+    const over = [...there].filter(([, location]) => damaged.has(location));
+    await this.#glue.remove(
+      "event_changes",
+      over.map(([publication]) => [account, publication]),
+    );
   }
 
   /** A published snapshot has a partition as long as it has files and is not retired; the head's always has. */

@@ -144,8 +144,8 @@ ${[...texts, ...values].join(",\n")}
  * The versions of each event, from the changes of all publications. The query is the same for both engines. The order is
  * that of the publications: clocks may differ.
  *
- * A publication over a damaged snapshot, or after changes that are lost, is compared with an older one, its base. What the
- * publications between them changed is undone by it without a change of its own. So there an event has what its newest
+ * A restart is compared with nothing, or, in logs of an earlier version, with an older snapshot: its base. What the
+ * publications after the base changed is undone by it without a change of its own. So there an event has what its newest
  * change up to the base says, of those that were not undone before; without one there is no such event.
  */
 export const EVENT_HISTORY: View = {

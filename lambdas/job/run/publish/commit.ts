@@ -1,10 +1,11 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
-import { SyncError } from "../../errors/sync-error.ts";
+import { addDamagedHeadRemedy } from "../../errors/damaged.ts";
+import { damageIn, isDamage, SyncError } from "../../errors/sync-error.ts";
 import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { type PartInfo, type WrittenPart, writeParts } from "../../snapshot/files/parts.ts";
-import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
+import { checkListed, verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
 import { changeLine } from "../../snapshot/rows/diff-rows.ts";
 import { publicationId } from "../../storage/layout.ts";
 import {
@@ -14,19 +15,18 @@ import {
   publish,
   readLogSince,
 } from "../../storage/publication-log.ts";
-import type { Store } from "../../storage/store.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { type BaseOf, explainDamage } from "./base.ts";
 import { recordColumnsOf } from "./columns.ts";
 
 type Action = Pick<Publication, "action" | "run_id" | "pinned">;
 
 /**
  * Publishes a snapshot. `decide` is called before each try, with the head of that moment, and may end the commit with a
- * decision of its own; a lost race reads the log again. `baseOf` says what the changes are found against.
+ * decision of its own; a lost race reads the log again.
  * @param first where the log ended before the snapshot was read or made; throws `SNAPSHOT_NOT_FOUND` where the account
  * was removed since
+ * @param isRestart true: every event is `added`, whatever the head is
  */
 export async function commit<Decision>(
   ports: Pick<RunPorts, "store" | "catalog" | "clock" | "random" | "signal">,
@@ -34,7 +34,7 @@ export async function commit<Decision>(
   action: Action,
   first: LogEnd,
   decide: (head: Publication | undefined) => Promise<Decision | undefined>,
-  baseOf: BaseOf,
+  isRestart: boolean,
 ): Promise<Decision | Publication> {
   const { store, clock, random, signal } = ports;
   const { snapshot_id: snapshotId } = manifest;
@@ -49,9 +49,9 @@ export async function commit<Decision>(
     const number = publicationId(Number(since.last) + 1);
     // A lost race moves the head. A number that is taken but not in the log would be lost again and again.
     if (number === lost) throw unlisted(store.keys.publication(number));
-    const base = await baseOf(head);
+    const base = isRestart ? null : (head?.snapshot_id ?? null);
     const key = (index: number): string => store.keys.changesPart(number, snapshotId, index);
-    const changes = await writeChanges(ports, { key, base, manifest }).catch(async (error: unknown) => {
+    const counts = await writeChanges(ports, { key, base, manifest }).catch(async (error: unknown) => {
       throw await explainDamage(error, ports, { base, snapshotId });
     });
     const accepted = action.action === "run" ? head?.accepted : missingOf(manifest);
@@ -61,7 +61,7 @@ export async function commit<Decision>(
       base_snapshot_id: base,
       published_at: new Date(clock.now()).toISOString(),
       events: manifest.counts.events,
-      ...changes.counts,
+      ...counts,
       ...action,
       ...(accepted ? { accepted } : {}),
       write_id: random.token(),
@@ -104,26 +104,19 @@ interface ChangesToWrite {
   /** The snapshot to compare with; null where there is none. */
   readonly base: string | null;
   readonly manifest: Manifest;
-  /** Default: the store that holds the snapshots. */
-  readonly target?: Pick<Store, "create" | "open">;
-}
-
-interface WrittenChanges {
-  readonly counts: Counts;
-  readonly parts: readonly WrittenPart[];
 }
 
 /** Files of a first publication that are written at the same time: each keeps one thread of zlib busy. */
 const AT_ONCE = 2;
 
 /**
- * Writes `event_changes` of a publication: what differs from the base. Of a first publication, where all is added, each
- * file holds the rows of one part of the snapshot.
+ * Writes `event_changes` of a publication: what differs from the base. Without a base, where all is added, each file holds
+ * the rows of one part of the snapshot.
  */
-export async function writeChanges(
+async function writeChanges(
   { store, signal }: Pick<RunPorts, "store" | "signal">,
-  { key, base, manifest, target = store }: ChangesToWrite,
-): Promise<WrittenChanges> {
+  { key, base, manifest }: ChangesToWrite,
+): Promise<Counts> {
   const counts = { added: 0, changed: 0, removed: 0 };
   const proceed = (): void => signal.throwIfAborted();
   async function* lines(before: Manifest | undefined, after: Manifest): AsyncGenerator<string> {
@@ -134,13 +127,32 @@ export async function writeChanges(
   }
   if (base !== null) {
     const before = await readManifest(store, base);
-    return { counts, parts: await writeParts({ store: target, key, lines: lines(before, manifest) }) };
+    await writeParts({ store, key, lines: lines(before, manifest) });
+    return counts;
   }
   const each = ([index, part]: readonly [number, PartInfo]): Promise<readonly WrittenPart[]> => {
     const own = lines(undefined, { ...manifest, parts: [part] });
-    return writeParts({ store: target, key: () => key(index), lines: own, maxBytes: Infinity });
+    return writeParts({ store, key: () => key(index), lines: own, maxBytes: Infinity });
   };
   const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, signal };
-  const parts = await Array.fromAsync(mapOrdered(manifest.parts.entries(), each, bounds));
-  return { counts, parts: parts.flat() };
+  for await (const _ of mapOrdered(manifest.parts.entries(), each, bounds));
+  return counts;
+}
+
+/**
+ * The cause of a comparison's error. A damaged part shows in its rows before it shows in its checksum, and a row does not
+ * know its file; so both snapshots are verified, the base first.
+ */
+export async function explainDamage(
+  error: unknown,
+  { store, signal }: Pick<RunPorts, "store" | "signal">,
+  { base, snapshotId }: { readonly base: string | null; readonly snapshotId?: string },
+): Promise<unknown> {
+  if (!isDamage(error)) return error;
+  const damageOf = async (id: string): Promise<SyncError | undefined> =>
+    damageIn(verifySnapshot(store, id, () => signal.throwIfAborted()));
+  const ofBase = base === null ? undefined : await damageOf(base);
+  if (ofBase) return addDamagedHeadRemedy(ofBase, store.account);
+  const ofSnapshot = snapshotId === undefined ? undefined : await damageOf(snapshotId);
+  return ofSnapshot ?? error;
 }

@@ -14,7 +14,7 @@ import {
 import { buildSnapshot, type SnapshotFacts } from "../build/build-snapshot.ts";
 import { makePreview } from "../compare/preview.ts";
 import { countsOf } from "../record/attempt.ts";
-import { publishedEnd } from "../record/published-run.ts";
+import { publishedEnd, restartText } from "../record/published-run.ts";
 import type { RunEnd } from "../record/run-result.ts";
 import type { Baseline, RunSession } from "../run-session.ts";
 import { commit } from "./commit.ts";
@@ -49,13 +49,13 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
     action,
     task.end,
     (head) => decide(task, manifest, head),
-    task.baseOf,
+    task.isRestart,
   );
   if ("later" in published) return published.later;
   if ("holding" in published) {
     await hold(store, manifest.snapshot_id, published.holding, clock.now());
     await logEmptyColumns(ports, manifest, (await readHead(store))?.snapshot_id ?? null);
-    return held(manifest.snapshot_id, published.holding);
+    return held(manifest, published.holding, task.isRestart);
   }
   const publication = "own" in published ? published.own : published;
   attempt.publication = publication.publication;
@@ -81,7 +81,7 @@ async function decide(
   manifest: Manifest,
   head: Publication | undefined,
 ): Promise<Decision | undefined> {
-  const { session, end, baseOf } = task;
+  const { session, end } = task;
   const { ports } = session;
   const { run_id: runId, snapshot_id: snapshotId } = manifest;
   const since = await readLogSince(ports.store, end.last);
@@ -100,7 +100,7 @@ async function decide(
   session.timeBudget.checkTime(`the snapshot of ${events} events is made`, compareMs);
   await session.confirmLease();
   if (holding) {
-    const preview = await makePreview(ports, manifest, await baseOf(head));
+    const preview = await makePreview(ports, manifest, head?.snapshot_id ?? null);
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store);
     if (now?.publication !== head?.publication) return decide(task, manifest, now);
@@ -146,11 +146,16 @@ export function supersededBy(
   };
 }
 
-function held(snapshotId: string, { reason, explanation, preview }: Hold): RunEnd {
+function held(
+  { snapshot_id: snapshotId, counts }: Manifest,
+  { reason, explanation, preview }: Hold,
+  isRestart: boolean,
+): RunEnd {
+  const over = isRestart ? ` With --over-damaged that is a ${restartText(counts.events)}.` : "";
   return {
     outcome: "HELD",
     reason,
-    explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before. To publish it anyway, use accept.`,
+    explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before. To publish it anyway, use accept.${over}`,
     preview,
   };
 }

@@ -5,6 +5,7 @@ import { readManifest } from "../../snapshot/files/manifest.ts";
 import {
   findPublication,
   isOfRun,
+  isRestart,
   type Publication,
   publicationBefore,
 } from "../../storage/publication-log.ts";
@@ -19,6 +20,7 @@ import {
   recordAttempt,
   type SnapshotCounts,
 } from "./attempt.ts";
+import { countText } from "./count-text.ts";
 import { attemptsOf, isRun, type Trigger } from "./run-log.ts";
 import { type RunEnd, writeRunResult } from "./run-result.ts";
 
@@ -110,17 +112,20 @@ async function heldAtFirst(
   };
 }
 
-/** Its reason is `DAMAGED_HEAD` where the changes are not those against the publication before. */
-export async function publishedEnd(
-  store: AccountStore,
-  { publication, base_snapshot_id: base }: Publication,
-): Promise<RunEnd> {
-  const head = await publicationBefore(store, publication);
-  if (head === undefined || head.snapshot_id === base) return { outcome: "PUBLISHED", reason: null };
-  const against = base === null ? "Every event is added" : `The changes are those against ${base}`;
+/** The reason of a restart is `DAMAGED_HEAD`. */
+export async function publishedEnd(store: AccountStore, published: Publication): Promise<RunEnd> {
+  const { publication, events, base_snapshot_id: base } = published;
+  if (!isRestart(published, await publicationBefore(store, publication)))
+    return { outcome: "PUBLISHED", reason: null };
+  const what = base === null ? restartText(events) : `restart: the changes are those against ${base}`;
   return {
     outcome: "PUBLISHED",
     reason: "DAMAGED_HEAD",
-    explanation: `What readers saw before, ${head.snapshot_id}, is damaged, or changes that led to it are lost. ${against}: a reader that applies event_changes in order starts again from there.`,
+    explanation: `${what}. A reader that applies event_changes in order begins again with this publication.`,
   };
+}
+
+/** `restart: all 5,000 events count as added`. */
+export function restartText(events: number): string {
+  return `restart: all ${countText(events)} events count as added`;
 }

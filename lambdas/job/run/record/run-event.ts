@@ -33,7 +33,7 @@ export function runEvent(
       const counts = { listed, events, added, changed, removed, left_out: leftOutCount(row) };
       return {
         detailType: "Snapshot Published",
-        detail: { ...about, publication: publication ?? null, ...counts },
+        detail: { ...about, publication: publication ?? null, ...counts, explanation: explanation ?? null },
       };
     }
     case "HELD": {

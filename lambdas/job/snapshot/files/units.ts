@@ -77,17 +77,16 @@ export async function incompleteUnits(
   return [...found, ...(await incompleteChanges(store, log))];
 }
 
-/** Those of them that hold changes, without lost ones. */
-export async function incompleteChanges<P extends PublishedUnits>(
+/** Those of them that hold changes. */
+async function incompleteChanges(
   store: AccountStore,
-  log: readonly P[],
-): Promise<readonly (DamagedUnit & { readonly publication: P })[]> {
+  log: readonly PublishedUnits[],
+): Promise<readonly DamagedUnit[]> {
   const changes = await filesOfChanges(store);
   return log.flatMap((publication) => {
     const { publication: id, snapshot_id: snapshotId, added, changed, removed } = publication;
     if (added + changed + removed === 0) return [];
     const files = changes.get(store.keys.changes(id, snapshotId)) ?? [];
-    if (files.includes(store.keys.lost(id, snapshotId))) return [];
     const key = missingPart(store, id, snapshotId, files);
     if (key === undefined) return [];
     const damage = damaged(key, "it is missing", RESTORE);
@@ -95,15 +94,23 @@ export async function incompleteChanges<P extends PublishedUnits>(
   });
 }
 
-/** The publications whose changes lack files and were given up by a person. They count again once the files are back. */
-export async function lostChanges(store: AccountStore): Promise<ReadonlySet<string>> {
-  const lost = new Set<string>();
-  for (const [folder, files] of await filesOfChanges(store)) {
+export interface ListedChanges {
+  readonly publication: string;
+  readonly snapshotId: string;
+  /** False where a part before the last one is missing. */
+  readonly isWhole: boolean;
+}
+
+/** All changes that have any file, also those that were written and not published. */
+export async function listChanges(store: AccountStore): Promise<readonly ListedChanges[]> {
+  return [...(await filesOfChanges(store))].map(([folder, files]) => {
     const [, , publication = "", snapshotId = ""] = folder.split("/");
-    const isMarked = files.includes(store.keys.lost(publication, snapshotId));
-    if (isMarked && missingPart(store, publication, snapshotId, files)) lost.add(publication);
-  }
-  return lost;
+    return {
+      publication,
+      snapshotId,
+      isWhole: missingPart(store, publication, snapshotId, files) === undefined,
+    };
+  });
 }
 
 const isPart = (key: string): boolean => /\/part-\d{5,}\.ndjson\.gz$/.test(key);
@@ -129,7 +136,7 @@ async function requireParts(
   }
 }
 
-/** By the folder that they lie in: parts and marks. */
+/** By the folder that they lie in. */
 async function filesOfChanges(store: AccountStore): Promise<ReadonlyMap<string, readonly string[]>> {
   const files = await Array.fromAsync(store.list(`${FOLDERS.changes}${store.account}/`), ({ key }) => key);
   return Map.groupBy(files, (key) => key.slice(0, key.lastIndexOf("/") + 1));

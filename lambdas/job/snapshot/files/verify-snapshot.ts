@@ -41,8 +41,7 @@ export async function verifyChanges(
   const prefix = store.keys.changes(publication.publication, publication.snapshot_id);
   const found = { added: 0, changed: 0, removed: 0 };
   for await (const { key } of store.list(prefix)) {
-    if (!isOfLayout(key) || key === store.keys.lost(publication.publication, publication.snapshot_id))
-      continue;
+    if (!isOfLayout(key) || !isRead(key.slice(prefix.length))) continue;
     const chunks = await store.open(key);
     if (chunks === undefined) throw damaged(key, "it was listed but no longer exists", RESTORE);
     for await (const line of readLines(chunks, key, RESTORE)) {

@@ -30,7 +30,7 @@ describe("a refusal", () => {
     ["GetTable", "publications"],
     ["GetPartition", "publications"],
     ["BatchCreatePartition", "publications"],
-    ["GetPartitions", "event_snapshots"],
+    ["GetPartitions", "event_changes"],
     ["BatchDeletePartition", "event_snapshots"],
   ])("of %s is CATALOG_FAILED and names the permission", async (action, table) => {
     const Partitions = [{ Values: ["uk", "2025-01-01T00-00-00.000Z"] }];
@@ -100,10 +100,11 @@ describe("many partitions", () => {
       Values: ["uk", id],
       StorageDescriptor: { Location: `s3://bucket/snapshots/uk/${id}/` },
     });
-    let pages = 0;
+    let pages = -1; // that of event_changes, which has none
     const [catalog, proxy] = await responding(({ action }) => {
       if (action !== "AWSGlue.GetPartitions") return respondWith({});
       pages += 1;
+      if (pages === 0) return respondWith({});
       return respondWith(
         pages === 1 ? { Partitions: [at(FIRST)], NextToken: "more" } : { Partitions: [at(SECOND)] },
       );

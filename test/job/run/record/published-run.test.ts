@@ -50,6 +50,22 @@ describe("a run that crashed just after its publication existed", () => {
     expect(await log(world)).toEqual([`run ${dead}`, `run ${row.run_id}`]);
   });
 
+  test("gets the base from an earlier version's publication that was compared with an older snapshot", async () => {
+    const world = new SmallWorld();
+    const [first, second] = [await published(world, 10, 1), await published(world, 10, 2)];
+    world.show(10, 3);
+    const dead = await crashAfterPublishing(world);
+    const key = layout(ACCOUNT).publication("0000000003");
+    const bases = [second, first].map((id) => `"base_snapshot_id":"${id}"`) as [string, string];
+    world.store.put(key, world.store.text(key)?.replace(...bases) ?? "");
+
+    await world.run();
+
+    const result = await readRunResult(accountStore(world.store, ACCOUNT), dead);
+    expect(result?.row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD" });
+    expect(result?.explanation).toMatch(new RegExp(`^restart: the changes are those against ${first}\\.`));
+  });
+
   test("is not reported again after a rollback: the next start is a new run, held by the pin", async () => {
     const world = new SmallWorld();
     const first = await published(world, 10, 1);

@@ -19,6 +19,7 @@ test("the event of a publication has its number and its counts", () => {
       changed: 2,
       removed: 1,
       left_out: 7,
+      explanation: null,
     },
   });
 });

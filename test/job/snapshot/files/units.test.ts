@@ -8,7 +8,7 @@ import {
   describeUnit,
   folderOf,
   incompleteUnits,
-  lostChanges,
+  listChanges,
   partSizes,
   type Unit,
 } from "../../../../lambdas/job/snapshot/files/units.ts";
@@ -185,6 +185,7 @@ describe("changes are incomplete", () => {
   it("without any file of theirs, whatever else lies there", async () => {
     for (const index of [0, 1, 2]) await store.delete(layout("uk").changesPart(FIRST, ONE, index));
     store.put(`${layout("uk").changes(FIRST, ONE)}part-00000 (1).ndjson.gz`, "x");
+    store.put(`${layout("uk").changes(FIRST, ONE)}_lost.json`, "{}"); // of an earlier version
     store.put(layout("uk").changesPart(FIRST, TWO, 0), "of a run that lost the number");
 
     expect(await incomplete()).toEqual([["changes", FIRST, layout("uk").changesPart(FIRST, ONE, 0)]]);
@@ -198,17 +199,15 @@ it("has no file where the log counts none", async () => {
   expect(await incomplete()).toEqual([]);
 });
 
-it("has lost the changes that lack a part and are marked so, until the part is back", async () => {
-  const key = layout("uk").changesPart(FIRST, ONE, 0);
-  const { bytes = "" } = (await store.read(key)) ?? {};
-  await store.delete(key);
-  await store.delete(layout("uk").changesPart(SECOND, TWO, 0));
-  store.put(layout("uk").lost(FIRST, ONE), "{}");
+it("says of all changes that have files whether they are whole, published or not", async () => {
+  await store.delete(layout("uk").changesPart(FIRST, ONE, 1));
+  store.put(layout("uk").changesPart(SECOND, ONE, 0), "of a run that lost the number");
 
-  expect(await lostChanges(accountStore(store, "uk"))).toEqual(new Set([FIRST]));
-
-  store.put(key, bytes);
-  expect(await lostChanges(accountStore(store, "uk"))).toEqual(new Set());
+  expect(await listChanges(accountStore(store, "uk"))).toEqual([
+    { publication: FIRST, snapshotId: ONE, isWhole: false },
+    { publication: SECOND, snapshotId: ONE, isWhole: true },
+    { publication: SECOND, snapshotId: TWO, isWhole: true },
+  ]);
 });
 
 it.each<[Unit["holds"], string, string]>([

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
-import { interposed } from "../../interposed-store.ts";
 import { ACCOUNT } from "../../small-world.ts";
 import { DamagedWorld, partOf } from "./damaged-world.ts";
 
@@ -14,12 +13,11 @@ beforeEach(() => {
 
 describe("a damaged head that is published over", () => {
   it("still counts for the guard, and what is held then can be accepted over it", async () => {
-    const first = await world.publish(10, 1);
     const second = await world.publish(10, 2);
     await world.damage(second);
     world.show(5, 3);
 
-    const { row } = await world.run({ overDamaged: true });
+    const { row, explanation, preview } = await world.run({ overDamaged: true });
     const refused = await world.accept(row.snapshot_id);
     const accepted = await world.acceptOrRollback({
       action: "accept",
@@ -29,14 +27,16 @@ describe("a damaged head that is published over", () => {
     });
 
     expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
+    expect(explanation).toMatch(/With --over-damaged that is a restart: all 5 events count as added\.$/);
+    expect(preview).toMatchObject({ base_snapshot_id: second, added: null });
     expect(refused.error?.message).toContain(partOf(second));
     expect(accepted.row).toMatchObject({
       outcome: "PUBLISHED",
       reason: "DAMAGED_HEAD",
-      changed: 5,
-      removed: 5,
+      added: 5,
+      removed: 0,
     });
-    expect(await world.head()).toMatchObject({ action: "accept", base_snapshot_id: first });
+    expect(await world.head()).toMatchObject({ action: "accept", base_snapshot_id: null });
   });
 
   it("that is pinned is left by a rollback over it, without a request", async () => {
@@ -54,7 +54,7 @@ describe("a damaged head that is published over", () => {
       overDamaged: true,
     });
 
-    expect(row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", changed: 10 });
+    expect(row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", added: 10 });
     expect(world.details).toBe(details);
   });
 
@@ -82,31 +82,7 @@ describe("a damaged head that is published over", () => {
 
     const { row } = await world.run({ overDamaged: true, dryRun: { limit: undefined } });
 
-    expect(row).toMatchObject({ outcome: "DRY_RUN", changed: 10 });
-  });
-
-  it("that a whole one has replaced before the commit does not count any more", async () => {
-    await world.publish(10, 1);
-    const second = await world.publish(10, 2);
-    await world.damage(second);
-    world.show(10, 3);
-    let accepted = false;
-    const store = interposed(world.store, async (key) => {
-      if (accepted || !key.startsWith("changes/")) return;
-      accepted = true; // a person publishes an older snapshot in the very moment of the commit
-      const { row } = await world.acceptOrRollback({
-        action: "rollback",
-        snapshotId: world.oldest(),
-        pin: false,
-        overDamaged: true,
-      });
-      expect(row.outcome).toBe("PUBLISHED");
-    });
-
-    const { row } = await world.run({ overDamaged: true }, { store });
-
-    expect(row).toMatchObject({ outcome: "PUBLISHED", reason: null, changed: 10 });
-    expect(await world.head()).toMatchObject({ publication: "0000000004", base_snapshot_id: world.oldest() });
+    expect(row).toMatchObject({ outcome: "DRY_RUN", added: 10, changed: 0 });
   });
 
   it("is also the reason of a run that crashed once it had published", async () => {
@@ -121,17 +97,36 @@ describe("a damaged head that is published over", () => {
 });
 
 describe("--over-damaged", () => {
-  it("changes nothing where the head is whole", async () => {
-    const first = await world.publish(10, 1);
-    await world.damage(first);
-    const second = await world.publishUnder(10, 2, first);
-    world.show(11, 2);
+  it.each(["run", "accept", "rollback"] as const)(
+    "restarts with %s over a whole head too",
+    async (action) => {
+      const first = await world.publish(10, 1);
+      const second = await world.publish(10, 2);
 
-    const { row } = await world.run({ overDamaged: true });
+      const { row, explanation } =
+        action === "run"
+          ? await world.run({ overDamaged: true })
+          : await world.acceptOrRollback({
+              ...(action === "accept" ? { action, force: true } : { action, pin: true }),
+              snapshotId: first,
+              overDamaged: true,
+            });
 
-    expect(row).toMatchObject({ outcome: "PUBLISHED", reason: null, added: 1, changed: 0 });
-    expect(await world.head()).toMatchObject({ base_snapshot_id: second });
-    expect(world.log.text).not.toContain("is damaged");
+      expect(row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", added: 10, changed: 0 });
+      expect(explanation).toMatch(/^restart: all 10 events count as added\./);
+      expect(await world.head()).toMatchObject({ publication: "0000000003", base_snapshot_id: null });
+      expect(world.catalog.log(ACCOUNT).map((each) => each.base_snapshot_id)).toEqual([null, first, null]);
+      expect((await world.head())?.snapshot_id === second).toBe(false);
+    },
+  );
+
+  it("says of a held snapshot, whose head is whole, what publishing it would change", async () => {
+    const head = await world.publish(10, 1);
+    world.show(5, 2);
+
+    const { preview } = await world.run({ overDamaged: true });
+
+    expect(preview).toMatchObject({ base_snapshot_id: head, added: 0, changed: 5, removed: 5 });
   });
 
   it("changes nothing before the first publication", async () => {
