@@ -5,7 +5,7 @@ import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { type AccountStatus, type Status, status } from "../../../lambdas/job/run/status.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
-import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
+import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";

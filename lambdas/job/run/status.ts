@@ -1,7 +1,7 @@
 // What an account's warehouse says about itself: what readers see, a run under way, what is held, the last runs.
 
 import { undefinedIfDamaged } from "../errors/sync-error.ts";
-import type { FieldChanges } from "../snapshot/fields/field-profile.ts";
+import type { FieldChanges } from "../snapshot/fields/field-changes.ts";
 import type { DamagedAccount } from "../storage/known-accounts.ts";
 import { type Publication, readHead } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";

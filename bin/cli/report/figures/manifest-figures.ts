@@ -7,10 +7,9 @@ import { missingByReason } from "../../../../lambdas/job/run/record/missing-text
 import {
   type FieldChanges,
   fieldChanges,
-  type JsonType,
-  shownPointer,
-  typesOf,
-} from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
+  toldChanges,
+  typeText,
+} from "../../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { type Manifest, readManifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../../lambdas/job/storage/store.ts";
@@ -98,7 +97,10 @@ function fieldsFigure(compared: readonly ChangedFields[], fields: number | undef
       ? "in the last publication"
       : `in the last ${countText(compared.length)} publications`;
   return {
-    finding: parts.length === 0 ? `No field changed ${where}` : `Fields ${where}: ${parts.join(", ")}`,
+    finding:
+      parts.length === 0
+        ? `No field is new, gone or of another type ${where}`
+        : `Fields ${where}: ${parts.join(", ")}`,
     description: `${fields === undefined ? "Fields" : `The events have ${plural(fields, "field")}, which`} are compared between publications; names that look like data are not repeated.${more > 0 ? ` ${countText(more)} more changes are not shown.` : ""}`,
     table:
       rows.length === 0
@@ -114,26 +116,14 @@ function fieldsFigure(compared: readonly ChangedFields[], fields: number | undef
 
 type FieldRow = readonly [instant: string, what: string, field: string, type: string];
 
-function rowsOf({ published_at, added, gone, retyped }: ChangedFields): readonly FieldRow[] {
-  const instant = instantCell(published_at);
-  const texts = (types: readonly JsonType[]): string => types.join(" or ");
-  const rows = [
-    ...added.map((field) => ({ what: "new", pointer: field.pointer, type: texts(typesOf(field)) })),
-    ...gone.map((field) => ({ what: "gone", pointer: field.pointer, type: texts(typesOf(field)) })),
-    ...retyped.map(({ pointer, before, after }) => ({
-      what: "type",
-      pointer,
-      type: `${texts(before)} → ${texts(after)}`,
-    })),
-  ];
-  // Names that are not repeated make rows alike.
-  const alike = Map.groupBy(rows, ({ what, pointer, type }) =>
-    JSON.stringify([what, shownPointer(pointer), type]),
-  );
-  return [...alike.values()].flatMap((same) =>
-    same.slice(0, 1).map(({ what, pointer, type }): FieldRow => {
-      const times = same.length === 1 ? "" : `, ${countText(same.length)} times`;
-      return [instant, what + times, shownPointer(pointer), type];
-    }),
-  );
+function rowsOf({ published_at, ...changes }: ChangedFields): readonly FieldRow[] {
+  const { added, gone, retyped } = toldChanges(changes);
+  const kinds = [["gone", gone] as const, ["type", retyped] as const, ["new", added] as const];
+  return kinds
+    .flatMap(([what, fields]) => fields.map((field) => ({ what, ...field })))
+    .sort((a, b) => b.count - a.count)
+    .map(({ what, times, pointer, ...field }) => {
+      const all = times === 1 ? "" : `, ${countText(times)} fields`;
+      return [instantCell(published_at), what + all, pointer, typeText(field)];
+    });
 }

@@ -7,9 +7,8 @@ import {
   describeFieldChanges,
   type FieldChanges,
   fieldChanges,
-  shownPointer,
-  typesOf,
-} from "../../snapshot/fields/field-profile.ts";
+} from "../../snapshot/fields/field-changes.ts";
+import { shownPointer, typesOf } from "../../snapshot/fields/field-profile.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { fitsType, lifter } from "../../snapshot/rows/lifted-column.ts";
 import type { Publication } from "../../storage/publication-log.ts";

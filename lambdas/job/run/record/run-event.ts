@@ -1,7 +1,7 @@
 // The events on the bus: a run has begun, a snapshot was published or is held, a run failed, the fields of events have
 // changed.
 
-import { type FieldChanges, shownPointer, typesOf } from "../../snapshot/fields/field-profile.ts";
+import { type FieldChanges, type Told, toldChanges } from "../../snapshot/fields/field-changes.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../compare/held-snapshots.ts";
 import { errorColumns, isRun, isStranded, leftOutCount, type RunLogEntry, type Trigger } from "./run-log.ts";
@@ -129,32 +129,30 @@ export function fieldsChangedEvent(
   account: string,
   { run_id, snapshot_id, trigger }: Pick<RunLogEntry, "run_id" | "snapshot_id" | "trigger">,
   { publication, base_snapshot_id }: Publication,
-  { added, gone, retyped }: FieldChanges,
+  changes: FieldChanges,
 ): BusEvent | undefined {
+  const { added, gone, retyped } = toldChanges(changes);
   if (added.length + gone.length + retyped.length === 0) return undefined;
-  const typed = (field: FieldChanges["added"][number]): unknown => ({
-    pointer: shownPointer(field.pointer),
-    types: typesOf(field),
-  });
+  const typed = ({ pointer, types, times }: Told): unknown => ({ pointer, types, times });
   return {
     detailType: "Fields Changed",
     detail: {
       ...{ account, run_id, snapshot_id, trigger, publication, base_snapshot_id },
-      new: counted(added.map(typed)),
-      gone: counted(gone.map(typed)),
-      changed_type: counted(
-        retyped.map(({ pointer, before, after }) => ({ pointer: shownPointer(pointer), before, after })),
-      ),
+      new: counted(added, typed),
+      gone: counted(gone, typed),
+      changed_type: counted(retyped, ({ pointer, before, types, times }) => ({
+        ...{ pointer, before, after: types, times },
+      })),
     },
   };
 }
 
 /** The count is of all; of the fields as many as there is room for. */
-function counted(fields: readonly unknown[]): unknown {
+function counted(fields: readonly Told[], shown: (field: Told) => unknown): unknown {
   let bytes = 0;
-  const fitting = fields.filter((field) => {
+  const fitting = fields.map(shown).filter((field) => {
     bytes += Buffer.byteLength(JSON.stringify(field)) + 1;
     return bytes <= MAX_KIND_BYTES;
   });
-  return { count: fields.length, fields: fitting };
+  return { count: fields.reduce((sum, { times }) => sum + times, 0), fields: fitting };
 }

@@ -1,5 +1,5 @@
-// Which fields events have: every JSON Pointer below the root, in how many events, with which JSON types; how they changed
-// from one snapshot to another; and which events lack a required field.
+// Which fields events have: every JSON Pointer below the root, in how many events, with which JSON types; and which
+// events lack a required field.
 
 import * as z from "zod";
 import { redactKey } from "../../errors/shown-text.ts";
@@ -176,63 +176,12 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-interface RetypedField {
-  readonly pointer: string;
-  readonly before: readonly JsonType[];
-  readonly after: readonly JsonType[];
-}
-
-/** Each in the order of the pointers. */
-export interface FieldChanges {
-  readonly added: readonly Field[];
-  readonly gone: readonly Field[];
-  readonly retyped: readonly RetypedField[];
-}
-
-const MAX_SHOWN = 20;
-
-/** A field whose count alone changed is not among them, nor one that either profile had no room for. */
-export function fieldChanges(before: Profile, after: Profile): FieldChanges {
-  const [oldFields, newFields] = [byPointer(before), byPointer(after)];
-  const knewBefore = knows(before);
-  const knowsNow = knows(after);
-  return {
-    added: after.fields.filter(({ pointer }) => !oldFields.has(pointer) && knewBefore(pointer)),
-    gone: before.fields.filter(({ pointer }) => !newFields.has(pointer) && knowsNow(pointer)),
-    retyped: after.fields.flatMap((field) => {
-      const old = oldFields.get(field.pointer);
-      if (old === undefined) return [];
-      const change = { pointer: field.pointer, before: typesOf(old), after: typesOf(field) };
-      return change.before.join() === change.after.join() ? [] : [change];
-    }),
-  };
-}
-
-/** One line for each kind that there is, for a person. Keys that look like data are not repeated. */
-export function describeFieldChanges({ added, gone, retyped }: FieldChanges): readonly string[] {
-  const typed = (field: Field): string => `${shownPointer(field.pointer)} (${typesOf(field).join(" or ")})`;
-  return [
-    ...line("new fields: ", added, typed),
-    ...line("fields that are gone: ", gone, typed),
-    ...line(
-      "fields that changed their type: ",
-      retyped,
-      ({ pointer, before, after }) =>
-        `${shownPointer(pointer)} (from ${before.join(" or ")} to ${after.join(" or ")})`,
-    ),
-  ];
-}
-
 export function typesOf({ types }: Field): readonly JsonType[] {
   return JSON_TYPES.filter((type) => types[type] !== undefined);
 }
 
-function byPointer({ fields }: Profile): ReadonlyMap<string, Field> {
-  return new Map(fields.map((field) => [field.pointer, field]));
-}
-
 /** Whether a profile would have the field if its events did: a full one ends at its last field. */
-function knows({ fields, fields_complete }: Profile): (pointer: string) => boolean {
+export function knows({ fields, fields_complete }: Profile): (pointer: string) => boolean {
   if (fields_complete || fields.length < MAX_FIELDS) return () => true;
   const last = fields
     .map(({ pointer }) => placeOf(pointer))
@@ -242,17 +191,6 @@ function knows({ fields, fields_complete }: Profile): (pointer: string) => boole
 
 function placeOf(pointer: string): Pick<Node, "depth" | "pointer"> {
   return { pointer, depth: pointer.split("/").length - 1 };
-}
-
-function line<Item>(
-  title: string,
-  items: readonly Item[],
-  describe: (item: Item) => string,
-): readonly string[] {
-  if (items.length === 0) return [];
-  const first = items.slice(0, MAX_SHOWN).map(describe);
-  const more = items.length > MAX_SHOWN ? `, and ${items.length - MAX_SHOWN} more` : "";
-  return [`${title}${first.join(", ")}${more}`];
 }
 
 /** Keys that look like data are not repeated. */

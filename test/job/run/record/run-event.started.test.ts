@@ -32,6 +32,7 @@ const fields = (prefix: string) =>
 test("an event about very many fields is small enough, with the count of all of them", () => {
   const retyped = fields("retyped").map(({ pointer }) => ({
     pointer,
+    count: 1,
     before: ["string"] as const,
     after: ["number", "null"] as const,
   }));
@@ -50,7 +51,41 @@ test("an event about very many fields is small enough, with the count of all of 
     expect(kind.fields.length).toBeGreaterThan(100);
     expect(kind.fields.length).toBeLessThan(10_000);
   }
-  expect(added.fields[0]).toEqual({ pointer: expect.stringMatching(/\/n0$/), types: expect.any(Array) });
+  expect(added.fields[0]).toEqual({
+    pointer: expect.stringMatching(/\/n0$/),
+    types: expect.any(Array),
+    times: 1,
+  });
+});
+
+test("an event names fields that read alike once, and first those that most events have", () => {
+  const keys = ["/metrics/1", "/metrics/2"].map((pointer) => ({ pointer, count: 3, types: { number: 3 } }));
+  const region = { pointer: "/region", count: 9, types: { string: 9 } };
+  const retyped = keys.map(({ pointer, count }) => ({
+    ...{ pointer, count },
+    ...({ before: ["null"], after: ["number"] } as const),
+  }));
+
+  const event = fieldsChangedEvent("uk", PUBLISHED, publication, {
+    added: [],
+    gone: [...keys, region],
+    retyped,
+  });
+
+  expect(event?.detail).toMatchObject({
+    new: { count: 0, fields: [] },
+    gone: {
+      count: 3,
+      fields: [
+        { pointer: "/region", types: ["string"], times: 1 },
+        { pointer: "/metrics/<key>", types: ["number"], times: 2 },
+      ],
+    },
+    changed_type: {
+      count: 2,
+      fields: [{ pointer: "/metrics/<key>", before: ["null"], after: ["number"], times: 2 }],
+    },
+  });
 });
 
 test("nothing has changed: there is no event", () => {

@@ -40,9 +40,9 @@ test("a run that publishes logs what is new in the fields, one line of each kind
 
   expect(first).toEqual([]);
   expect(logged()).toEqual([
-    "info new fields: /new (object), /new/er (null) {}",
-    "info fields that are gone: /old (boolean) {}",
     "info fields that changed their type: /n (from number to string or number) {}",
+    "info fields that are gone: /old (boolean) {}",
+    "info new fields: /new (object), /new/er (null) {}",
   ]);
 });
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { describeFieldChanges, fieldChanges } from "../../../../lambdas/job/snapshot/fields/field-changes.ts";
 import {
-  describeFieldChanges,
   type Field,
   FieldProfiler,
-  fieldChanges,
   type Profile,
 } from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
 
@@ -27,9 +26,9 @@ describe("the changes of fields", () => {
       '{"a":{"b":1},"c":1}',
       '{"a":null,"d":1}',
       [
-        "new fields: /d (number)",
         "fields that are gone: /a/b (number), /c (number)",
         "fields that changed their type: /a (from object to null)",
+        "new fields: /d (number)",
       ],
     ],
   ])("from %s to %s are %j", (before, after, expected) => {
@@ -49,6 +48,28 @@ describe("the changes of fields", () => {
       expect.stringMatching(/^new fields: \/f00 \(number\), .*\/f19 \(number\), and 3 more$/),
     ]);
     expect(fieldChanges(many(0), many(23)).added).toHaveLength(23);
+  });
+
+  it("tell fields that read alike once, and first those that most events have, whatever is in many keys of a map", () => {
+    const keys = (from: number): string => Array.from({ length: 301 }, (_, n) => `"${from + n}":1`).join();
+    const before = profileOf('{"region":"a","x":1,"old":1}', '{"region":"b","x":"1"}');
+    const after = profileOf(`{"x":"1","new":1,"metrics":{${keys(0)}}}`, `{"x":"1","metrics":{"a":1}}`);
+
+    expect(described(before, after)).toEqual([
+      "fields that are gone: /region (string), /old (number)",
+      "fields that changed their type: /x (from string or number to string)",
+      "new fields: /metrics (object), /metrics/<key> (number, 301 fields), /metrics/a (number), /new (number)",
+    ]);
+  });
+
+  it("count of fields that read alike the most events of a single one, and tell others of them apart by their types", () => {
+    const before = profileOf('{"1":1,"2":1,"3":"a"}', '{"2":1,"b":1}');
+    const [few, most] = [profileOf('{"c":1}', '{"c":1}', '{"c":1}'), profileOf("{}")];
+
+    expect(described(before, most)).toEqual([
+      "fields that are gone: /<key> (number, 2 fields), /<key> (string), /b (number)",
+    ]);
+    expect(described(before, few)[0]).toBe("new fields: /c (number)");
   });
 
   it("do not repeat keys that look like data", () => {
