@@ -9,6 +9,9 @@ if (refusal === undefined) {
   const { commandLine } = await import("./cli/main.ts");
   keepHeapSmall(process.execArgv, v8.setFlagsFromString);
   process.exitCode = await commandLine(process, () => performance.now());
+  // DuckDB may work on for a minute where nothing stops it, and `exit` would wait for that; a signal does not.
+  const endNow = (): boolean => process.removeAllListeners("SIGINT").kill(process.pid, "SIGINT");
+  if (process.exitCode === 130) setTimeout(endNow, 500).unref();
 } else {
   process.stderr.write(`${refusal}\n`);
   process.exitCode = 1;

@@ -33,8 +33,7 @@ async function threeSnapshots(simulator: Simulator): Promise<World> {
   return { warehouse: join(cwd, "warehouse"), ids, command, query, run };
 }
 
-async function flip(file: string): Promise<() => Promise<void>> {
-  const bytes = await readFile(file);
+async function flip(file: string, bytes: Buffer): Promise<() => Promise<void>> {
   const flipped = Buffer.from(bytes);
   const middle = Math.floor(bytes.length / 2);
   flipped.writeUInt8(bytes.readUInt8(middle) ^ 1, middle);
@@ -52,36 +51,23 @@ const COUNTS = "SELECT snapshot_id, count(*) FROM event_snapshots GROUP BY 1 ORD
 const headOf = async (warehouse: string): Promise<string> =>
   (await readFile(join(warehouse, "views.sql"), "utf8")).split("CREATE")[0] ?? "";
 
-test("a damaged part is named instead of shown; other tables can be read; a repaired part too", async () => {
+test("a part that was cut fails with its name; a flipped bit is what check finds", async () => {
   await using simulator = await Simulator.start({ events: makeEvents(3) });
-  const { warehouse, ids, query } = await threeSnapshots(simulator);
+  const { warehouse, ids, command, query } = await threeSnapshots(simulator);
   const part = `snapshots/default/${ids[2]}/part-00000.ndjson.gz`;
-  const whole = await query("SELECT count(*) FROM events");
+  const bytes = await readFile(join(warehouse, part));
 
-  const repair = await flip(join(warehouse, part));
-  const damaged = await query("SELECT count(*) FROM events");
-  const others = await query("SELECT count(*) FROM publications JOIN event_changes USING (publication)");
-  const partial = await query(COUNTS, "--partial");
+  await writeFile(join(warehouse, part), bytes.subarray(0, bytes.length / 2));
+  const cut = await query("SELECT sum(length(event)) FROM events");
+  const repair = await flip(join(warehouse, part), bytes);
+  const checked = await command("check", ...against(simulator));
   await repair();
-  const repaired = await query("SELECT count(*) FROM events");
 
-  expect(lastJson(whole)).toMatchObject({ rows: [["5"]] });
-  expect(damaged).toMatchObject({ exitCode: 1, stdout: expect.not.stringContaining("rows") });
-  expect(damaged.stderr).toContain(`The file ${part} is damaged`);
-  expect(damaged.stderr).toContain("--over-damaged");
-  expect(lastJson(others)).toMatchObject({ rows: [["5"]] });
-  expect(lastJson(partial)).toMatchObject({
-    rows: [
-      [ids[0], "3"],
-      [ids[1], "4"],
-    ],
-  });
-  expect(partial.stderr).toMatch(
-    new RegExp(
-      `^left out: the snapshot ${ids[2]} of the account default. The file ${part} is damaged: .*\\n$`,
-    ),
-  );
-  expect(lastJson(repaired)).toMatchObject({ rows: [["5"]] });
+  expect(cut.exitCode).toBe(1);
+  expect(cut.stderr).toContain(part);
+  expect(checked.exitCode).toBe(1);
+  expect(checked.stdout + checked.stderr).toContain(`The file ${part} is damaged`);
+  expect(await query("SELECT count(*) FROM events")).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
 describe("without a file", () => {
@@ -91,19 +77,20 @@ describe("without a file", () => {
     const part = `snapshots/default/${ids[0]}/part-00000.ndjson.gz`;
     const restore = await lose(join(warehouse, part));
 
-    const refused = await query(COUNTS);
-    expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toContain(`The file ${part} is damaged: it is missing. Restore it from a backup`);
-    expect(refused.stderr).toContain(`retire ${ids[0]} --yes`);
-    expect(refused.stderr).toContain("--partial");
-    const partial = await query(COUNTS, "--partial");
-    expect(lastJson(partial)).toMatchObject({
+    const asked = await query(COUNTS);
+    expect(asked.exitCode).toBe(0);
+    expect(asked.stderr).toMatch(
+      new RegExp(
+        `^left out: the snapshot ${ids[0]} of the account default\\. The file ${part} is damaged: it is missing\\. Restore it from a backup.* retire ${ids[0]} --yes --account default --warehouse \\S+\\n$`,
+      ),
+    );
+    expect(lastJson(asked)).toMatchObject({
       rows: [
         [ids[1], "4"],
         [ids[2], "5"],
       ],
+      missing: [{ account: "default", holds: "snapshot", snapshot_id: ids[0], is_head: false }],
     });
-    expect(partial.stderr.match(/^left out: .*$/gm)).toHaveLength(1);
     for (const sql of [
       "FROM events",
       "FROM event_changes",
@@ -132,6 +119,24 @@ describe("without a file", () => {
     });
   });
 
+  test("a part of the head takes it away, and the query exits with 1", async () => {
+    await using simulator = await Simulator.start({ events: makeEvents(3) });
+    const { warehouse, ids, query } = await threeSnapshots(simulator);
+    await rm(join(warehouse, `snapshots/default/${ids[2]}/part-00000.ndjson.gz`));
+
+    const asked = await query("SELECT count(*) FROM events");
+    const file = join(warehouse, "..", "x.csv");
+    const written = await query(COUNTS, "--out", file);
+    const others = await query("SELECT count(*) FROM publications JOIN event_changes USING (publication)");
+
+    expect(asked.exitCode).toBe(1);
+    expect(asked.stderr).toContain("--over-damaged");
+    expect(lastJson(asked)).toMatchObject({ rows: [["0"]], missing: [{ is_head: true }] });
+    expect(written.exitCode).toBe(1);
+    expect(await readFile(file, "utf8")).toContain(`${ids[1]}`);
+    expect(others).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
   test("the only part of a head that was published over takes away that snapshot", async () => {
     await using simulator = await Simulator.start({ events: makeEvents(3) });
     const { warehouse, ids, query, run } = await threeSnapshots(simulator);
@@ -139,7 +144,6 @@ describe("without a file", () => {
 
     const over = await run("--over-damaged");
 
-    expect((await query(COUNTS)).exitCode).toBe(1);
     expect(lastJson(await query("SELECT count(*) FROM events"))).toMatchObject({ rows: [["5"]] });
     expect(await readRows(warehouse, COUNTS)).toEqual([
       [ids[0], "3"],
@@ -156,34 +160,28 @@ describe("without a file", () => {
     await rm(join(warehouse, folder), { recursive: true });
     const sql = "SELECT publication, count(*) FROM event_changes GROUP BY 1 ORDER BY 1";
 
-    const refused = await query(sql);
+    const asked = await query(sql);
     const history = await query("FROM event_history");
-    const partial = await query(sql, "--partial");
     await command("check", ...against(simulator));
 
-    expect(refused.stderr).toContain(`The file ${folder}/part-00000.ndjson.gz is damaged: it is missing.`);
-    expect(refused.stderr).toContain("--over-damaged");
-    expect(history.exitCode).toBe(1);
-    expect(lastJson(partial)).toMatchObject({
+    expect(asked.exitCode).toBe(0);
+    expect(asked.stderr).toContain(
+      `left out: the changes of publication 0000000002 of the account default. The file ${folder}/part-00000.ndjson.gz is damaged: it is missing.`,
+    );
+    expect(asked.stderr).toContain("--over-damaged");
+    expect(history.stderr).toBe(asked.stderr);
+    expect(lastJson(asked)).toMatchObject({
       rows: [
         ["0000000001", "3"],
         ["0000000003", "1"],
       ],
     });
-    expect(partial.stderr).toContain(
-      "left out: the changes of publication 0000000002 of the account default. ",
-    );
     expect((await query(COUNTS)).exitCode).toBe(0);
     expect(await readRows(warehouse, sql)).toEqual([
       ["0000000001", "3"],
       ["0000000003", "1"],
     ]);
     expect(await headOf(warehouse)).toContain("-- LEFT OUT: the changes of publication 0000000002 of ");
-
-    const last = `changes/default/0000000003/${ids[2]}/part-00000.ndjson.gz`;
-    await rm(join(warehouse, last));
-    const both = await query(sql);
-    expect(both.stderr).toContain(`Damaged as well: ${last}. With --partial, query shows everything else.`);
   });
 
   test("a warehouse of the version before, which has lost files, is read and healed", async () => {
@@ -194,7 +192,7 @@ describe("without a file", () => {
     await writeFile(join(warehouse, "views.sql"), views.split("-- What each account has")[0] ?? "");
     const restore = await lose(join(warehouse, `snapshots/default/${ids[1]}/_manifest.json`));
 
-    expect(lastJson(await query(COUNTS, "--partial"))).toMatchObject({
+    expect(lastJson(await query(COUNTS))).toMatchObject({
       rows: [
         [ids[0], "3"],
         [ids[2], "5"],

@@ -74,3 +74,25 @@ test("the demonstration stops with its command and leaves no file behind", async
   expect(ended.stderr).toContain("The demonstration was interrupted.");
   expect(await readdir(files)).toEqual([]);
 });
+
+test("a query that DuckDB does not stop ends within two seconds, and leaves no file", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(1) });
+  await writeCredentials(cwd, simulator);
+  await sync(["run", ...against(simulator)], { cwd });
+  const before = await readdir(cwd);
+  const query = startSync(["query", "SELECT length(repeat('x', 1500000000))", "--out", "x.csv"], { cwd });
+  while ((await readdir(cwd)).length === before.length)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+
+  const sentAtMs = performance.now();
+  query.process.kill("SIGINT");
+  const { signal, exitCode, stderr } = await query.ended;
+
+  expect(performance.now() - sentAtMs).toBeLessThan(2_000);
+  // A shell reports both as 130.
+  expect([signal, exitCode]).toEqual(signal === null ? [null, 130] : ["SIGINT", null]);
+  expect(stderr).toContain("INTERRUPTED: Stopped by SIGINT.");
+  expect(await readdir(cwd)).toEqual(before);
+});

@@ -1,10 +1,8 @@
 // The views over the tables on a laptop: typed values of the head's events, and the versions of each event.
 
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, test } from "vitest";
 import { query } from "../../bin/cli/query/query.ts";
-import { verifyTables } from "../../bin/cli/query/verify-tables.ts";
 import type { ColumnType } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { HOSTILE_VALUES } from "../job/catalog/views/hostile-values.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
@@ -111,34 +109,6 @@ it("a lifted column that is called like one of the view's own is in events only"
     ["uk", "e0", "2026-11-01", "0"],
   ]);
   expect(await rows(made, "SELECT event_day, misfits FROM events")).toEqual([["2020-01-01", "9"]]);
-});
-
-it.each(["events_typed", "event_history", 'main."events_typed"'])(
-  "a query on %s verifies the files behind it",
-  async (view) => {
-    const cwd = await temporaryDirectory();
-    await using simulator = await Simulator.start({ events: makeEvents(3) });
-    await writeCredentials(cwd, simulator);
-    const run = lastJson(await sync(["run", "--json", ...against(simulator)], { cwd }));
-    const folder = view.includes("typed") ? "snapshots/default" : "changes/default/0000000001";
-    await writeFile(join(cwd, "warehouse", folder, String(run["snapshot_id"]), "part-00000.ndjson.gz"), "x");
-
-    const { exitCode, stderr } = await sync(["query", `SELECT count(*) FROM ${view}`], { cwd });
-
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("STORE_CORRUPT")]);
-  },
-);
-
-test("verification knows the tables behind a view by any case of its name", async () => {
-  const made = await typed({}, {});
-  const { accounts } = await made.views.read();
-  const options = { store: made.store, directory: made.directory, accounts };
-  const { signal } = new AbortController();
-
-  const verified = verifyTables({ ...options, tables: new Set(["events_typed"]), signal });
-
-  await expect(verified).rejects.toMatchObject({ code: "STORE_CORRUPT" });
-  await expect(verifyTables({ ...options, tables: new Set(["others"]), signal })).resolves.toEqual([]);
 });
 
 test("a person names types once, queries values and versions, and later runs name none", async () => {

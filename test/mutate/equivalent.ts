@@ -28,6 +28,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/columns.ts",
   "lambdas/job/storage/snapshot-marks.ts",
   "lambdas/job/storage/json-object.ts",
+  "bin/cli/query/locked-duckdb.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {

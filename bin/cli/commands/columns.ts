@@ -26,7 +26,7 @@ import type { Terminal } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
 import { withDuckDB } from "../query/load-query.ts";
 import type { QueryOptions } from "../query/locked-duckdb.ts";
-import { verifyTables } from "../query/verify-tables.ts";
+import { type MissingUnit, missingUnits } from "../query/missing-units.ts";
 import { type CommandOfList, command } from "../wiring/command.ts";
 import { openLocalWarehouse } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
@@ -133,25 +133,28 @@ const columnsCommand = command({
   options: ["config", "warehouse", "json"],
   example: "columns --warehouse ./warehouse",
   execute: async (values, context) => {
-    const { stdout, signal } = context;
+    const { stdout, stderr, signal } = context;
     const inS3 =
       "columns counts the values of a warehouse on this computer. For one in S3, query events_typed in Athena.";
     const { store, views } = await openLocalWarehouse(values, context, inS3);
     const columns = await readColumns(store);
     const { query } = await withDuckDB();
-    const verify: QueryOptions["verify"] = (use) =>
-      verifyTables({ store, directory: views.directory, signal, ...use });
+    let missing: readonly MissingUnit[] = [];
+    const onTables: QueryOptions["onTables"] = async (accounts, tables) => {
+      missing = missingUnits(accounts, tables, values);
+      for (const { message } of missing) stderr.message(`left out: ${message}`);
+    };
     const counted =
-      columns.length === 0 ? [] : (await query(views, countsSql(columns), { signal, verify })).rows;
+      columns.length === 0 ? [] : (await query(views, countsSql(columns), { signal, onTables })).rows;
     const found = counted.flatMap((row) => columnsOf(row, columns));
-    if (values.json) stdout.json({ columns: found });
+    if (values.json) stdout.json({ columns: found, ...(missing.length > 0 ? { missing } : {}) });
     else if (found.length === 0)
       stdout.lines(["There are no columns of your own, or no events. discover suggests some."]);
     else
       stdout.text(
         formatTable({ columns: HEADER, rows: found.map((one) => HEADER.map((key) => text(one[key]))) }),
       );
-    return EXIT.done;
+    return missing.length > 0 ? EXIT.failed : EXIT.done;
   },
 });
 

@@ -20,13 +20,13 @@ import { oneLine } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
 import { withDuckDB } from "../query/load-query.ts";
 import type { QueryOptions } from "../query/locked-duckdb.ts";
+import { type MissingUnit, missingUnits } from "../query/missing-units.ts";
 import { writeOutFile } from "../query/out-file.ts";
 import { readSql } from "../query/read-sql.ts";
-import { verifyTables } from "../query/verify-tables.ts";
 import { type CommandOfList, command } from "../wiring/command.ts";
 import { openLocalWarehouse } from "../wiring/open-warehouse.ts";
 
-const PRINTED_OPTIONS = ["config", "warehouse", "format", "out", "full", "partial", "json"] as const;
+const PRINTED_OPTIONS = ["config", "warehouse", "format", "out", "full", "json"] as const;
 const OPTIONS = [...PRINTED_OPTIONS, "file"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
@@ -53,23 +53,27 @@ const queryCommand = command({
     const { store, views } = await openLocalWarehouse(values, context, inS3);
     const { directory } = views;
     const { queryRows, writeParquet } = await withDuckDB();
-    const onLeftOut = values.partial ? (text: string): void => stderr.message(text) : undefined;
     const statusOf = (account: string): string =>
       commandLineText(["status", "--account", account], ["config", "warehouse"], values);
+    let missing: readonly MissingUnit[] = [];
     const options: QueryOptions = {
       signal,
-      verify: async (use) => {
-        stderr.lines(await whyEmpty(store, use.accounts, use.tables, statusOf));
-        return verifyTables({ store, directory, signal, onLeftOut, ...use });
+      onTables: async (accounts, tables) => {
+        stderr.lines(await whyEmpty(store, accounts, tables, statusOf));
+        missing = missingUnits(accounts, tables, values);
+        for (const { message } of missing) stderr.message(`left out: ${message}`);
       },
       hint: (accounts, message) => fieldHint(store, accounts, message),
     };
+    const exitCode = (): number => (missing.some((unit) => unit.is_head) ? EXIT.failed : EXIT.done);
     if (values.out === undefined) {
       if (form === "parquet")
         throw new SyncError("CONFIG_INVALID", "Parquet is not text: name a file with --out.");
       const width = values.full ? undefined : stdout.width;
-      await queryRows(views, sql, options, (result) => stdout.pieces(formatResult(form, result, { width })));
-      return EXIT.done;
+      await queryRows(views, sql, options, (result) =>
+        stdout.pieces(formatResult(form, { ...result, missing }, { width })),
+      );
+      return exitCode();
     }
     const { path, replaces, written } = await writeOutFile(
       resolve(cwd, values.out),
@@ -77,11 +81,11 @@ const queryCommand = command({
       (temporary, add) =>
         form === "parquet"
           ? writeParquet(views, sql, options, temporary)
-          : queryRows(views, sql, options, (result) => addRows(add, result, form)),
+          : queryRows(views, sql, options, (result) => addRows(add, { ...result, missing }, form)),
     );
     const before = replaces ? ", in place of the file before" : "";
     stderr.lines([`${plural(written, "row")} in ${path}${before}`]);
-    return EXIT.done;
+    return exitCode();
   },
 });
 
@@ -124,7 +128,7 @@ const BY_ENDING: Readonly<Record<string, Form>> = {
 /** Returns the number of rows. */
 async function addRows(
   add: (pieces: AsyncIterable<string>) => Promise<void>,
-  { columns, batches }: ResultRows,
+  { batches, ...result }: ResultRows,
   form: Exclude<Form, "parquet">,
 ): Promise<number> {
   let count = 0;
@@ -134,7 +138,7 @@ async function addRows(
       yield rows;
     }
   }
-  await add(formatResult(form, { columns, batches: counted() }));
+  await add(formatResult(form, { ...result, batches: counted() }));
   return count;
 }
 

@@ -146,10 +146,6 @@ const START_OPTIONS = {
     },
   },
   full: flag("--full", "Cut no table to the width of the terminal"),
-  partial: flag(
-    "--partial",
-    "Leave out snapshots and changes that are damaged, and name them. See [what damage takes away](querying.md#what-damage-takes-away)",
-  ),
   all: flag(
     "--all",
     "Do this for each account of the settings file, one after the other. See [all accounts](operations.md#all-accounts)",

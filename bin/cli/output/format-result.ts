@@ -41,7 +41,7 @@ export function formatResult(
 }
 
 /** One line, also where reading fails half-way. Then the error closes it, and is thrown. */
-async function* line({ columns, batches }: ResultRows): AsyncGenerator<string> {
+async function* line({ columns, batches, missing = [] }: ResultRows): AsyncGenerator<string> {
   let before = `{"columns":${oneLine(JSON.stringify(columns))},"rows":[`;
   try {
     for await (const rows of batches) {
@@ -57,7 +57,8 @@ async function* line({ columns, batches }: ResultRows): AsyncGenerator<string> {
     }
     throw error;
   }
-  yield `${before === "," ? "" : before}]}\n`;
+  const left = missing.length === 0 ? "" : `,"missing":${oneLine(JSON.stringify(missing))}`;
+  yield `${before === "," ? "" : before}]${left}}\n`;
 }
 
 /** §2, rules 5 to 7, and a line separator of Unicode, at which some readers end a line. White space at an edge is often trimmed. */
@@ -175,6 +176,8 @@ export interface ResultRows {
   readonly columns: readonly string[];
   /** Can be read once. */
   readonly batches: AsyncIterable<readonly ResultRow[]> | Iterable<readonly ResultRow[]>;
+  /** What is not in it, because files are missing; only the line of `--json` has it. */
+  readonly missing?: readonly object[];
 }
 
 export interface TableRows {

@@ -2,14 +2,13 @@
 // extension, and of SQL only what reads.
 
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, totalmem } from "node:os";
 import { join, sep } from "node:path";
 import {
   type DuckDBConnection,
   type DuckDBExtractedStatements,
   DuckDBInstance,
   type DuckDBPreparedStatement,
-  StatementType,
 } from "@duckdb/node-api";
 import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import {
@@ -20,7 +19,7 @@ import {
 } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { VIEWS } from "../../../lambdas/job/catalog/views/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { DamagedUnit } from "../../../lambdas/job/snapshot/files/units.ts";
+import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
 import { FOLDERS, TABLES, VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { noSql } from "./read-sql.ts";
 
@@ -28,11 +27,8 @@ export type Views = Pick<DuckdbCatalog, "directory" | "read">;
 
 export interface QueryOptions {
   readonly signal?: AbortSignal;
-  /** Asked before the files of these tables are read; throws if one is damaged, or returns what to leave out. */
-  readonly verify?: (use: {
-    readonly accounts: readonly AccountLog[];
-    readonly tables: ReadonlySet<string>;
-  }) => Promise<readonly DamagedUnit[]>;
+  /** Told what will be read: of these accounts these tables, in lower case, and perhaps others. */
+  readonly onTables?: (accounts: readonly AccountLog[], tables: ReadonlySet<string>) => Promise<void>;
   /** What helps with DuckDB's message about the SQL, if anything is known. */
   readonly hint?: (accounts: readonly AccountLog[], message: string) => Promise<string | undefined>;
 }
@@ -44,14 +40,15 @@ interface PrepareOptions extends QueryOptions {
 
 /**
  * Lets `use` run what was let through. Throws `QUERY_FAILED` with what DuckDB says, and before anything runs for
- * SQL that does more than read this warehouse; the signal's reason when that aborts; what `verify` and `use` throw.
+ * SQL that does more than read this warehouse; the signal's reason at once when that aborts, while DuckDB may go on; what
+ * `onTables` and `use` throw.
  */
 export async function withPrepared<T>(
   views: Views,
   sql: string,
   {
     signal = new AbortController().signal,
-    verify = async () => [],
+    onTables = async () => undefined,
     hint = async () => undefined,
     file,
   }: PrepareOptions,
@@ -62,25 +59,11 @@ export async function withPrepared<T>(
   ) => Promise<T>,
 ): Promise<T> {
   const { sql: definitions, accounts } = await views.read();
-  return withLockedDuckDB(views.directory, file, async (connection) => {
-    const stop = (): void => connection.interrupt();
-    signal.addEventListener("abort", stop);
-    try {
-      await define(connection, definitions());
-      const hintOn = (message: string): Promise<string | undefined> => hint(accounts, message);
-      let prepared = await prepare(connection, sql, hintOn);
-      const leftOut = await verify({ accounts, tables: prepared.tables });
-      if (leftOut.length > 0) {
-        await define(connection, definitions(leftOut));
-        prepared = await prepare(connection, sql, hintOn);
-      }
-      return await use(connection, prepared.statements, signal);
-    } catch (error) {
-      signal.throwIfAborted(); // DuckDB's own word for it would look like a fault in the SQL
-      throw error;
-    } finally {
-      signal.removeEventListener("abort", stop);
-    }
+  return withLockedDuckDB({ directory: views.directory, file, signal }, async (connection) => {
+    await define(connection, definitions);
+    const prepared = await prepare(connection, sql, (message) => hint(accounts, message));
+    await onTables(accounts, prepared.tables);
+    return use(connection, prepared.statements, signal);
   });
 }
 
@@ -120,13 +103,21 @@ const NO_EXTENSIONS = {
   allow_community_extensions: "false",
 };
 
+/** Of the computer's. What needs more goes to the disk, and the rest of the computer keeps working. */
+const MEMORY_SHARE = 0.5;
+
 const { publications, runLogs, snapshots, changes } = FOLDERS;
 const TABLE_FOLDERS = [publications, runLogs, snapshots, changes].map((folder) => folder.slice(0, -1));
 
+interface LockOptions {
+  readonly directory: string;
+  readonly file: string | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** Lets `use` work with a connection. DuckDB compares real paths, so a link to a file elsewhere opens nothing. */
 async function withLockedDuckDB<T>(
-  directory: string,
-  file: string | undefined,
+  { directory, file, signal }: LockOptions,
   use: (connection: DuckDBConnection) => Promise<T>,
 ): Promise<T> {
   const folders = TABLE_FOLDERS.map((folder) => withForwardSlashes(join(directory, folder)));
@@ -139,21 +130,22 @@ async function withLockedDuckDB<T>(
   // For what does not fit into memory, values of rows: only this user may read it. Undefined where none can be made.
   const temporary = await mkdtemp(join(tmpdir(), "brand-events-sync-")).catch(() => undefined);
   const instance = await DuckDBInstance.create(":memory:", NO_EXTENSIONS);
+  const connection = await instance.connect();
   try {
-    const connection = await instance.connect();
-    try {
-      // DuckDB adds its folder for large sorts to those that are allowed, hence one of our own.
-      await connection.run(`SET temp_directory = ${literal(temporary ?? "")};
+    // DuckDB adds its folder for large sorts to those that are allowed, hence one of our own.
+    await connection.run(`SET temp_directory = ${literal(temporary ?? "")};
+SET memory_limit = '${Math.floor(totalmem() * MEMORY_SHARE)} B';
 SET allowed_directories = [${list(allowed)}];
 SET allowed_paths = [${list(files)}];
 SET enable_external_access = false;
 SET lock_configuration = true;`);
-      return await use(connection);
-    } finally {
-      connection.closeSync();
-    }
+    return await abortable(use(connection), signal);
   } finally {
-    instance.closeSync();
+    if (signal.aborted) connection.interrupt();
+    else {
+      connection.closeSync();
+      instance.closeSync();
+    }
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
   }
 }
@@ -248,14 +240,7 @@ async function prepareReadOnly(
     }
   }
   const prepared: DuckDBPreparedStatement[] = [];
-  for (let index = 0; index < statements.count; index++) {
-    const statement = await statements.prepare(index);
-    const { statementType } = statement;
-    if (statementType !== StatementType.SELECT && statementType !== StatementType.EXPLAIN) {
-      throw refused(`A statement of the kind ${StatementType[statementType]} does more than read.`);
-    }
-    prepared.push(statement);
-  }
+  for (let index = 0; index < statements.count; index++) prepared.push(await statements.prepare(index));
   return { statements: prepared, tables };
 }
 

@@ -11,7 +11,7 @@ import { eventRow, Warehouse, warehouse } from "../warehouse.ts";
 
 const NO_TABLES = {
   directory: "/no/warehouse",
-  read: async () => ({ sql: () => "", accounts: [] }),
+  read: async () => ({ sql: "", accounts: [] }),
 };
 
 describe("query", () => {
@@ -71,12 +71,11 @@ describe("query", () => {
     const seen: string[] = [];
     const sort = "SELECT current_setting('temp_directory') AS folder";
     const options = {
-      verify: async () => {
+      onTables: async () => {
         for (const name of await readdir(tmpdir())) {
           const found = name.startsWith("brand-events-sync-") && (await stat(join(tmpdir(), name)));
           if (found) seen.push(`${name} ${(found.mode & 0o777).toString(8)}`);
         }
-        return [];
       },
     };
 

@@ -4,7 +4,7 @@
 import { resolve, sep } from "node:path";
 import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
-import { type DamagedUnit, incompleteUnits, keptSnapshots, partSizes } from "../../snapshot/files/units.ts";
+import { incompleteUnits, keptSnapshots, partSizes } from "../../snapshot/files/units.ts";
 import { readColumns } from "../../snapshot/rows/table-columns.ts";
 import { SELDOM_PARSED } from "../../storage/json-object.ts";
 import { accountsIn, type DamagedAccount, orDamage } from "../../storage/known-accounts.ts";
@@ -27,8 +27,8 @@ interface DuckdbCatalogOptions {
 
 interface ReadTables {
   readonly accounts: readonly AccountLog[];
-  /** Defines the tables, without the units that lack a file, or without these. */
-  readonly sql: (leftOut?: readonly DamagedUnit[]) => string;
+  /** Defines the tables, without the units that lack a file. */
+  readonly sql: string;
 }
 
 export class DuckdbCatalog implements Catalog {
@@ -65,13 +65,9 @@ export class DuckdbCatalog implements Catalog {
       readColumns(this.#store),
       this.#hasRunLogs(),
     ]);
-    const files = { directory: this.directory, accounts, columns, hasRunLogs };
-    const incomplete = accounts.flatMap((account) => account.incomplete);
-    const lines = [LISTS, ...accounts.map(listLine), ""];
-    return {
-      accounts,
-      sql: (leftOut = incomplete) => [viewsSql({ ...files, leftOut }), ...lines].join("\n"),
-    };
+    const leftOut = accounts.flatMap((account) => account.incomplete);
+    const definitions = viewsSql({ directory: this.directory, accounts, columns, hasRunLogs, leftOut });
+    return { accounts, sql: [definitions, LISTS, ...accounts.map(listLine), ""].join("\n") };
   }
 
   /** The log is read first: the files of a publication are there before it is. */
@@ -102,7 +98,7 @@ export class DuckdbCatalog implements Catalog {
       // Read before the logs: a process that replaces it in between makes this replacement fail.
       const current = await this.#store.read(VIEWS_FILE);
       const { sql: text } = await this.#read(current, account);
-      const sql = new TextEncoder().encode(text());
+      const sql = new TextEncoder().encode(text);
       if (current && Buffer.from(current.bytes).equals(sql)) return;
       const written = current
         ? await this.#store.replace(VIEWS_FILE, sql, current.version)

@@ -46,7 +46,7 @@ describe("views.sql", () => {
     const file = await readFile(join(made.directory, "views.sql"), "utf8");
     const asWritten = {
       directory: made.directory,
-      read: async () => ({ sql: () => file, accounts: [] }),
+      read: async () => ({ sql: file, accounts: [] }),
     };
 
     expect((await query(asWritten, "SELECT event, account FROM events")).rows).toEqual([
@@ -61,9 +61,9 @@ describe("views.sql", () => {
     const folder = layout("uk").changes("0000000001", ONE);
     await made.store.create(`${folder}_lost.json`, Buffer.from("{}\n"));
 
-    const missing = (await made.views.read()).sql();
+    const missing = (await made.views.read()).sql;
     await made.store.create(layout("uk").changesPart("0000000001", ONE, 0), gzipSync("{}\n"));
-    const back = (await made.views.read()).sql();
+    const back = (await made.views.read()).sql;
 
     const name = "LEFT OUT: the changes of publication 0000000001";
     expect([missing, back].map((sql) => sql.includes(name))).toEqual([true, false]);
@@ -79,7 +79,7 @@ describe("views.sql", () => {
     });
 
     const parts = `part-${"[0-9]".repeat(5)}.ndjson.gz`;
-    expect((await views.read()).sql()).toContain(`'${made.directory}/snapshots/uk/${ONE}/${parts}'`);
+    expect((await views.read()).sql).toContain(`'${made.directory}/snapshots/uk/${ONE}/${parts}'`);
   });
 
   it("is made of logs, columns and run logs that are read at the same time", async () => {
@@ -112,7 +112,7 @@ describe("views.sql", () => {
     expect(
       (
         await query(
-          { directory: made.directory, read: async () => ({ sql: () => file, accounts: [] }) },
+          { directory: made.directory, read: async () => ({ sql: file, accounts: [] }) },
           "SELECT run_id, account FROM sync_runs",
         )
       ).rows,
@@ -121,15 +121,11 @@ describe("views.sql", () => {
 
   it("can be read twice into the same database", async () => {
     const { directory, views } = await warehouse();
-    const text = (await views.read()).sql();
+    const text = (await views.read()).sql;
 
     expect(
-      (
-        await query(
-          { directory, read: async () => ({ sql: () => text + text, accounts: [] }) },
-          "FROM events",
-        )
-      ).rows,
+      (await query({ directory, read: async () => ({ sql: text + text, accounts: [] }) }, "FROM events"))
+        .rows,
     ).toEqual([]);
   });
 

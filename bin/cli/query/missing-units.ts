@@ -1,0 +1,61 @@
+// What the tables of a query lack, because files of it are missing: the query goes on without.
+
+import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
+import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
+import { damagedHeadRemedy } from "../../../lambdas/job/errors/damaged.ts";
+import { describeUnit, folderOf } from "../../../lambdas/job/snapshot/files/units.ts";
+import type { OptionValues } from "../options/options.ts";
+import { commandLineText } from "../options/read-options.ts";
+
+export interface MissingUnit {
+  readonly account: string;
+  readonly holds: "snapshot" | "changes";
+  readonly snapshot_id: string;
+  readonly publication: string;
+  /** Whether it is the snapshot that readers see. */
+  readonly is_head: boolean;
+  /** With the file, and what to do. */
+  readonly message: string;
+}
+
+/**
+ * Also an account of whose log nothing is known any more, as one that has lost its head.
+ * @param tables names in lower case, of tables and of views over them; others are left aside
+ */
+export function missingUnits(
+  accounts: readonly AccountLog[],
+  tables: ReadonlySet<string>,
+  values: OptionValues<"config" | "warehouse">,
+): readonly MissingUnit[] {
+  const behind = tablesBehind(tables);
+  const read = UNIT_TABLES.filter((table) => behind.has(table));
+  return accounts.flatMap((of) => {
+    const { account, log, incomplete, damage } = of;
+    const head = log.at(-1)?.snapshot_id;
+    if (head === undefined) {
+      const unknown = {
+        account,
+        holds: "snapshot",
+        snapshot_id: "",
+        publication: "",
+        is_head: true,
+      } as const;
+      return damage && read.length > 0 ? [{ ...unknown, message: damage.message }] : [];
+    }
+    const shown = new Set(read.flatMap((table) => unitsOf(table, of).map(folderOf)));
+    return incomplete
+      .filter((unit) => shown.has(folderOf(unit)))
+      .map((unit) => {
+        const { holds, publication, damage: cause } = unit;
+        const { snapshot_id } = publication;
+        const is_head = holds === "snapshot" && snapshot_id === head;
+        const retire = ["retire", snapshot_id, "--yes", "--account", account];
+        const remedy =
+          holds === "snapshot" && !is_head
+            ? `Or give it up: ${commandLineText(retire, ["config", "warehouse"], values)}`
+            : damagedHeadRemedy(account);
+        const message = `${describeUnit(unit)}. ${cause.message} ${remedy}`;
+        return { account, holds, snapshot_id, publication: publication.publication, is_head, message };
+      });
+  });
+}

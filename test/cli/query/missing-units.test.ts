@@ -1,0 +1,39 @@
+// What a query says that its tables lack: the units behind the tables that it names, and nothing else.
+
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { missingUnits } from "../../../bin/cli/query/missing-units.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { eventRow, warehouse } from "../warehouse.ts";
+
+const ONE = "2026-11-21T06-00-00.000Z";
+const TWO = "2026-11-22T06-00-00.000Z";
+
+it.each([
+  [["events"], ["snapshot 2026-11-22T06-00-00.000Z true"]],
+  [["events_typed"], ["snapshot 2026-11-22T06-00-00.000Z true"]],
+  [
+    ["event_snapshots", "publications"],
+    ["snapshot 2026-11-21T06-00-00.000Z false", "snapshot 2026-11-22T06-00-00.000Z true"],
+  ],
+  [["event_changes"], ["changes 2026-11-22T06-00-00.000Z false"]],
+  [["event_history"], ["changes 2026-11-22T06-00-00.000Z false"]],
+  [["publications", "sync_runs"], []],
+  [["others"], []],
+])("%j lack %j", async (tables, expected) => {
+  const made = await warehouse();
+  await made.snapshot("uk", ONE, [eventRow("a")]);
+  await made.publish("uk", { snapshot_id: ONE, events: 1, added: 0 });
+  await made.snapshot("uk", TWO, [eventRow("a"), eventRow("b")]);
+  await made.publish("uk", { publication: "0000000002", snapshot_id: TWO, events: 2, added: 1 });
+  await rm(join(made.directory, layout("uk").part(ONE, 0)));
+  await rm(join(made.directory, layout("uk").part(TWO, 0)));
+  const { accounts } = await made.views.read();
+
+  const found = missingUnits(accounts, new Set(tables), { config: undefined, warehouse: made.directory });
+
+  expect(found.map(({ holds, snapshot_id, is_head }) => `${holds} ${snapshot_id} ${is_head}`)).toEqual(
+    expected,
+  );
+});
