@@ -3,7 +3,6 @@
 
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, type Plan, plannedTrigger } from "../snapshot/staging/plan.ts";
-import type { LogEnd } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { SnapshotFacts } from "./build/build-snapshot.ts";
 import { type CollectTask, collect, rangeCut } from "./collect/collect.ts";
@@ -140,7 +139,7 @@ async function makeSnapshot(session: RunSession, baseline: Baseline, mayAdopt: b
   const facts = new SnapshotFacts(session.settings.require);
   if (staged?.isComplete) return publishRun({ session, ...baseline, chain: staged, facts });
   const service = await session.openService();
-  const chain = staged ?? new Chain(store, await listAndPlan(session, service, end.head));
+  const chain = staged ?? new Chain(store, await listAndPlan(session, service, baseline));
   await stage(session, service, { chain, facts, known: await knownRefusals(store, end.head) });
   return publishRun({ session, ...baseline, chain, facts });
 }
@@ -149,7 +148,7 @@ async function makeSnapshot(session: RunSession, baseline: Baseline, mayAdopt: b
 async function listAndPlan(
   session: RunSession,
   service: CountingService,
-  head: LogEnd["head"],
+  { end: { head }, isRestart }: Baseline,
 ): Promise<Plan> {
   const { ports, settings, attempt } = session;
   const { store, clock, logger } = ports;
@@ -162,6 +161,7 @@ async function listAndPlan(
     run_id: attempt.runId,
     account: settings.account,
     trigger: attempt.trigger === "schedule" ? "schedule" : "manual",
+    ...(isRestart ? { restart: true } : {}),
     ...shapeOfPlan(settings),
     created_at: new Date(clock.now()).toISOString(),
     ...{ rejected, repeated, readings, unstable, events },

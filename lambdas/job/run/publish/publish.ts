@@ -38,6 +38,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const { ports, settings, attempt } = session;
   const { store, clock } = ports;
   const { account } = settings;
+  const isRestart = task.isRestart || chain.plan.header.restart === true;
   const manifest = await buildSnapshot(session, chain, facts);
   attempt.snapshotId = manifest.snapshot_id;
   attempt.counts = countsOf(manifest);
@@ -49,13 +50,13 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
     action,
     task.end,
     (head) => decide(task, manifest, head),
-    task.isRestart,
+    isRestart,
   );
   if ("later" in published) return published.later;
   if ("holding" in published) {
     await hold(store, manifest.snapshot_id, published.holding, clock.now());
     await logEmptyColumns(ports, manifest, (await readHead(store))?.snapshot_id ?? null);
-    return held(manifest, published.holding, task.isRestart);
+    return held(manifest, published.holding, isRestart);
   }
   const publication = "own" in published ? published.own : published;
   attempt.publication = publication.publication;

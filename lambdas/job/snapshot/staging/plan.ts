@@ -24,6 +24,8 @@ const HEADER = z.object({
   account: z.string(),
   /** What started the run. Absent in plans of earlier versions. */
   trigger: z.enum(["schedule", "manual"]).default("manual"),
+  /** The start was told to restart: the process that publishes may be another one, of an execution. */
+  restart: z.literal(true).optional(),
   fingerprint: z.string(),
   created_at: z.iso.datetime(),
   listed: count,

@@ -42,6 +42,22 @@ describe("a turn", () => {
     expect(world.small.details).toBe(12);
   });
 
+  test("restarts as the start was told to, over a damaged head", async () => {
+    const world = new HandOverWorld(SMALL);
+    const { row } = await world.small.run();
+    world.small.store.put(layout(ACCOUNT).part(row.snapshot_id ?? "", 0), "damaged");
+    world.small.show(12, 2);
+    world.small.clock.advance(60_000);
+    const fetched = world.small.details;
+    const ports = world.ports({ timeLeftMs: () => (world.small.details < fetched + 4 ? 900_000 : 0) });
+
+    const first = await world.small.run({ overDamaged: true }, ports);
+    const results = await world.play();
+
+    expect(first.row.outcome).toBe("HANDED_OVER");
+    expect(results.at(-1)?.row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", added: 12 });
+  });
+
   test("that meets the lease of another run is done, and changes nothing", async () => {
     const { world, arn } = await handedOver();
     const nowMs = world.small.clock.now();
