@@ -74,7 +74,7 @@ const START_OPTIONS = {
   fresh: flag("--fresh", "Start a new run instead of resuming an unfinished one"),
   overDamaged: flag(
     "--over-damaged",
-    "Publish although files that readers see are damaged. See [a damaged snapshot](operations.md#a-damaged-snapshot)",
+    "Restart: publish although files that readers see are damaged; all events count as added. See [a damaged snapshot](operations.md#a-damaged-snapshot)",
   ),
   deep: flag("--deep", "Verify the checksums of everything that is kept, not only of what readers see"),
   force: flag("--force", "Accept a snapshot even if it is older than the one that readers see"),
