@@ -1,10 +1,10 @@
 // A publication: numbered without gaps, what readers then see, what changed, and whether it was allowed.
 
 import type { ObjectChange } from "../warehouse/objects.ts";
-import { isDamaged, wasDamaged } from "./check-damage.ts";
 import { checkColumns } from "./check-files.ts";
 import { checkRefusals, noteKnown } from "./check-refusals.ts";
 import { checkRemoval } from "./check-removal.ts";
+import { checkBase } from "./check-restart.ts";
 import { wrongIn } from "./lead-to.ts";
 import type { Model } from "./model.ts";
 import type { SeenChange, SeenPublication, SeenRow } from "./reader.ts";
@@ -45,30 +45,6 @@ function checkCounting(model: Model, key: string, own: SeenPublication, by: stri
   if (own.action === "run") checkRun(model, own, log.slice(0, -1), rows);
   else checkDecision(model, own, log.slice(0, -1), by);
   for (const facts of model.processes.values()) if (!facts.isOver) noteKnown(model, facts);
-}
-
-/** The head; or, where that is damaged and a person says so, or changes are lost, an older one that is whole. */
-function checkBase(
-  model: Model,
-  { publication, snapshot_id: snapshotId, base_snapshot_id: base }: SeenPublication,
-  earlier: readonly SeenPublication[],
-  by: string,
-): void {
-  const head = earlier.at(-1)?.snapshot_id;
-  const command = model.processes.get(by)?.start.command;
-  const isOverDamaged = command !== undefined && "overDamaged" in command && command.overDamaged === true;
-  if (isDamaged(model, snapshotId)) model.fail(`${publication} publishes ${snapshotId}, which is damaged`);
-  if (base === (head ?? null)) {
-    if (head !== undefined && isDamaged(model, head))
-      model.fail(`${publication} is compared with ${head}, which is damaged`);
-    return;
-  }
-  const hasReason = model.hasLost || (isOverDamaged && head !== undefined && wasDamaged(model, head));
-  if (!hasReason) model.fail(`the base of ${publication} is ${base}, and the head was ${head}`);
-  if (base === null) return;
-  if (!earlier.some(({ snapshot_id }) => snapshot_id === base))
-    model.fail(`the base of ${publication} is ${base}, which was never published`);
-  if (isDamaged(model, base)) model.fail(`the base of ${publication} is ${base}, which is damaged`);
 }
 
 /** The rows of the base, with the changes, are the rows now. */

@@ -18,6 +18,7 @@ import { checkEnd, checkOutcome } from "./check-outcomes.ts";
 import { checkPublication } from "./check-publication.ts";
 import { noteKnown, noteRefusal, type Refusal } from "./check-refusals.ts";
 import { isCutOff, isRemoved } from "./check-removal.ts";
+import { checkChangesShown, checkSnapshotCheck, noteRestart } from "./check-restart.ts";
 import { checkSnapshot } from "./check-snapshot.ts";
 import { checkParts, checkRecord, checkRowsDeleted } from "./check-staged.ts";
 import { checkUploads } from "./check-uploads.ts";
@@ -54,8 +55,8 @@ export class Model implements RequestObserver, PartitionObserver {
   /** Of each publication that ever counted its action and its run. */
   readonly published = new Set<string>();
   readonly heads: Heads;
-  /** Changes were given up as lost. */
-  hasLost = false;
+  /** The runs whose plan says that they restart. */
+  readonly restarts = new Set<string>();
   /** When a snapshot was marked as retired; what became the head meanwhile loses its mark again. */
   readonly retiredAtMs = new Map<string, number>();
   /** The place in the log of what readers see; undefined where they have seen nothing. */
@@ -148,6 +149,8 @@ export class Model implements RequestObserver, PartitionObserver {
     this.#check(() => {
       checkEnd(this, process, ended);
       checkFound(this, facts, ended);
+      checkChangesShown(this, facts, ended);
+      checkSnapshotCheck(this, facts, ended);
       checkUploads(this, process);
       if (!error?.isRetryable) checkTakenOut(this, facts);
     });
@@ -230,7 +233,10 @@ export class Model implements RequestObserver, PartitionObserver {
       }
       default:
         this.#stagedChanged(change, id, file);
-        if (file === "plan.ndjson.gz" && isNew) notePlan(this, id, by);
+        if (file === "plan.ndjson.gz" && isNew) {
+          notePlan(this, id, by);
+          noteRestart(this, id, by);
+        }
         if (isNew && /^(?:plan|record-)/.test(file)) checkFormat(this, id, by);
         if (file !== "outcome.json") break;
         this.outcomesAtMs.set(id, this.world.timeline.nowMs);
@@ -251,8 +257,7 @@ export class Model implements RequestObserver, PartitionObserver {
       if (file.startsWith("rows-") && after === undefined) checkRowsDeleted(this, id, change);
       // `check` tries whether it may write, and deletes.
       else if (!id.startsWith("check-")) this.fail(`${key} is changed`);
-    } else if (key.endsWith("/_lost.json")) this.hasLost = true;
-    else if (file.startsWith("rows-")) this.rowsBy.set(key, by);
+    } else if (file.startsWith("rows-")) this.rowsBy.set(key, by);
     else if (file.startsWith("record-") && !isCutOff(this, id)) checkRecord(this, id, change);
   }
 

@@ -13,6 +13,8 @@ const WHERE = [
   "snapshots/",
   "_manifest.json",
   "changes/",
+  "changes/",
+  "changes/",
   "views.sql",
   "rows-",
   "record-",
@@ -65,10 +67,12 @@ export function drawDamage(chance: Chance, account: string, afterMs: number): re
     start(run()),
     ...both(),
     start(command()),
+    start({ name: "check", deep: chance.is(0.5) }),
     grows(),
     start(command()),
     ...both(),
     start(run()),
+    start({ name: "check", deep: chance.is(0.5) }),
   ];
 }
 

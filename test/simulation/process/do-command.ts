@@ -1,6 +1,7 @@
 // Does one command with a real job, and says how it ended.
 
 import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { Check } from "../../../lambdas/job/run/check.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { Change } from "../../../lambdas/job/snapshot/rows/diff-rows.ts";
@@ -16,6 +17,8 @@ export interface Ended {
   readonly result?: RunResult;
   /** What it threw. */
   readonly error?: SyncError;
+  /** Of `check`. */
+  readonly checks?: readonly Check[];
   readonly verified?: Readonly<Record<"same" | "changed" | "gone", number>>;
   readonly diff?: { readonly a: string; readonly b: string | null; readonly changes: readonly Change[] };
   /** Not an error of ours: a defect. */
@@ -89,7 +92,7 @@ async function work(
     case "check": {
       const checks = await job.check(ports, settings, { deep: command.deep });
       const bad = checks.filter(({ ok }) => !ok).map(({ name, code }) => `${name} ${code}`);
-      return { text: bad.length === 0 ? "all well" : bad.join(", "), isFailure: false };
+      return { text: bad.length === 0 ? "all well" : bad.join(", "), isFailure: false, checks };
     }
     case "remove": {
       const removed = await job.removeAccount(ports);
