@@ -70,8 +70,8 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "after a lost race all events count as added",
     file: "run/publish/commit.ts",
-    from: "const base = await baseOf(head);",
-    to: "const base = lost === undefined ? await baseOf(head) : null;",
+    from: "const base = isRestart ? null : (head?.snapshot_id ?? null);",
+    to: "const base = isRestart || lost !== undefined ? null : (head?.snapshot_id ?? null);",
   },
   {
     name: "an error that a retry can fix finishes the run",
