@@ -84,6 +84,6 @@ test("check prints the commands that make it content with older snapshots that l
   expect(commands.map(([, snapshotId]) => snapshotId)).toEqual(older);
   expect(content.exitCode).toBe(0);
   expect(content.stdout).toMatch(
-    new RegExp(`ok {6}snapshot {2}The file ${changes} .* before the last restart, and counts no more\\.`),
+    new RegExp(`ok {6}snapshot {2}Damaged, but before the last restart, so it counts no more: ${changes}\\.`),
   );
 }, 60_000);

@@ -271,7 +271,7 @@ function tellDamage(
 ): void {
   const past = found.filter(({ cure }) => cure === "past");
   const counting = found.filter(({ cure }) => cure !== "past");
-  const pastText = past.length === 0 ? [] : [`${damageOf(past).message} ${PAST}`];
+  const pastText = past.length === 0 ? [] : [`${PAST} ${keysOf(past)}.`];
   if (counting.length === 0) {
     for (const text of pastText) options.warn(text);
     return;
@@ -288,7 +288,7 @@ function tellDamage(
   throw new SyncError(code, [message, ...remedies].join(" "), { fields });
 }
 
-const PAST = "That lies before the last restart, and counts no more.";
+const PAST = "Damaged, but before the last restart, so it counts no more:";
 const RETIRE = "Without a backup, take each older snapshot that is damaged out of the tables:";
 
 function damageOf(found: readonly Damage[]): SyncError {
@@ -297,12 +297,16 @@ function damageOf(found: readonly Damage[]): SyncError {
 }
 
 function severalDamaged(found: readonly Damage[]): SyncError {
-  const keys = found.map(({ error }) => String(error.fields["key"]));
-  const named = keys.slice(0, MAX_NAMED).join(", ");
-  const more = keys.length > MAX_NAMED ? `, and ${keys.length - MAX_NAMED} more` : "";
+  const keys = found.map(({ error }) => error.fields["key"]);
   return new SyncError(
     "STORE_CORRUPT",
-    `${keys.length} files are damaged: ${named}${more}. Restore them from a backup or from older versions of them.`,
+    `${keys.length} files are damaged: ${keysOf(found)}. Restore them from a backup or from older versions of them.`,
     { fields: { keys: keys.join(",") } },
   );
+}
+
+/** The first of them. */
+function keysOf(found: readonly Damage[]): string {
+  const named = found.slice(0, MAX_NAMED).map(({ error }) => error.fields["key"]);
+  return [...named, ...(found.length > MAX_NAMED ? [`and ${found.length - MAX_NAMED} more`] : [])].join(", ");
 }

@@ -39,7 +39,7 @@ async function flipByte(key: string): Promise<void> {
 }
 
 const RESTART = "Or restart: start a run with --over-damaged";
-const PAST = "That lies before the last restart, and counts no more.";
+const PAST = "Damaged, but before the last restart, so it counts no more:";
 
 /** Of the publication of this place in the log. */
 function changesPart(index: number, snapshotIds: readonly string[]): string {
@@ -245,9 +245,7 @@ describe("the line snapshot of check", () => {
       expect(lines[0]?.remedy).toContain(key);
       const after = await snapshotLine();
       expect(after).toMatchObject({ ok: true, code: null });
-      expect(after?.remedy).toBe(
-        `The file ${key} is damaged: it is missing. ${RESTORE} That lies before the last restart, and counts no more.`,
-      );
+      expect(after?.remedy).toBe(`${PAST} ${key}.`);
     });
 
     it("that are flipped is ok, and fails when it is asked for everything, until a restart", async () => {
@@ -269,7 +267,9 @@ describe("the line snapshot of check", () => {
 
       expect(line).toMatchObject({ ok: false });
       expect(line?.remedy).toMatch(/^The file changes[/]uk[/]0000000003[/]/);
-      expect(line?.remedy).toMatch(/2 files are damaged: changes[/]uk[/]0000000001[/].*no more\.$/);
+      expect(line?.remedy).toMatch(
+        / it counts no more: changes[/]uk[/]0000000001[/].*, changes[/]uk[/]0000000002[/].*[.]$/,
+      );
     });
 
     it("counts from a publication that is compared with an older snapshot, as an earlier version has made it", async () => {

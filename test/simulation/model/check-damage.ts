@@ -15,11 +15,6 @@ export function isDamaged({ world, reader }: Model, snapshotId: string): boolean
   return world.objects.damaged.some((key) => key.startsWith(folder) && isNeeded(key));
 }
 
-export function wasDamaged({ world, reader }: Model, snapshotId: string): boolean {
-  const folder = reader.snapshotFolder(snapshotId);
-  return [...world.objects.everDamaged].some((key) => key.startsWith(folder) && isNeeded(key));
-}
-
 /** Anything of the account, or of the whole warehouse: then its tables may stay as they were, or lack what is damaged. */
 export function hasDamage({ world, account }: Model): boolean {
   return [...world.objects.everDamaged].some((key) => (key.split("/")[1] ?? account.name) === account.name);
