@@ -55,28 +55,27 @@ export async function* mapOrdered<Item, Result>(
     new Promise((resolve) => {
       wake = resolve;
     });
-  /** What is under way ends by itself, also what has no place. */
-  const abort = (reason?: unknown): void => {
-    stop.abort(reason);
-    for (const admit of returning.splice(0)) admit();
-  };
   const fail = (error: unknown): void => {
     failure ??= { error };
-    abort();
+    stop.abort();
     wake();
   };
   const takePlace = (): void => {
     aside -= 1;
     running += 1;
   };
+  const leavePlace = (): void => {
+    running -= 1;
+    returning.shift()?.();
+    pump();
+  };
   const stepAside: StepAside = async (wait) => {
     aside += 1;
-    running -= 1;
-    pump();
+    leavePlace();
     try {
       await wait();
     } finally {
-      if (running < concurrency || stop.signal.aborted) takePlace();
+      if (running < concurrency) takePlace();
       else
         await new Promise<void>((resolve) => {
           returning.push(() => {
@@ -96,9 +95,7 @@ export async function* mapOrdered<Item, Result>(
     } catch (error) {
       fail(error);
     }
-    running -= 1;
-    returning.shift()?.();
-    pump();
+    leavePlace();
     wake();
   };
   const hasRoom = (): boolean =>
@@ -121,7 +118,7 @@ export async function* mapOrdered<Item, Result>(
     }
   };
   const onAbort = (): void => {
-    abort(signal.reason);
+    stop.abort(signal.reason);
     fail(signal.reason);
   };
   signal.addEventListener("abort", onAbort, { once: true });
@@ -146,7 +143,7 @@ export async function* mapOrdered<Item, Result>(
   } finally {
     signal.removeEventListener("abort", onAbort);
     exhausted = true;
-    abort();
+    stop.abort();
     while (running + aside > 0) await change();
   }
 }

@@ -291,6 +291,30 @@ describe("an item that steps aside", () => {
     expect(order).toEqual(["0", "1", "2", "1 again", "0 again", "3", "4"]);
   });
 
+  test("goes on before any item that is not begun, also where another one steps aside", async () => {
+    const busy = Promise.withResolvers<void>();
+    const work = async (
+      item: number,
+      signal: AbortSignal,
+      place: number,
+      stepAside: StepAside,
+    ): Promise<number> => {
+      if (item === 1) await busy.promise;
+      return stepping([0, 1])(item, signal, place, stepAside);
+    };
+    const results = Array.fromAsync(mapOrdered(Array(3).keys(), work, oneAtOnce));
+
+    await expect.poll(() => goOn.has(0)).toBe(true);
+    goOn.get(0)?.();
+    await delay(2);
+    busy.resolve();
+    await expect.poll(() => goOn.has(1)).toBe(true);
+    goOn.get(1)?.();
+    await results;
+
+    expect(order.slice(0, 3)).toEqual(["0", "1", "0 again"]);
+  });
+
   test("needs a place to go on: no more than N are worked on at once", async () => {
     let running = 0;
     let most = 0;

@@ -160,20 +160,21 @@ describe("a refusal that is news", () => {
     expect(askedMs).toEqual([0]);
   });
 
-  test("is told once, and again where a run waits much longer", async () => {
+  test("is told once, and again where a run waits twice as long", async () => {
     const refusals = refusalsOf();
     const answers = [
       ask(refusals, [GONE, EVENT]),
       ask(refusals, [GONE, EVENT], "b"),
-      ask(refusals, [{ ...FORBIDDEN, retryAfterMs: 10 * MINUTE_MS }, EVENT], "c"),
+      ask(refusals, [{ ...FORBIDDEN, retryAfterMs: 9 * SECOND_MS }, EVENT], "c"),
+      ask(refusals, [{ ...FORBIDDEN, retryAfterMs: 10 * SECOND_MS }, EVENT], "d"),
     ];
 
-    await pass(10 * MINUTE_MS);
+    await pass(10 * SECOND_MS);
     await Promise.all(answers);
 
     expect(log.lines).toEqual([
       "info the service refuses the details of an event (403, 404 or 410); before such an event is left out, it is asked for once more, in 5 s {}",
-      "info the service refuses the details of an event (403, 404 or 410); before such an event is left out, it is asked for once more, in 10 min {}",
+      "info the service refuses the details of an event (403, 404 or 410); before such an event is left out, it is asked for once more, in 10 s {}",
     ]);
   });
 });
@@ -196,7 +197,7 @@ describe("once the snapshot will be held for what is missing", () => {
     ];
     await nextTurn();
 
-    for (let n = 0; n < 6; n += 1) refusals.count("gone");
+    for (let n = 0; n < 8; n += 1) refusals.count("gone");
 
     expect((await Promise.all(waiting)).map((detail) => "reason" in detail && detail.reason)).toEqual([
       "gone",
@@ -226,6 +227,7 @@ describe("once the snapshot will be held for what is missing", () => {
     { given: { accepted }, counts: { forbidden: 35 }, asks: "again" },
     { given: { accepted }, counts: { forbidden: 36 }, asks: "once" },
     { given: { accepted }, counts: { gone: 6 }, asks: "once" },
+    { given: { accepted: { ...accepted, gone: 30, forbidden: 0 } }, counts: { gone: 35 }, asks: "again" },
     { given: allowing, counts: { gone: 20 }, asks: "again" },
     { given: allowing, counts: { gone: 21 }, asks: "once" },
     { given: { listed: 4 }, counts: { gone: 1 }, asks: "once" },

@@ -44,33 +44,10 @@ function namesToken(text: string): boolean {
 }
 
 /** Members with a code, or a title of a few words. */
-const CODES: ReadonlySet<string> = new Set([
-  "code",
-  "error",
-  "errorcode",
-  "errorkey",
-  "errorname",
-  "errors",
-  "errorstatus",
-  "errortype",
-  "faultcode",
-  "key",
-  "name",
-  "reason",
-  "status",
-  "suberror",
-  "title",
-  "type",
-]);
+const CODES =
+  /^(?:error|fault)?code$|^errors?$|^error(?:key|name|status|type)$|^suberror$|^(?:key|name|reason|status|title|type)$/;
 /** Members for people, which hold a code at some providers. */
-const TEXTS: ReadonlySet<string> = new Set([
-  "description",
-  "detail",
-  "errordescription",
-  "errormessage",
-  "message",
-  "msg",
-]);
+const TEXTS = /^(?:error)?(?:description|message)$|^(?:detail|msg)$/;
 /** Members that name the parameter which the code beside them is about. */
 const FIELDS = ["field", "param", "parameter"];
 
@@ -96,8 +73,8 @@ function invalidField(field: unknown, code: unknown): readonly string[] {
 }
 
 function isCode(text: string, member: string): boolean {
-  if (isWords(text)) return CODES.has(member) && text.length <= MAX_TITLE_CHARS;
-  return (CODES.has(member) || TEXTS.has(member)) && text.length <= MAX_CHARS;
+  if (isWords(text)) return CODES.test(member) && text.length <= MAX_TITLE_CHARS;
+  return (CODES.test(member) || TEXTS.test(member)) && text.length <= MAX_CHARS;
 }
 
 function isWords(text: string): boolean {
