@@ -64,7 +64,7 @@ test("an unfinished run that is not continued is named, with the options that co
   const resumed = await sync(["run", ...shellWords(named), ...options], { cwd });
 
   expect(stopped.exitCode).toBe(130);
-  expect(other.stderr).toContain(" has other columns; run --lift ");
+  expect(other.stderr).toContain(" has other settings that shape rows; run --lift ");
   expect(old.stderr).toContain("older than --resume-within");
   expect(resumed.stderr).toMatch(/continues \S+Z, \d+ of 12 done/);
 });

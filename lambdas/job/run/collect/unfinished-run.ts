@@ -115,7 +115,7 @@ async function findAdoptable(
   return undefined;
 }
 
-/** `continues nothing: the run … has other columns; run --lift brand=/brand continues its 120 of 500 events`. */
+/** `continues nothing: the run … has other settings that shape rows; run --lift brand=/brand continues its 120 of 500 events`. */
 async function whyPassedOver(
   store: AccountStore,
   { plan, files, isOld }: PassedOver,
@@ -127,29 +127,26 @@ async function whyPassedOver(
   if (isOld) {
     return `continues nothing: the last progress of the run ${runId} is older than --resume-within (${settings.resumeWithinMinutes} minutes); with more minutes a run continues ${its}`;
   }
-  const others = shape === undefined ? [] : differences(shape, shapeOf(settings));
-  const what = others.map(([name]) => name).join(" and ") || "other settings that shape rows";
-  const remedy =
-    others.length === 0 ? "a run with its settings" : `run ${others.map(([, how]) => how).join(" ")}`;
-  return `continues nothing: the run ${runId} has ${what}; ${remedy} continues ${its}`;
+  const options = shape === undefined ? [] : optionsOf(shape, shapeOf(settings));
+  const remedy = options.length === 0 ? "a run with its settings" : `run ${options.join(" ")}`;
+  return `continues nothing: the run ${runId} has other settings that shape rows; ${remedy} continues ${its}`;
 }
 
 const SHAPING = [
-  ["another address", "--base-url", "base_url"],
-  ["another filter", "--is-listed", "is_listed"],
-  ["another list pointer", "--list-pointer", "list_pointer"],
-  ["another way to the next page", "--next-page", "next_page"],
-  ["another detail pointer", "--detail-pointer", "detail_pointer"],
-  ["other columns", "--lift", "lift"],
+  ["--base-url", "base_url"],
+  ["--is-listed", "is_listed"],
+  ["--list-pointer", "list_pointer"],
+  ["--next-page", "next_page"],
+  ["--detail-pointer", "detail_pointer"],
+  ["--lift", "lift"],
 ] as const;
 
-/** What the plan has otherwise, and the option that would give it again. */
-function differences(planned: Shape, now: Shape): readonly (readonly [what: string, how: string])[] {
-  return SHAPING.flatMap(([what, flag, key]) => {
+/** The options that would give again what the plan has otherwise. */
+function optionsOf(planned: Shape, now: Shape): readonly string[] {
+  return SHAPING.flatMap(([flag, key]) => {
     const before = [planned[key] ?? []].flat();
     if (before.join("\n") === [now[key] ?? []].flat().join("\n")) return [];
-    const options = before.map((value) => `${flag} ${shellWord(value)}`);
-    return [[what, options.join(" ") || `without ${flag}`] as const];
+    return before.length === 0 ? [`without ${flag}`] : before.map((value) => `${flag} ${shellWord(value)}`);
   });
 }
 

@@ -113,9 +113,9 @@ async function logInWith(
     throw refused(url, response, askedWaitMs(response, options.clock.now(), options.sender.limitWindowMs));
   const cookies = new SessionCookies(options.baseUrl, options.clock);
   cookies.keep(response.headers.get("set-cookie") ?? []);
-  if (cookies.refused > 0) throw unusable(url, response, true);
+  if (cookies.refused > 0) throw unusable(url, response, TOO_MANY_COOKIES);
   if (Object.keys(cookies.headers(endpoint(options.baseUrl, "/v1/events"))).length === 0)
-    throw unusable(url, response, false);
+    throw unusable(url, response, NO_COOKIE);
   options.logger.info("logged in");
   // The connection is free only when the event loop has turned: before that, the next request would open another one.
   await setImmediate();
@@ -178,21 +178,17 @@ function refused(url: URL, response: HttpResponse, waitMs: number | undefined): 
   }
 }
 
+// Any of too many may be the session. Cookies of later responses that do not fit are ignored.
+const TOO_MANY_COOKIES = `which are more than a session may have (${MAX_COOKIES}, and ${MAX_COOKIE_CHARS / 1_024} KB in all)`;
+const NO_COOKIE = "none of which is valid for the service's events (path, domain, expiry or form)";
+
 /** A response that logs in, but gives no session that can be used. */
-function unusable(url: URL, { status, headers }: HttpResponse, isTooMuch: boolean): SyncError {
+function unusable(url: URL, { status, headers }: HttpResponse, why: string): SyncError {
   const cookies = headers.get("set-cookie")?.length ?? 0;
-  const what =
-    cookies === 0
-      ? "set no cookie"
-      : `set ${cookies} cookies, none of which is valid for the service's events (path, domain, expiry or form)`;
-  // Any of too many may be the session. Cookies of later responses that do not fit are ignored.
-  const problem = isTooMuch
-    ? `${cookies} cookies. That is more than a session may have (${MAX_COOKIES}, and ` +
-      `${MAX_COOKIE_CHARS / 1_024} KB in all). Check that --base-url is the service itself and not a proxy or web page; ` +
-      "if it is right, ask the service's operator."
-    : `status ${status} but ${what}, so there is no session. Check that --base-url is ` +
-      "the service itself and no proxy or web page, and that this machine's clock is right.";
-  return new SyncError("UNEXPECTED_RESPONSE", `The login was answered with ${problem}`, {
-    fields: { request: requestName("POST", url), status, cookies },
-  });
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `The login was answered with status ${status} and ${cookies} cookies, ${why}. Check that --base-url is the service ` +
+      "itself and not a proxy or web page, and that this machine's clock is right; if so, ask the service's operator.",
+    { fields: { request: requestName("POST", url), status, cookies } },
+  );
 }

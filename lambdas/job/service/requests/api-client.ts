@@ -2,18 +2,18 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Address, HttpResponse } from "../http/transport.ts";
+import { type Address, type HttpResponse, NoResponse, TIMED_OUT } from "../http/transport.ts";
 import type { RequestKind } from "../rate-limit/rate-limiter.ts";
 import type { Authenticator, Authorization } from "./authenticator.ts";
 import {
   attemptsExhausted,
   BadStatus,
-  isFailure,
+  type Failure,
   isThrottled,
-  isTimeOut,
   NotJson,
   redirected,
   requestName,
+  UnusableBody,
   unusableBody,
 } from "./failure.ts";
 import { askedWaitMs, statusClass } from "./retry.ts";
@@ -125,6 +125,15 @@ export class ApiClient {
         return request.refused(status, waitMs());
     }
   }
+}
+
+function isFailure(error: unknown): error is Failure {
+  return error instanceof NoResponse || error instanceof UnusableBody || error instanceof BadStatus;
+}
+
+function isTimeOut(failure: Failure): boolean {
+  if (failure.kind === "no-response") return failure.reason === TIMED_OUT;
+  return failure.kind === "body" && failure.cutBy === TIMED_OUT;
 }
 
 function readBody<T>(request: ApiRequest<T>, response: HttpResponse): T {

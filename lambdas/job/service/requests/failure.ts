@@ -3,7 +3,7 @@
 import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import { parseUrl } from "../../network/hosts.ts";
 import { encodingsIn } from "../http/content-encoding.ts";
-import { type Address, type HttpResponse, NoResponse, TIMED_OUT } from "../http/transport.ts";
+import type { Address, HttpResponse, NoResponse } from "../http/transport.ts";
 import { type AddressOption, connectionRemedy, type FailedRequest, peerOf } from "./connection-problem.ts";
 
 /** A retry may succeed. */
@@ -60,17 +60,8 @@ export class BadStatus extends Error {
   }
 }
 
-export function isFailure(error: unknown): error is Failure {
-  return error instanceof NoResponse || error instanceof UnusableBody || error instanceof BadStatus;
-}
-
 export function isThrottled(failure: Failure): boolean {
   return failure.kind === "status" && failure.status === 429;
-}
-
-export function isTimeOut(failure: Failure): boolean {
-  if (failure.kind === "no-response") return failure.reason === TIMED_OUT;
-  return failure.kind === "body" && failure.cutBy === TIMED_OUT;
 }
 
 /** The name of a request in messages and logs: without the query, which may hold more than the path. */

@@ -165,7 +165,7 @@ describe("the login", () => {
     [status(500), "SERVICE_UNAVAILABLE", "status 500"],
     [status(503, { "retry-after": "1" }), "SERVICE_UNAVAILABLE", "status 503"],
     [status(408), "SERVICE_UNAVAILABLE", "status 408"],
-    [{ kind: "html" }, "UNEXPECTED_RESPONSE", "set no cookie"],
+    [{ kind: "html" }, "UNEXPECTED_RESPONSE", "status 200 and 0 cookies, none of which is valid"],
   ] satisfies readonly (readonly [Fault, string, string])[])(
     "%j ends with %s: %s",
     async (fault, code, text) => {
@@ -248,7 +248,7 @@ describe("session cookies", () => {
 
     expect(error).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining("set 2 cookies"),
+      message: expect.stringContaining("2 cookies, none of which is valid"),
     });
     for (const secret of secrets) expect(said(error, connection.log)).not.toContain(secret);
   });
@@ -309,7 +309,7 @@ describe("session cookies", () => {
       expect(await errorOf(list)).toMatchObject({
         code: "UNEXPECTED_RESPONSE",
         message: expect.stringContaining(
-          `${text}. That is more than a session may have (50, and 16 KB in all)`,
+          `${text}, which are more than a session may have (50, and 16 KB in all)`,
         ),
       });
     }

@@ -53,16 +53,14 @@ interface FailedAnswer {
 }
 
 /** The kinds of refusal that RFC 6749 §5.2 names. */
-const REFUSALS = [
+const REFUSALS: ReadonlySet<unknown> = new Set([
   "invalid_request",
   "invalid_client",
   "invalid_grant",
   "unauthorized_client",
   "unsupported_grant_type",
   "invalid_scope",
-] as const;
-
-type Refusal = (typeof REFUSALS)[number];
+]);
 
 const BODY_CAP_BYTES = 65_536;
 
@@ -135,7 +133,7 @@ export class TokenEndpoint {
       case "refused":
         return isOver(status, members, sent.hasWorked)
           ? { kind: "over", status }
-          : this.#refused(status, refusalOf(members));
+          : this.#refused(status, members?.["error"]);
       case "redirect":
         return { kind: "other", error: () => redirected(request, this.url, response, "--auth-url") };
     }
@@ -158,16 +156,13 @@ export class TokenEndpoint {
       ...this.#unusable(`a body that ${problem}`),
       refreshToken,
     });
-    if (access_token === undefined) return unusable("has no access_token");
-    if (!isToken(access_token)) return unusable("has an access_token that cannot be sent in a header");
-    if (token_type === undefined) return unusable("has no token_type");
+    if (!isToken(access_token)) return unusable("has no access_token that can be sent in a header");
     if (typeof token_type !== "string" || token_type.toLowerCase() !== "bearer")
-      return unusable('has a token_type that is not "Bearer"');
-    if ((refresh_token ?? "") !== "" && refreshToken === undefined)
-      return unusable("has a refresh_token that cannot be used");
+      return unusable('has no token_type "Bearer"');
     // RFC 6749 §6: without a new refresh token the old one stays valid.
-    const next = refreshToken ?? sent.refresh_token;
-    if (next === undefined) return unusable("has no refresh_token, without which no run works unattended");
+    const next = refreshToken ?? ((refresh_token ?? "") === "" ? sent.refresh_token : undefined);
+    if (next === undefined)
+      return unusable("has no refresh_token that can be used, without which no run works unattended");
     const lifetime = seconds(expires_in);
     const tokens: OAuthTokens = {
       format: 1,
@@ -182,12 +177,13 @@ export class TokenEndpoint {
     return { kind: "tokens", tokens };
   }
 
-  #refused(status: number, refusal: Refusal | undefined): TokenAnswer {
+  #refused(status: number, error: unknown): TokenAnswer {
     // RFC 6749 §5.2: a client that is not authenticated may get 401 instead of 400.
-    const named = refusal ?? (status === 401 ? "invalid_client" : undefined);
-    if (named === "invalid_client" || named === "unauthorized_client")
+    const refusal = REFUSALS.has(error) || status !== 401 ? error : "invalid_client";
+    if (refusal === "invalid_client" || refusal === "unauthorized_client")
       return { kind: "wrong-client", error: () => wrongClient(status) };
-    return this.#unexpected(named ? `an error (${named})` : "nothing that OAuth 2.0 defines", status);
+    const what = REFUSALS.has(refusal) ? `an error (${refusal})` : "nothing that OAuth 2.0 defines";
+    return this.#unexpected(what, status);
   }
 
   #unusable(body: string, status = 200): FailedAnswer {
@@ -239,11 +235,6 @@ function jsonMembers(bytes: Uint8Array): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The refusal that an error names; undefined for none, or one that the RFC does not know. */
-function refusalOf(members: JsonObject | undefined): Refusal | undefined {
-  return REFUSALS.find((each) => each === members?.["error"]);
 }
 
 /** A longer life is as good as none that is known, and an instant must stay one that a date can hold. */

@@ -48,7 +48,7 @@ export function readListPage(
   maxEntries = MAX_ENTRIES,
 ): ListPage {
   try {
-    return new PageReader(bytes, shownName).read(pointer, maxEntries);
+    return new PageReader(bytes, shownName, maxEntries).read(pointer);
   } catch (error) {
     throw error instanceof MalformedJson ? notJson() : error;
   }
@@ -64,14 +64,18 @@ class PageReader {
   readonly #bytes: Buffer;
   readonly #text: string;
   readonly #shownName: ShownName;
+  readonly #maxEntries: number;
+  readonly #events = new EventTexts();
+  #rejected = 0;
 
-  constructor(bytes: Buffer, shownName: ShownName) {
+  constructor(bytes: Buffer, shownName: ShownName, maxEntries: number) {
     this.#bytes = bytes;
     this.#shownName = shownName;
+    this.#maxEntries = maxEntries;
     this.#text = bytes.toString("latin1");
   }
 
-  read(pointer: readonly string[] | undefined, maxEntries: number): ListPage {
+  read(pointer: readonly string[] | undefined): ListPage {
     const { length } = BYTE_ORDER_MARK;
     const begin = this.#bytes.subarray(0, length).equals(BYTE_ORDER_MARK) ? length : 0;
     const root: Place = { path: [], span: rootSpan(this.#text, begin) };
@@ -84,12 +88,9 @@ class PageReader {
       throw new OversizeJson("has more than 4 MiB beside its entries");
     const beside = decodeText(before) + (isArray ? "[]" : "{}") + decodeText(after);
     parseBody(beside);
-    const entries = new Entries(maxEntries);
-    if (isArray) for (const entry of elements(this.#text, span)) entries.take(this.#entryText(entry));
-    else
-      for (const member of members(this.#text, span))
-        entries.take(this.#entryText(member.value), this.#keyOf(member));
-    return { events: entries.events, rejected: entries.rejected, beside, path };
+    if (isArray) for (const entry of elements(this.#text, span)) this.#take(entry);
+    else for (const member of members(this.#text, span)) this.#take(member.value, this.#keyOf(member));
+    return { events: this.#events, rejected: this.#rejected, beside, path };
   }
 
   #usualList(root: Place): Place | undefined {
@@ -148,9 +149,24 @@ class PageReader {
     return String(parseBody(decodeText(this.#bytes.subarray(start, end))));
   }
 
-  #entryText({ start, end }: Span): string {
+  /** @param key of a list that is keyed by uuid */
+  #take({ start, end }: Span, key?: string): void {
+    if (this.#events.length + this.#rejected === this.#maxEntries)
+      throw new OversizeJson(`has more than ${MAX_ENTRIES.toLocaleString("en")} entries`);
     if (end - start > MAX_PARSED_BYTES) throw new OversizeJson("has an entry of more than 4 MiB");
-    return decodeText(this.#bytes.subarray(start, end));
+    const text = decodeText(this.#bytes.subarray(start, end));
+    const entry = parseBody(text);
+    const own = isObject(entry) ? (entry["uuid"] ?? undefined) : undefined;
+    const isSame = typeof own === "string" && own.toLowerCase() === key?.toLowerCase();
+    if (key !== undefined && own !== undefined && !isSame)
+      throw new SyncError(
+        "UNEXPECTED_RESPONSE",
+        "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
+          "the service's operator, or set --list-pointer to the place of the list.",
+      );
+    const requestAs = isObject(entry) ? (own ?? key) : undefined;
+    if (isUuid(requestAs)) this.#events.add(requestAs, compact(text));
+    else this.#rejected += 1;
   }
 
   /** Text that is no JSON is unusable, whatever its shape. */
@@ -167,39 +183,4 @@ class PageReader {
       { fields: { shape } },
     );
   }
-}
-
-/** The entries of a list: events, and a count of those without a valid uuid. */
-class Entries {
-  readonly events = new EventTexts();
-  rejected = 0;
-  readonly #most: number;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /** @param key of a list that is keyed by uuid */
-  take(text: string, key?: string): void {
-    if (this.events.length + this.rejected === this.#most)
-      throw new OversizeJson(`has more than ${MAX_ENTRIES.toLocaleString("en")} entries`);
-    const entry = parseBody(text);
-    const own = isObject(entry) ? (entry["uuid"] ?? undefined) : undefined;
-    if (key !== undefined && own !== undefined && !isSame(own, key)) throw contradiction();
-    const requestAs = isObject(entry) ? (own ?? key) : undefined;
-    if (isUuid(requestAs)) this.events.add(requestAs, compact(text));
-    else this.rejected += 1;
-  }
-}
-
-function isSame(own: unknown, key: string): boolean {
-  return typeof own === "string" && own.toLowerCase() === key.toLowerCase();
-}
-
-function contradiction(): SyncError {
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
-      "the service's operator, or set --list-pointer to the place of the list.",
-  );
 }
