@@ -445,6 +445,6 @@ describe("a list that may be a first page", () => {
     const { row } = await sandbox.run();
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", events: 12 });
-    expect(sandbox.log.lines.join("\n")).toContain("another way to the next page");
+    expect(sandbox.log.lines.join("\n")).toContain("run without --next-page continues");
   });
 });
