@@ -20,7 +20,7 @@ import {
 import { askedWaitMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
-import { MAX_COOKIE_CHARS, MAX_COOKIES, SessionCookies } from "./session-cookies.ts";
+import { SessionCookies } from "./session-cookies.ts";
 
 interface LoginOptions {
   readonly baseUrl: URL;
@@ -179,7 +179,7 @@ function refused(url: URL, response: HttpResponse, waitMs: number | undefined): 
 }
 
 // Any of too many may be the session. Cookies of later responses that do not fit are ignored.
-const TOO_MANY_COOKIES = `which are more than a session may have (${MAX_COOKIES}, and ${MAX_COOKIE_CHARS / 1_024} KB in all)`;
+const TOO_MANY_COOKIES = "which are more than a session may have";
 const NO_COOKIE = "none of which is valid for the service's events (path, domain, expiry or form)";
 
 /** A response that logs in, but gives no session that can be used. */

@@ -7,9 +7,9 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Address } from "../http/transport.ts";
 
 /** RFC 6265 §6.1: what every client should accept from one domain. */
-export const MAX_COOKIES = 50;
+const MAX_COOKIES = 50;
 /** Names, values and attributes together. Servers that limit request headers accept no more anyway. */
-export const MAX_COOKIE_CHARS = 16_384;
+const MAX_COOKIE_CHARS = 16_384;
 
 /** A cookie that is sent until its end to a path and all below it. */
 interface Kept {

@@ -26,76 +26,68 @@ export function permanentProblem(
 ): SyncError | undefined {
   if (!(failure instanceof NoResponse)) return undefined;
   const { reason, proxy } = failure;
-  const isProxy = proxy !== undefined;
-  const peer = isProxy ? `the proxy ${proxy}` : new URL(href).host;
-  const setting = isProxy ? "HTTPS_PROXY" : addressOption;
   const problems = hasResponded ? ALWAYS : [...ALWAYS, ...AT_FIRST];
   const [, says] = problems.find(([codes]) => codes.test(reason)) ?? [];
   if (says === undefined) return undefined;
-  const problem =
-    says(peer, `(${reason})`, setting) + (reason === "ENOTFOUND" && !isProxy ? PERHAPS_PROXY : "");
-  return new SyncError("SERVICE_UNAVAILABLE", `${request} failed: ${problem}`, {
+  const isProxy = proxy !== undefined;
+  const problem = says
+    .replaceAll("{peer}", () => (isProxy ? `the proxy ${proxy}` : new URL(href).host))
+    .replaceAll("{code}", () => `(${reason})`)
+    .replaceAll("{setting}", () => (isProxy ? "HTTPS_PROXY" : addressOption));
+  const perhaps = reason === "ENOTFOUND" && !isProxy ? PERHAPS_PROXY : "";
+  return new SyncError("SERVICE_UNAVAILABLE", `${request} failed: ${problem}${perhaps}`, {
     fields: { request, attempts: failures, cause: reason, status: null },
   });
 }
 
-type Problems = readonly (readonly [
-  codes: RegExp,
-  says: (peer: string, code: string, setting: string) => string,
-])[];
+/** Codes, and what they mean: with the peer, the code in brackets, and the setting that says where the peer is. */
+type Problems = readonly (readonly [codes: RegExp, says: string])[];
 
 /** OpenSSL's codes for a certificate, and answers of a proxy; `UNSPECIFIED` is Node.js's word for all that it has no code for. */
 const ALWAYS: Problems = [
   [
     /^CERT_UNTRUSTED$|^(?:DEPTH_ZERO_)?SELF_SIGNED_CERT|^UNABLE_TO_GET_ISSUER_CERT/,
-    (peer, code, setting) =>
-      `the certificate of ${peer} is not from an authority that this machine trusts ${code}. If your network or the ` +
+    "the certificate of {peer} is not from an authority that this machine trusts {code}. If your network or the " +
       "service uses a private certificate authority, set the environment variable NODE_EXTRA_CA_CERTS to the path of " +
-      `its certificate (PEM). Otherwise check ${setting}.`,
+      "its certificate (PEM). Otherwise check {setting}.",
   ],
   [
     /^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/,
-    (peer, code) =>
-      `the certificate of ${peer} came without that of its issuer, which browsers may find themselves ${code}. Ask the ` +
+    "the certificate of {peer} came without that of its issuer, which browsers may find themselves {code}. Ask the " +
       "operator to send the whole chain, with its intermediate certificates. Until then, or for a private authority, set " +
       "the environment variable NODE_EXTRA_CA_CERTS to the path of the issuer's certificate (PEM).",
   ],
   [
     /^CERT_TOO_WEAK$/,
-    (peer, code) =>
-      `the certificate of ${peer}, or that of its authority, is too weak ${code}. Ask the operator for a new one: RSA ` +
+    "the certificate of {peer}, or that of its authority, is too weak {code}. Ask the operator for a new one: RSA " +
       "with 2,048 bits or more, or an elliptic curve, signed with SHA-256.",
   ],
   [
     /^CERT_HAS_EXPIRED$|^CERT_NOT_YET_VALID$/,
-    (peer, code) =>
-      `the certificate of ${peer} is not valid now ${code}. Check this machine's clock. If it is right, ask the operator.`,
+    "the certificate of {peer} is not valid now {code}. Check this machine's clock. If it is right, ask the operator.",
   ],
   [
     /^ERR_TLS_CERT_ALTNAME_INVALID$|^HOSTNAME_MISMATCH$/,
-    (peer, code, setting) =>
-      `the certificate of ${peer} is for other hosts ${code}. Check the host of ${setting}.`,
+    "the certificate of {peer} is for other hosts {code}. Check the host of {setting}.",
   ],
   [
     /^(?:ERR_TLS_)?CERT_|^CRL_|^INVALID_(?:CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$|^UNABLE_TO_DE|^UNSPECIFIED$/,
-    (peer, code) => `the certificate of ${peer} is not valid ${code}. Ask the operator.`,
+    "the certificate of {peer} is not valid {code}. Ask the operator.",
   ],
   [
     /^PROXY_WITHOUT_BASIC$/,
-    (peer) =>
-      `${peer} accepts only logins such as Negotiate or NTLM (status 407), and this program can only send a user name and ` +
+    "{peer} accepts only logins such as Negotiate or NTLM (status 407), and this program can only send a user name and " +
       "a password (Basic). Ask your network's operator for access with Basic or without a login; or run a program such " +
       "as Px or cntlm, which logs in for you, and set HTTPS_PROXY to its address.",
   ],
   [
     /^PROXY_STATUS_407$/,
-    (peer) =>
-      `${peer} requires a user name and a password, or refused them (status 407). Set HTTPS_PROXY with both: ` +
+    "{peer} requires a user name and a password, or refused them (status 407). Set HTTPS_PROXY with both: " +
       "http://user:password@host:port, special characters percent-encoded.",
   ],
   [
     /^PROXY_STATUS_403$/,
-    (peer) => `${peer} does not permit connections to the service (status 403). Ask your network's operator.`,
+    "{peer} does not permit connections to the service (status 403). Ask your network's operator.",
   ],
 ];
 
@@ -103,28 +95,24 @@ const ALWAYS: Problems = [
 const AT_FIRST: Problems = [
   [
     /PROTOCOL_VERSION$|UNSUPPORTED_PROTOCOL$|VERSION_TOO_LOW$|UNSAFE_LEGACY_RENEGOTIATION_DISABLED$|KEY_TOO_SMALL$|MD_TOO_WEAK$/,
-    (peer, code) =>
-      `${peer} has only an outdated TLS ${code}. This program needs TLS 1.2 or 1.3, with keys of 2,048 bits or more or ` +
+    "{peer} has only an outdated TLS {code}. This program needs TLS 1.2 or 1.3, with keys of 2,048 bits or more or " +
       "elliptic curves: ask the operator to enable that.",
   ],
   [
     /ALERT_(?:CERTIFICATE_(?:REQUIRED|UNKNOWN)|(?:NO|BAD|UNSUPPORTED)_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|NO_APPLICATION_PROTOCOL)$|HANDSHAKE_FAILURE$|INSUFFICIENT_SECURITY$|NO_CIPHERS_AVAILABLE$|(?:UNKNOWN|WRONG)_CIPHER_RETURNED$|UNRECOGNIZED_NAME$/,
-    (peer, code, setting) =>
-      `${peer} refuses the TLS connection ${code}: it has only outdated ciphers, requires a client certificate or HTTP/2, ` +
-      `or does not know this host. Check the host of ${setting}. If it is right, ask the operator which of these it is; ` +
+    "{peer} refuses the TLS connection {code}: it has only outdated ciphers, requires a client certificate or HTTP/2, " +
+      "or does not know this host. Check the host of {setting}. If it is right, ask the operator which of these it is; " +
       "this program has no client certificate, and speaks HTTP/1.1.",
   ],
   [
     /^ERR_SSL_WRONG_VERSION_NUMBER$|^EPROTO$/,
-    (peer, code, setting) =>
-      `${peer} does not use TLS ${code}. Check the port of ${setting}, and whether it begins with https:.`,
+    "{peer} does not use TLS {code}. Check the port of {setting}, and whether it begins with https:.",
   ],
   [
     /^NOT_HTTP$/,
-    (peer, code, setting) =>
-      `${peer} answers, but not in HTTP ${code}. Check the port of ${setting}, and whether it begins with https:.`,
+    "{peer} answers, but not in HTTP {code}. Check the port of {setting}, and whether it begins with https:.",
   ],
-  [/^ENOTFOUND$/, (peer, code, setting) => `the host of ${peer} was not found ${code}. Check ${setting}.`],
+  [/^ENOTFOUND$/, "the host of {peer} was not found {code}. Check {setting}."],
 ];
 
 const PERHAPS_PROXY =

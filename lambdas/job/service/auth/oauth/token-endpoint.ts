@@ -70,16 +70,12 @@ const NO_OBJECT = new UnusableBody("a body that is not a JSON object");
 export class TokenEndpoint {
   readonly url: URL;
   readonly #options: TokenEndpointOptions;
-  #hasResponded = false;
+  /** Whether any response has come so far. */
+  hasResponded = false;
 
   constructor(options: TokenEndpointOptions) {
     this.#options = options;
     this.url = identityEndpoint(options.authUrl, "token");
-  }
-
-  /** Whether any response has come so far. */
-  get hasResponded(): boolean {
-    return this.#hasResponded;
   }
 
   /**
@@ -105,7 +101,7 @@ export class TokenEndpoint {
     counts.requests += 1;
     try {
       const response = await transport.send(request);
-      this.#hasResponded = true;
+      this.hasResponded = true;
       counts.bytes += response.decodedBytes;
       const { refresh_token } = grant;
       return this.#read(response, { client_id, refresh_token, obtainedAtMs, hasWorked });
@@ -208,7 +204,7 @@ export class TokenEndpoint {
     const request = requestName("POST", this.url);
     const error = (failures: number): SyncError => {
       const failed = { request, url: this.url, failures, addressOption: "--auth-url" } as const;
-      return permanentProblem(failed, failure, this.#hasResponded) ?? attemptsExhausted(failed, failure);
+      return permanentProblem(failed, failure, this.hasResponded) ?? attemptsExhausted(failed, failure);
     };
     return isUnreached(failure) ? { kind: "unreached", failure, error } : { kind: "lost", error };
   }
