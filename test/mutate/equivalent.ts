@@ -29,6 +29,8 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/storage/snapshot-marks.ts",
   "lambdas/job/storage/json-object.ts",
   "bin/cli/query/locked-duckdb.ts",
+  "lambdas/job/run/collect/refusals.ts",
+  "lambdas/job/run/collect/map-ordered.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -71,6 +73,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "lambdas/job/storage/json-object.ts": {
     "SELDOM_PARSED: export const SELDOM_PARSED = { jitless: true } as const; → export const SELDOM_PARSED = { jitless: false } as const;":
       "Zod finds the same with the code that it generates as without.",
+  },
+  "lambdas/job/run/collect/refusals.ts": {
+    'answerTo: const isRefused = first.kind === "left-out" && (first.reason === "gone" || first.reason === "forbidden"); → const isRefused = (first.reason === "gone" || first.reason === "forbidden");':
+      "An event has no reason.",
   },
   "lambdas/job/snapshot/files/units.ts": {
     "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":

@@ -112,7 +112,7 @@ const AT_FIRST: Problems = [
     /^NOT_HTTP$/,
     "{peer} answers, but not in HTTP {code}. Check the port of {setting}, and whether it begins with https:.",
   ],
-  [/^ENOTFOUND$/, "the host of {peer} was not found {code}. Check {setting}."],
+  [/^ENOTFOUND$/, "{peer} was not found {code}: there is no such host. Check {setting}."],
 ];
 
 const PERHAPS_PROXY =

@@ -69,7 +69,7 @@ describe("a connection that no retry can fix", () => {
     ["ERR_SSL_EE_KEY_TOO_SMALL", `${HOST} has only an outdated TLS`, "2,048 bits"],
     ["ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE", `${HOST} refuses the TLS connection`, "a client certificate"],
     ["NOT_HTTP", `${HOST} answers, but not in HTTP`, "the port of --base-url"],
-    ["ENOTFOUND", `the host of ${HOST} was not found`, "HTTPS_PROXY"],
+    ["ENOTFOUND", `${HOST} was not found (ENOTFOUND): there is no such host`, "HTTPS_PROXY"],
   ])("such as %s ends the run after one attempt", async (reason, problem, remedy) => {
     const transport = failing(new NoResponse(reason));
     await using connection = await connect({}, { baseUrl: `https://${HOST}`, transport });
@@ -96,7 +96,7 @@ describe("a connection that no retry can fix", () => {
       "the proxy http://proxy.test:3128 accepts only logins such as Negotiate or NTLM (status 407)",
     ],
     ["PROXY_STATUS_403", "the proxy http://proxy.test:3128 does not permit connections to the service"],
-    ["ENOTFOUND", "the host of the proxy http://proxy.test:3128 was not found"],
+    ["ENOTFOUND", "the proxy http://proxy.test:3128 was not found"],
     [
       "SELF_SIGNED_CERT_IN_CHAIN",
       "the certificate of the proxy http://proxy.test:3128 is not from an authority",
