@@ -78,6 +78,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'answerTo: const isRefused = first.kind === "left-out" && (first.reason === "gone" || first.reason === "forbidden"); → const isRefused = (first.reason === "gone" || first.reason === "forbidden");':
       "An event has no reason.",
   },
+  "lambdas/job/run/collect/map-ordered.ts": {
+    "mapOrdered: results.delete(taken); → dropped":
+      "No result is looked for a second time: it would only take memory.",
+  },
   "lambdas/job/snapshot/files/units.ts": {
     "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":
       "What begins at the end has no snapshot.",

@@ -47,7 +47,6 @@ export async function* mapOrdered<Item, Result>(
   /** For items that stepped aside and would go on: each gives one of them a place. */
   const returning: (() => void)[] = [];
   let weight = 0;
-  let exhausted = false;
   let failure: { readonly error: unknown } | undefined;
   let wake = (): void => undefined;
 
@@ -58,7 +57,6 @@ export async function* mapOrdered<Item, Result>(
   const fail = (error: unknown): void => {
     failure ??= { error };
     stop.abort();
-    wake();
   };
   const takePlace = (): void => {
     aside -= 1;
@@ -104,12 +102,9 @@ export async function* mapOrdered<Item, Result>(
     weight + aside * ASIDE_WEIGHT < maxWeight;
   const pump = (): void => {
     try {
-      while (!exhausted && !failure && hasRoom()) {
+      while (!stop.signal.aborted && hasRoom()) {
         const next = source.next();
-        if (next.done) {
-          exhausted = true;
-          return;
-        }
+        if (next.done) return;
         running += 1;
         void run(next.value, begun++);
       }
@@ -118,10 +113,10 @@ export async function* mapOrdered<Item, Result>(
     }
   };
   const onAbort = (): void => {
+    failure ??= { error: signal.reason };
     stop.abort(signal.reason);
-    fail(signal.reason);
   };
-  signal.addEventListener("abort", onAbort, { once: true });
+  signal.addEventListener("abort", onAbort);
 
   try {
     signal.throwIfAborted();
@@ -142,7 +137,6 @@ export async function* mapOrdered<Item, Result>(
     if (failure) throw failure.error;
   } finally {
     signal.removeEventListener("abort", onAbort);
-    exhausted = true;
     stop.abort();
     while (running + aside > 0) await change();
   }

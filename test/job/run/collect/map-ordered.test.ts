@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -215,6 +216,44 @@ describe("mapOrdered", () => {
 
     expect([first.value, (await results.next()).value]).toEqual([0, 1]);
     await expect(results.next()).rejects.toBe(failure);
+  });
+
+  test("begins nothing after a failure, and aborts what is under way before the consumer asks for more", async () => {
+    const begun: number[] = [];
+    const aborted: number[] = [];
+    const work = async (item: number, signal: AbortSignal): Promise<number> => {
+      begun.push(item);
+      if (item === 1) await delay(2);
+      if (item === 1) throw new Error("no");
+      if (item > 1) await delay(10_000, undefined, { signal }).catch(() => aborted.push(item));
+      return item;
+    };
+    const results = mapOrdered(Array(9).keys(), work, options);
+    await results.next();
+    await delay(20);
+
+    expect([begun, aborted]).toEqual([
+      [0, 1, 2, 3],
+      [2, 3],
+    ]);
+    await expect(results.next()).rejects.toThrow("no");
+  });
+
+  test("begins nothing after the consumer has stopped, and leaves no listener at the signal", async () => {
+    const { signal } = new AbortController();
+    const begun: number[] = [];
+    const work = async (item: number): Promise<number> => {
+      begun.push(item);
+      return delay(1, item);
+    };
+    const results = mapOrdered(Array(9).keys(), work, { ...options, signal });
+    await results.next();
+    const before = begun.length;
+
+    await results.return();
+
+    expect(begun).toHaveLength(before);
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 
   test("throws what the items throw, also in the middle of the work", async () => {
