@@ -50,9 +50,7 @@ function resolve(target: string, page: URL, first: URL): string {
 
 /** A service behind a load balancer that ends TLS may not know that it is asked with https. */
 function isWithoutTls({ protocol, hostname, port }: URL, page: URL): boolean {
-  return (
-    protocol === "http:" && page.protocol === "https:" && hostname === page.hostname && port === page.port
-  );
+  return protocol === "http:" && hostname === page.hostname && port === page.port;
 }
 
 function unexpected(problem: string): SyncError {

@@ -135,6 +135,7 @@ describe("the list", () => {
     [{ pageSize: 4, next: "body" }, 3],
     [{ pageSize: 4, next: "body", nextUrl: (relative) => relative.replace("is_listed=true&", "") }, 3],
     [{ pageSize: 4, members: { top: '"total":10,"totalPages":3' } }, 3],
+    [{ pageSize: 4, members: { top: ({ isLast }) => (isLast ? '"x":1' : '"total":10') } }, 3],
     [{ members: { top: '"total":10,"last":true,"next":null,"per_page":100' } }, 1],
     [{ headers: { "x-total": "10", "x-next-poll": "60" } }, 1],
   ])("is all there is where its pages say so: %j takes %i requests", async (list, requests) => {

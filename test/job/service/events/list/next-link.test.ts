@@ -96,6 +96,19 @@ describe("the next page", () => {
     expect(() => next(header)).not.toThrow("secret");
   });
 
+  it("keeps no filter that the first page has not", () => {
+    const page = new URL("https://api.example.com/v1/events");
+
+    expect(nextLink(["?page=2"], new Map(), page, page)?.search).toBe("?page=2");
+  });
+
+  it.each(["http://other.example/x", "ftp://api.example.com/x", "http://api.example.com:81/x"])(
+    "at %s is elsewhere",
+    (target) => {
+      expect(() => nextLink([target], new Map(), PAGE, PAGE)).toThrow("credentials go to");
+    },
+  );
+
   it("elsewhere, at an address of 14,000 characters, is not repeated", () => {
     expect(() => next(`<https://${"x.".repeat(7_000)}test/>; rel="next"`)).toThrow(
       "at something that is not a web address, but",

@@ -69,6 +69,9 @@ describe("what a page says of the others", () => {
     [{ meta: { pagination: { total: 50, links: { next: "/x" } } } }, ["/x"]],
     [{ next: "x" }, []],
     [{ previous: "/x", nextOne: "/x" }, []],
+    [{ next: ["/x"] }, []],
+    [{ others: [{ rel: "next", href: "/x" }] }, []],
+    [{ links: [{ rel: "next", href: 7 }] }, []],
   ])("%j has the links %j", (members, links) => {
     expect(hintsIn(members).links).toEqual(links);
   });
@@ -87,10 +90,19 @@ describe("what a page says of the others", () => {
     [{ has_more: true, next_cursor: "b" }, "/next_cursor", "cursor={/next_cursor}"],
     [{ meta: { hasMore: true, skip: 0, limit: 50 } }, "/meta/hasMore", "skip={received}"],
     [{ last: false }, "/last", "page={page}"],
+    [{ next: true }, "/next", "cursor={/next}"],
+    [{ has_more: true, limit: 50, skip: "a" }, "/has_more", "page={page}"],
     [{ "a b": { has_more: true } }, "/<key>/has_more", "page={page}"],
   ])("%j says at %s that there is more, which %s probably asks for", (members, place, value) => {
     expect(hintsIn(members).more).toEqual({ place, value });
   });
+
+  it.each([{ next: false }, { next: null }, { links: { next: { href: "/x", title: "b" } } }])(
+    "%j names no place of what asks for more",
+    (members) => {
+      expect(hintsIn(members).more).toBeUndefined();
+    },
+  );
 
   it.each([
     ["x-next-cursor", "b", { place: "X-Next-Cursor", value: "cursor={header:X-Next-Cursor}" }],
@@ -125,6 +137,10 @@ describe("what a page says of the others", () => {
     });
   });
 
+  it("of equal totals the first counts", () => {
+    expect(hintsIn({ total: 5, count: 5 }).total?.place).toBe("/total");
+  });
+
   it.each([
     [{ has_more: false }, true],
     [{ last: true }, true],
@@ -132,6 +148,8 @@ describe("what a page says of the others", () => {
     [{ next: null }, false],
     [{ has_more: true }, false],
     [{ total: 50 }, false],
+    [{ next: {} }, false],
+    [{ next: "/x" }, false],
   ])("%j says by itself that it is the last: %s", (members, isLast) => {
     expect(hintsIn(members)).toMatchObject({ isLast, isStated: true });
   });
@@ -143,8 +161,17 @@ describe("what a page says of the others", () => {
     { complete: true },
     { meta: { version: "v1" } },
     { total: null },
+    { offset: null },
+    { pages: { number: 7 } },
   ])("%j says nothing of how many there are", (members) => {
     expect(hintsIn(members).isStated).toBe(false);
+  });
+
+  it("is read once where the list is deeper", () => {
+    const beside = '{"data":{"next":"/x","items":[]}}';
+    const path = ["data", "items"];
+
+    expect(pageHints({ beside, path }, { status: 200, headers: NO_HEADERS }, SHOWN).links).toEqual(["/x"]);
   });
 
   it("is looked for around the list, wherever that is, and not in it", () => {
