@@ -229,7 +229,7 @@ class Pages {
 
   /** A total never ends a list, but it tells what a refusal means. */
   #isBehindLast(status: number): boolean {
-    if (this.#query === undefined || this.#count === 0) return false;
+    if (this.#query === undefined) return false;
     if (status !== 400 && status !== 404 && status !== 416) return false;
     return this.#total?.value === this.#list.received || this.#pages?.value === this.#count;
   }

@@ -1,4 +1,10 @@
 import { describe, expect, it } from "vitest";
+import {
+  type ListOptions as FetchOptions,
+  fetchList,
+  LIST_CAPS,
+} from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
+import type { ApiRequest } from "../../../../../lambdas/job/service/requests/api-client.ts";
 import { cursorOf, type ListOptions, type SentPage } from "../../../../simulator/list-endpoint.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { connect, errorOf } from "../../connection.ts";
@@ -127,7 +133,11 @@ describe("the list", () => {
       const error = await errorOf(connection.service.list());
 
       expect(error).toMatchObject({ code: "LIST_INCOMPLETE", message: expect.stringContaining(place) });
-      expect(error).toHaveProperty("message", expect.stringContaining(`--next-page ${setting} (nextPage in`));
+      const reason = setting === "links" ? "If it counts other events too" : "If that is how it is paged";
+      expect(error).toHaveProperty(
+        "message",
+        expect.stringContaining(`${reason}, start again with --next-page ${setting} (nextPage in`),
+      );
     },
   );
 
@@ -186,6 +196,30 @@ describe("the list", () => {
       message: expect.stringContaining("no new event 20 times in a row"),
     });
     expect(page).toBe(21);
+  });
+
+  it("of more than 10,000 pages ends the run", async () => {
+    let pages = 0;
+    const get = async <T>({ read }: ApiRequest<T>): Promise<T> => {
+      pages += 1;
+      const uuid = `00000000-0000-4000-8000-${String(pages).padStart(12, "0")}`;
+      const body = Buffer.from(JSON.stringify({ data: [{ uuid }], next: `?page=${pages}` }));
+      return read(body, { status: 200, headers: new Map() });
+    };
+    const options: FetchOptions = {
+      baseUrl: new URL("https://service.test"),
+      isListed: "any",
+      pointer: undefined,
+      nextPage: undefined,
+      capBytes: LIST_CAPS,
+      timeoutMs: () => 1_000,
+      shownName: (name) => name,
+    };
+
+    const error = await errorOf(fetchList({ get }, options));
+
+    expect(error).toHaveProperty("message", expect.stringContaining("continue after 10000 pages"));
+    expect(pages).toBe(10_000);
   });
 
   it.each([undefined, 4])("over the cap ends the run (page size %s)", async (pageSize) => {
@@ -295,7 +329,12 @@ describe("the list with --next-page", () => {
 
   it.each<readonly [what: string, nextPage: string, list: ListOptions, requests: number]>([
     ["links ignores totals", "links", { pageSize: 4, next: "link", members: { top: '"total":11' } }, 3],
-    ["links ignores other signs", "links", { members: { top: '"has_more":true' }, status: 206 }, 1],
+    [
+      "links ignores other signs",
+      "links",
+      { members: { top: '"has_more":true,"totalPages":9,"total":99' }, status: 206 },
+      1,
+    ],
     ["none takes one page", "none", { members: { top: '"has_more":true,"total":11' } }, 1],
     ["page, counted from 1", "page={page}", { pageSize: 4 }, 5],
     ["page, counted from 0", "page={page}", { pageSize: 4, asked: "page0" }, 4],
@@ -318,6 +357,19 @@ describe("the list with --next-page", () => {
       "page, 400 behind the last with its number",
       "page={page}",
       { pageSize: 4, behindLast: 400, members: { top: '"totalPages":3' } },
+      5,
+    ],
+    [
+      "page, 416 behind the last with a total",
+      "page={page}",
+      { pageSize: 4, behindLast: 416, members: { top: '"total":10' } },
+      5,
+    ],
+    ["page, the only one says so", "page={page}", { members: { top: '"has_more":false' } }, 1],
+    [
+      "page, the last one says nothing",
+      "page={page}",
+      { pageSize: 4, members: { top: ({ isLast }) => (isLast ? '"x":1' : '"has_more":true') } },
       5,
     ],
     ["received", "offset={received}", { pageSize: 4, asked: "offset" }, 4],
