@@ -239,6 +239,7 @@ describe("once the snapshot will be held for what is missing", () => {
     await pass(5 * SECOND_MS);
 
     expect(await answer).toBe(asks === "once" ? GONE : EVENT);
+    expect(log.lines.some((line) => line.includes("asked for once more"))).toBe(asks === "again");
   });
 });
 
