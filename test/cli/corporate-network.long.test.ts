@@ -48,15 +48,15 @@ describe("in a network with a proxy and a private certificate authority", () => 
 
   test.each([
     ["service", {}, "set the environment variable NODE_EXTRA_CA_CERTS"],
-    ["expired", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "the certificate of service.test is not valid now (CERT_HAS_EXPIRED)"],
+    [
+      "expired",
+      { NODE_EXTRA_CA_CERTS: AUTHORITY },
+      "the certificate of service.test is not valid now (CERT_HAS_EXPIRED)",
+    ],
     ["other-host", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "the certificate of service.test is for other hosts"],
     ["sha1", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "or that of its authority, is too weak (CERT_TOO_WEAK)"],
     ["short", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "or that of its authority, is too weak (CERT_TOO_WEAK)"],
-    [
-      "below-intermediate",
-      { NODE_EXTRA_CA_CERTS: AUTHORITY },
-      "came without that of its issuer",
-    ],
+    ["below-intermediate", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "came without that of its issuer"],
     [
       "service",
       { NODE_EXTRA_CA_CERTS: AUTHORITY },
