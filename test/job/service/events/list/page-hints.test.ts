@@ -148,6 +148,7 @@ describe("what a page says of the others", () => {
     [{ next: null }, false],
     [{ has_more: true }, false],
     [{ total: 50 }, false],
+    [{ totalPages: 1 }, false],
     [{ next: {} }, false],
     [{ next: "/x" }, false],
   ])("%j says by itself that it is the last: %s", (members, isLast) => {
