@@ -4,11 +4,12 @@ import type { Manifest } from "../snapshot/files/manifest.ts";
 import { type Publication, readEnd, readLogSince } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { keptSnapshot, snapshotNotFound } from "./compare/held-snapshots.ts";
-import { commit } from "./publish/commit.ts";
+import { commit, removedMeanwhile } from "./publish/commit.ts";
 import { readHold } from "./publish/guard.ts";
 import { type Attempt, beginAttempt, countsOf, recordAttempt } from "./record/attempt.ts";
 import { publishedEnd, recordUnrecorded } from "./record/published-run.ts";
 import type { RunEnd, RunResult } from "./record/run-result.ts";
+import { takeBack } from "./remove/remove-account.ts";
 import type { RunPorts } from "./run-ports.ts";
 
 export type AcceptOrRollback = {
@@ -70,7 +71,10 @@ async function publishAgain(
     first,
     decide,
     request.overDamaged === true,
-  );
+  ).catch(async (error: unknown) => {
+    const isRemoved = await takeBack(store, { last: first.last, id: snapshotId }).catch(() => undefined);
+    throw isRemoved ? removedMeanwhile(store.account, snapshotId) : error;
+  });
   if ("newer" in published) return olderThan(published.newer, snapshotId);
   attempt.publication = published.publication;
   attempt.counts = countsOf(manifest, published);

@@ -23,6 +23,7 @@ import { countText } from "./record/count-text.ts";
 import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
 import { attemptsOf, type Trigger } from "./record/run-log.ts";
 import { endOf, type RunEnd, type RunResult, readRunResult } from "./record/run-result.ts";
+import { takeBack } from "./remove/remove-account.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import { type Baseline, RunSession } from "./run-session.ts";
 import type { RunSettings } from "./run-settings.ts";
@@ -102,9 +103,27 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
   const baseline = { end, isRestart: start.overDamaged === true };
   if (start.dryRun) return dryRun(session, baseline, start.dryRun.limit);
   const mayAdopt = start.runId === undefined && start.fresh !== true;
-  const made = await makeSnapshot(session, baseline, mayAdopt);
+  const made = await unlessRemoved(session, baseline, makeSnapshot(session, baseline, mayAdopt));
   if (made.outcome !== "SUPERSEDED") await cleanUp(session);
   return made;
+}
+
+/**
+ * This process may have been stopped while the account was removed: then the run never counts, whatever it came to, and what
+ * it has written is deleted again.
+ */
+async function unlessRemoved(
+  { ports: { store }, attempt }: RunSession,
+  { end: { last } }: Baseline,
+  work: Promise<RunEnd>,
+): Promise<RunEnd> {
+  const end = await work.catch((error: unknown) => ({ error }));
+  const { runId: id, publication } = attempt;
+  const removal = publication ? undefined : await takeBack(store, { last, id }).catch(() => undefined);
+  const removed = supersededBy({ head: undefined, removal }, id);
+  if (removed) return removed;
+  if ("error" in end) throw end.error;
+  return end;
 }
 
 /** The result of a run that is finished: only one that its trigger or its request names can be. */

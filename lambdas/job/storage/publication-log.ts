@@ -47,7 +47,7 @@ const ENTRY = z.discriminatedUnion("action", [PUBLICATION, REMOVAL]);
 export type Publication = Readonly<z.infer<typeof PUBLICATION>>;
 
 /** The account was removed. No run and no snapshot that is not named later than its `run_id` counts after it. */
-type Removal = Readonly<z.infer<typeof REMOVAL>>;
+export type Removal = Readonly<z.infer<typeof REMOVAL>>;
 type Entry = Publication | Removal;
 
 /** Where the log ends. */

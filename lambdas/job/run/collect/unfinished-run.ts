@@ -61,10 +61,12 @@ export async function findUnfinished(
   return chain;
 }
 
+const OTHER_VERSION = "was begun by another version of this program, so its staged work cannot be continued";
+
 function ofOtherVersion(runId: string): StartSkipped {
   return new StartSkipped(
     "OTHER_VERSION",
-    `The run ${runId} was begun by another version of this program, so its staged work cannot be continued. Start a new run; it fetches all events again.`,
+    `The run ${runId} ${OTHER_VERSION}. Start a new run; it fetches all events again.`,
   );
 }
 
@@ -76,7 +78,11 @@ function otherShape(runId: string): SyncError {
   );
 }
 
-type PassedOver = UnfinishedRun & { readonly isOld: boolean };
+interface PassedOver {
+  readonly runId: string;
+  readonly found: UnfinishedRun | "other-version";
+  readonly isOld: boolean;
+}
 
 /** The newest unfinished run of the account that a manual start may continue. Where there is none, says why. */
 async function findAdoptable(
@@ -100,15 +106,14 @@ async function findAdoptable(
     if (Math.max(...files.map(({ modifiedAtMs }) => modifiedAtMs)) < progressSinceMs) {
       if (runId === after || passedOver) continue;
       // A damaged one too is nothing that anybody needs.
-      const old = await open(store, runId, files).catch(undefinedIfDamaged);
-      if (typeof old === "object") passedOver = { ...old, isOld: true };
+      const found = await open(store, runId, files).catch(undefinedIfDamaged);
+      if (found) passedOver = { runId, found, isOld: true };
       continue;
     }
     if ((await recordPublishedRun(ports, runId)) || runId === after) continue;
-    const unfinished = await open(store, runId, files);
-    if (typeof unfinished !== "object") continue;
-    if (columnsBy.has(unfinished.plan.header.fingerprint)) return unfinished;
-    passedOver ??= { ...unfinished, isOld: false };
+    const found = await open(store, runId, files);
+    if (typeof found === "object" && columnsBy.has(found.plan.header.fingerprint)) return found;
+    if (found) passedOver ??= { runId, found, isOld: false };
   }
   const [lifted = []] = columnsBy.values();
   if (passedOver) logger.info(await whyPassedOver(store, passedOver, { ...settings, lifted }));
@@ -118,10 +123,12 @@ async function findAdoptable(
 /** `continues nothing: the run … has other settings that shape rows; run --lift brand=/brand continues its 120 of 500 events`. */
 async function whyPassedOver(
   store: AccountStore,
-  { plan, files, isOld }: PassedOver,
+  { runId, found, isOld }: PassedOver,
   settings: RunSettings,
 ): Promise<string> {
-  const { run_id: runId, shape, events } = plan.header;
+  if (found === "other-version") return `continues nothing: the run ${runId} ${OTHER_VERSION}`;
+  const { plan, files } = found;
+  const { shape, events } = plan.header;
   const chain = await Chain.read(store, plan, files).catch(undefinedIfDamaged);
   const its = `its ${countText(chain?.end ?? 0)} of ${countText(events)} events`;
   if (isOld) {

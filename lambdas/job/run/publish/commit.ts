@@ -81,7 +81,7 @@ function missingOf({ counts }: Manifest): Missing | undefined {
   return listed === events ? undefined : { listed, gone, forbidden, rejected };
 }
 
-function removedMeanwhile(account: string, snapshotId: string): SyncError {
+export function removedMeanwhile(account: string, snapshotId: string): SyncError {
   return new SyncError(
     "SNAPSHOT_NOT_FOUND",
     `The account ${account} was removed while the snapshot ${snapshotId} was to be published. Nothing is published. Start a run to make the account again.`,

@@ -3,7 +3,7 @@
 
 import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { FOLDERS, formatRunId, isOfLayout } from "../../storage/layout.ts";
-import { createRemoval, readLogSince } from "../../storage/publication-log.ts";
+import { createRemoval, type Removal, readLogSince } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { whileLeased } from "../lease/lease-account.ts";
 import type { Skipped } from "../record/run-result.ts";
@@ -39,6 +39,21 @@ export async function removeAccount(ports: RemovePorts): Promise<"removed" | Ski
     await store.delete(store.keys.lease);
     return "removed";
   });
+}
+
+/**
+ * For a process that was stopped while the account was removed: deletes what there is of its run or of the snapshot that it
+ * wanted to publish, which never counts again. Undefined where the account was not removed since `last`, the end of the log
+ * when the process began.
+ */
+export async function takeBack(
+  store: AccountStore,
+  { last, id }: { readonly last: string; readonly id: string },
+): Promise<Removal | undefined> {
+  const { removal } = await readLogSince(store, last);
+  if (removal === undefined || removal.run_id < id) return undefined;
+  for (const key of await keysOf(store)) if (key.includes(`/${id}/`)) await store.delete(key);
+  return removal;
 }
 
 async function keysOf(store: AccountStore): Promise<readonly string[]> {

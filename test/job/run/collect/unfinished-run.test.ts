@@ -1,7 +1,9 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { Sandbox } from "../sandbox.ts";
+import { ACCOUNT, Sandbox } from "../sandbox.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 
@@ -78,6 +80,21 @@ describe("an unfinished run", () => {
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", attempt: 1 });
     expect(sandbox.simulator.counts.details).toBe(30);
+  });
+
+  test.each([
+    { what: "", settings: {} },
+    { what: ", also an old one", settings: { resumeWithinMinutes: 0 } },
+  ])("of another version of the program is named$what", async ({ settings }) => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3) }, settings);
+    sandbox.store.put(layout(ACCOUNT).plan(RUN), gzipSync('{"version":3}\n'));
+
+    const { row } = await sandbox.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 3 });
+    expect(sandbox.log.text).toContain(
+      `continues nothing: the run ${RUN} was begun by another version of this program, so its staged work cannot be continued`,
+    );
   });
 
   test("is refused by its own trigger when settings that shape rows have changed", async () => {

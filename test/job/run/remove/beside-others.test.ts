@@ -83,6 +83,16 @@ async function expectWhole(world: SmallWorld, where: string): Promise<void> {
   expect((await world.seen()).size, where).toBe(head?.events ?? 0);
 }
 
+/** What has anything of an event or of the list. */
+const leftBehind = (world: SmallWorld): readonly string[] =>
+  world.store.keys().filter((key) => /^(snapshots|changes)\/|^runs\/.*(plan|rows|record)-?/.test(key));
+
+/** Of the run log. */
+function rowsOf(world: SmallWorld, runId = ""): readonly unknown[] {
+  const keys = world.store.keys().filter((key) => key.startsWith(`run-log/${ACCOUNT}/${runId}-`));
+  return keys.map((key) => JSON.parse(world.store.text(key) ?? ""));
+}
+
 describe.each([
   { what: "a run is stopped", outer: run },
   { what: "an accept is stopped", outer: accept },
@@ -98,6 +108,8 @@ describe.each([
       const log = await readLog(accountStore(world.store, ACCOUNT));
       const isSeen = [...before, ...log.map(({ run_id }) => run_id)].includes(result?.row.run_id ?? "");
       expect(result?.row.outcome === "PUBLISHED", where).toBe(isSeen);
+      expect(leftBehind(world), where).toEqual([]);
+      for (const row of rowsOf(world, result?.row.run_id)) expect(row, where).toEqual(result?.row);
       expect((await world.run({ fresh: true })).row.outcome, where).toBe("PUBLISHED");
       await remove({ world, first: "", held: "" }, {});
       expect(await countFiles(accountStore(world.store, ACCOUNT)), where).toMatchObject({ files: 0 });
