@@ -9,6 +9,10 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/publish.ts",
   "lambdas/job/run/retire.ts",
   "lambdas/job/run/record/published-run.ts",
+  "lambdas/job/run/publish/base.ts",
+  "lambdas/job/run/publish/mend-changes.ts",
+  "lambdas/job/run/remove/remove-account.ts",
+  "lambdas/job/run/dry-run.ts",
   "lambdas/job/storage/publication-log.ts",
   "lambdas/job/storage/layout.ts",
   "lambdas/job/run/lease/lease-file.ts",
@@ -49,6 +53,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Without a limit the product is not a number, and nothing is less than that.",
     "isDue: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (days !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
       "Without an instant the comparison is with no number, and false.",
+  },
+  "lambdas/job/run/remove/remove-account.ts": {
+    "removeAccount: for (let at = 0; at < keys.length; at += AT_ONCE) { → for (let at = 0; at <= keys.length; at += AT_ONCE) {":
+      "What begins at the end has no files.",
   },
   "lambdas/job/storage/publication-log.ts": {
     'readEntry: if (ids.includes(id) || (ids.at(-1) ?? "") < id) throw corrupt(key, "it was listed but no longer exists"); → if (ids.includes(id) || (ids.at(-1) ?? "") <= id) throw corrupt(key, "it was listed but no longer exists");':

@@ -66,12 +66,10 @@ export async function dryRun(
       events += 1;
       const row = parseRow(result.line);
       required.add(row.event);
-      if (columns.some(({ values }) => values.length < FIRST_VALUES)) {
-        const texts = lift(row.event);
-        for (const { name, values } of columns) {
-          const text = texts[name] ?? null;
-          if (text !== null && values.length < FIRST_VALUES) values.push(text);
-        }
+      const texts = lift(row.event);
+      for (const { name, values } of columns) {
+        const text = texts[name] ?? null;
+        if (text !== null && values.length < FIRST_VALUES) values.push(text);
       }
       yield row;
     }

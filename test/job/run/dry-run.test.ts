@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { makeEvent } from "../../simulator/simulated-event.ts";
+import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";
+import { acquired } from "../service/rate-limit/rate-limiter-setup.ts";
 import { Sandbox } from "./sandbox.ts";
+import { type PortChanges, SmallWorld } from "./small-world.ts";
 
 describe("a dry run", () => {
   test("counts what a run would do, and writes nothing but its line in the log", async () => {
@@ -22,6 +24,70 @@ describe("a dry run", () => {
     expect(sandbox.store.keys().filter((key) => !before.includes(key))).toEqual([
       `run-log/uk/${row.run_id}-1.ndjson`,
     ]);
+  });
+
+  test("counts what has no details by its reason, and says so as it goes on", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { maxMissingPercent: 50 });
+    const [forbidden, gone, oversize, deep] = sandbox.simulator.listed().map(({ uuid }) => uuid);
+    if (!forbidden || !gone || !oversize || !deep) throw new Error("too few events");
+    sandbox.simulator.restrict(forbidden);
+    sandbox.simulator.vanish(gone);
+    const [long, nested] = ["x".repeat(4 * 1024 * 1024), `${"[".repeat(1_000)}${"]".repeat(1_000)}`];
+    sandbox.simulator.change(oversize, { source: `{"uuid":"${oversize}","text":"${long}"}` });
+    sandbox.simulator.change(deep, { source: `{"uuid":"${deep}","x":${nested}}` });
+
+    const result = await sandbox.run({ dryRun: { limit: undefined } });
+
+    expect(result.row).toMatchObject({ listed: 30, events: 26, forbidden: 1, gone: 1, rejected: 2 });
+    expect(result.row).toMatchObject({ reason: null, added: 26 });
+    expect(result).not.toHaveProperty("columns");
+    expect(sandbox.progress.map(({ done, total }) => [done, total])).toEqual(
+      Array.from({ length: 30 }, (_, at) => [at + 1, 30]),
+    );
+  });
+
+  test("says that a run would be held because a required field is missing", async () => {
+    const world = new SmallWorld({ require: ["/none"] });
+    world.show(6);
+
+    const { row } = await world.run({ dryRun: { limit: undefined } });
+
+    expect(row).toMatchObject({ outcome: "DRY_RUN", reason: "REQUIRED" });
+  });
+
+  test("shows the first three values of each column of one's own", async () => {
+    const lifted = ["version", "none"].map((name) => ({ name, pointer: `/${name}` }));
+    const world = new SmallWorld({ lifted });
+    world.show(6);
+
+    const { columns } = await world.run({ dryRun: { limit: undefined } });
+
+    expect(columns).toEqual([
+      { name: "version", pointer: "/version", values: ["1", "1", "1"] },
+      { name: "none", pointer: "/none", values: [] },
+    ]);
+  });
+
+  test("says how long it takes, once the sizes of bodies are known", async () => {
+    const world = new SmallWorld({ bytesPerMinute: 1_000_000 });
+    world.show(100);
+    const { openService } = world.ports();
+    let isKnown = false;
+    const changes: PortChanges = {
+      openService: async (rateLimiter) => {
+        const service = await openService(rateLimiter);
+        const detail: typeof service.detail = (...request) => {
+          if (!isKnown) acquired(rateLimiter).settle(100_000);
+          isKnown = true;
+          return service.detail(...request);
+        };
+        return { ...service, detail };
+      },
+    };
+
+    await world.run({ dryRun: { limit: undefined } }, changes);
+
+    expect(world.log.text).toMatch(/^.*80 events, about \d+ min/m);
   });
 
   test("with a limit fetches only so many", async () => {

@@ -165,7 +165,10 @@ describe("a run that crashed just after its publication existed", () => {
     expect((await readRunResult(accountStore(world.store, ACCOUNT), dead))?.row).toMatchObject({
       outcome: "PUBLISHED",
       listed: null,
+      events: 10,
+      added: 0,
       changed: 10,
+      removed: 0,
     });
   });
 });

@@ -1,17 +1,21 @@
 // An account is taken out whole, whatever happens on the way, and no reader ever finds half of it.
 
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import {
   countFiles,
   type RemovePorts,
   removeAccount,
+  takeBack,
 } from "../../../../lambdas/job/run/remove/remove-account.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { knownAccounts } from "../../../../lambdas/job/storage/known-accounts.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { readHead } from "../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { readEnd, readHead } from "../../../../lambdas/job/storage/publication-log.ts";
+import { type AccountStore, accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
 import { Crashed, CrashPoint, type Moment } from "../crash.ts";
+import { interposed } from "../interposed-store.ts";
 import { livingLease } from "../living-lease.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
 
@@ -137,6 +141,75 @@ describe("remove", () => {
 
     expect(await removeAccount(portsOf(world))).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson"]);
+  });
+});
+
+test("Ctrl-C ends remove between two batches of files, and the next one finishes", async () => {
+  const world = await twoAccounts();
+  for (let n = 10; n < 50; n += 1) world.store.put(layout(ACCOUNT).runLog(`run-${n}`, 1), "{}\n");
+  const before = keysOf(world, ACCOUNT).length;
+  const stop = new AbortController();
+  const store: Store = {
+    ...interposed(world.store, async () => undefined),
+    delete: (key) => {
+      stop.abort(new SyncError("INTERRUPTED", "a person stopped it"));
+      return world.store.delete(key);
+    },
+  };
+
+  const stopped = removeAccount(world.ports({ store, signal: stop.signal }));
+
+  await expect(stopped).rejects.toMatchObject({ code: "INTERRUPTED" });
+  // With the entry of the log.
+  expect(keysOf(world, ACCOUNT)).toHaveLength(before - 16 + 1);
+  expect(await removeAccount(portsOf(world))).toBe("removed");
+  expect((await countFiles(accountStore(world.store, ACCOUNT))).files).toBe(0);
+});
+
+describe("a process that was stopped while its account was removed", () => {
+  const [EARLIER, LATER] = ["2025-12-31T00-00-00.000Z", "2026-02-01T00-00-00.000Z"];
+
+  async function removed(): Promise<{ world: SmallWorld; store: AccountStore; removal: string }> {
+    const world = await twoAccounts();
+    await removeAccount(portsOf(world));
+    const store: AccountStore = {
+      ...accountStore(world.store, ACCOUNT),
+      delete: async (key) => {
+        await setImmediate();
+        await world.store.delete(key);
+      },
+    };
+    const { removal } = await readEnd(store);
+    return { world, store, removal: removal?.run_id ?? "" };
+  }
+
+  test("takes back the files of its run, and no other ones", async () => {
+    const { world, store, removal } = await removed();
+    const own = [EARLIER, removal].map((id) => ({
+      id,
+      keys: [store.keys.part(id, 0), store.keys.changesPart("0000000009", id, 0), store.keys.plan(id)],
+    }));
+    for (const { keys } of own) for (const key of keys) world.store.put(key, "written");
+    const others = [store.keys.plan(LATER), store.keys.runLog(EARLIER, 1), `runs/de/${EARLIER}/outcome.json`];
+    for (const key of others) world.store.put(key, "written");
+
+    for (const { id, keys } of own) {
+      expect(await takeBack(store, { last: "0000000002", id })).toMatchObject({ run_id: removal });
+      expect(world.store.keys().filter((key) => keys.includes(key))).toEqual([]);
+    }
+
+    expect(world.store.keys()).toEqual(expect.arrayContaining(others));
+  });
+
+  test.each([
+    { what: "the account was removed before it began", last: "0000000003", id: EARLIER },
+    { what: "its run is later than the removal", last: "0000000002", id: LATER },
+  ])("takes nothing back where $what", async ({ last, id }) => {
+    const { world, store } = await removed();
+    world.store.put(store.keys.plan(id), "written");
+
+    expect(await takeBack(store, { last, id })).toBeUndefined();
+    expect(world.store.keys()).toContain(store.keys.plan(id));
   });
 });
 

@@ -1,0 +1,184 @@
+// The catalog in Glue keeps the contract, on Glue in memory; and what it does where a process is stopped while another one
+// removes the account, or publishes.
+
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import type { TableName } from "../../../../lambdas/job/storage/layout.ts";
+import { MemoryStore } from "../../storage/memory-store.ts";
+import { catalogContract } from "../catalog-contract.ts";
+import { Publisher, snapshotOfDay } from "../publisher.ts";
+import { MemoryGlue } from "./memory-glue.ts";
+
+const LOCATION = "s3://bucket/prefix";
+
+function newCatalog() {
+  const store = new MemoryStore();
+  const glue = new MemoryGlue(LOCATION);
+  const open = () =>
+    new GlueCatalog({
+      client: glue.client,
+      store,
+      database: "events",
+      location: LOCATION,
+      clock: { sleep: async () => undefined },
+    });
+  return { store, glue, open, catalog: open() };
+}
+
+catalogContract("GlueCatalog on Glue in memory", async () => {
+  const { store, glue, catalog } = newCatalog();
+  const rowsOf = async (location: string): Promise<readonly string[]> => {
+    const keys = store.keys(location.slice(LOCATION.length + 1)).filter((key) => key.endsWith(".gz"));
+    const files = await Promise.all(keys.map(async (key) => (await store.read(key))?.bytes ?? ""));
+    const lines = files.flatMap((file) => gunzipSync(file).toString().split("\n").filter(Boolean));
+    return lines.map((line) => JSON.parse(line).uuid);
+  };
+  const byValue = async (table: TableName, account: string) => {
+    const own = glue.partitions(table).filter(({ Values }) => Values?.[0] === account);
+    return new Map(
+      await Promise.all(
+        own.map(
+          async ({ Values, StorageDescriptor }) =>
+            [Values?.at(-1) ?? "", await rowsOf(StorageDescriptor?.Location ?? "")] as const,
+        ),
+      ),
+    );
+  };
+  const tables = {
+    events: async (account: string) => (await byValue("events", account)).get(account) ?? [],
+    snapshots: (account: string) => byValue("event_snapshots", account),
+    changes: (account: string) => byValue("event_changes", account),
+  };
+  return { store, catalog, tables };
+});
+
+/** The account uk has two publications that Glue shows. */
+async function followed() {
+  const world = newCatalog();
+  const uk = new Publisher(world.store, "uk");
+  await uk.day(1, ["a"]);
+  await uk.day(2, ["a", "b"]);
+  await world.catalog.refresh("uk");
+  return { ...world, uk };
+}
+type World = Awaited<ReturnType<typeof followed>>;
+
+/** What Glue shows, by table: the last value of each partition, of `events` the publication. */
+const shown = ({ glue }: Pick<World, "glue">) =>
+  Object.fromEntries(
+    (["events", "event_snapshots", "event_changes"] as const).map((table) => [
+      table,
+      glue.partitions(table).map(({ Values, Parameters }) => Parameters?.["publication"] ?? Values?.at(-1)),
+    ]),
+  );
+
+/** What another process does in the meantime. */
+const remove = async ({ uk, open }: World): Promise<void> => {
+  await uk.remove(3);
+  await open().refresh("uk");
+};
+const publish = async ({ uk, open }: World): Promise<void> => {
+  await uk.day(4, ["d"]);
+  await open().refresh("uk");
+};
+
+interface Stop {
+  /** The process is stopped before the first request of which this is true. */
+  readonly isHere: (request: string, n: number) => boolean;
+  readonly meanwhile: readonly ((world: World) => Promise<void>)[];
+  /** Called before each request that follows. */
+  readonly look?: (request: string) => void;
+}
+
+/** Undefined where it was not stopped. */
+async function stopped(world: World, { isHere, meanwhile, look }: Stop): Promise<string | undefined> {
+  const { glue, open } = world;
+  let requests = 0;
+  let at: string | undefined;
+  const onRequest = async (action: string, table: string): Promise<void> => {
+    const request = `${action} ${table}`;
+    requests += 1;
+    if (at !== undefined) return look?.(request);
+    if (!isHere(request, requests)) return;
+    at = request;
+    glue.onRequest = async () => undefined;
+    for (const work of meanwhile) await work(world);
+    glue.onRequest = onRequest;
+  };
+  glue.onRequest = onRequest;
+  await open().refresh("uk");
+  return at;
+}
+
+describe("a refresh that is stopped while another process removes the account and publishes it again", () => {
+  it.each([
+    { what: "of a publication", begun: ({ uk }: World) => uk.day(3, ["c"]), next: "0000000005" },
+    { what: "without anything new", begun: async () => undefined, next: "0000000004" },
+    { what: "of a removal", begun: ({ uk }: World) => uk.remove(3), next: "0000000005" },
+  ])("$what ends at the new publication, wherever it is stopped", async ({ begun, next }) => {
+    for (let at = 1; ; at += 1) {
+      const world = await followed();
+      await begun(world);
+
+      const where = await stopped(world, { isHere: (_, n) => n === at, meanwhile: [remove, publish] });
+
+      if (where === undefined) break;
+      expect(shown(world), where).toEqual({
+        events: [next],
+        event_snapshots: [snapshotOfDay(4)],
+        event_changes: [next],
+      });
+    }
+  });
+
+  it.each([
+    { at: "GetPartition events", shows: { events: ["0000000004"] } },
+    { at: "GetPartitions event_snapshots", shows: { event_snapshots: [snapshotOfDay(4)] } },
+    { at: "GetPartitions event_changes", shows: { event_changes: ["0000000004"] } },
+  ])("of a removal before $at takes nothing new out, not even for a moment", async ({ at, shows }) => {
+    const world = await followed();
+    await world.uk.remove(3);
+    const look = (request: string): void => expect(shown(world), request).toMatchObject(shows);
+
+    const meanwhile = [({ open }: World) => open().refresh("uk"), publish];
+    await stopped(world, { isHere: (request) => request === at, meanwhile, look });
+
+    expect(shown(world)).toMatchObject(shows);
+  });
+
+  it.each([
+    {
+      after: "a removal",
+      meanwhile: [remove],
+      shows: { events: [], event_changes: [], event_snapshots: [] },
+    },
+    {
+      ...{ after: "a removal and a publication", meanwhile: [remove, publish] },
+      shows: { events: ["0000000005"], event_changes: ["0000000005"], event_snapshots: [snapshotOfDay(4)] },
+    },
+  ])("of a publication puts nothing back after $after", async ({ meanwhile, shows }) => {
+    const world = await followed();
+    await world.uk.day(3, ["c"]);
+    const look = (request: string): void => expect(shown(world), request).toEqual(shows);
+
+    await stopped(world, { isHere: (request) => request === "GetPartition events", meanwhile, look });
+
+    expect(shown(world)).toEqual(shows);
+  });
+});
+
+it("others publish again and again: CATALOG_FAILED after ten tries", async () => {
+  const { glue, uk, catalog } = await followed();
+  let published = 0;
+  glue.onRequest = async (action) => {
+    if (action !== "GetPartition" || published > 100) return;
+    published += 1;
+    await uk.publish(snapshotOfDay(1));
+  };
+
+  await expect(catalog.refresh("uk")).rejects.toMatchObject({
+    code: "CATALOG_FAILED",
+    message: expect.stringContaining("have published 10 times while"),
+  });
+});
