@@ -52,62 +52,10 @@ async function makeWorld(): Promise<World> {
 const isOnEvents = (action: string, asked: Asked, { body }: Carried): boolean =>
   asked.action === `AWSGlue.${action}` && /"TableName":"event/.test(body.toString());
 
-/** Does something before the first of these requests, and breaks nothing. */
-const before = (action: string, work: () => Promise<void>) => {
-  let isDone = false;
-  return async (asked: Asked, carried: Carried): Promise<undefined> => {
-    if (isDone || !isOnEvents(action, asked, carried)) return;
-    isDone = true;
-    await work();
-  };
-};
-
 const on =
   (action: string, fault: Fault) =>
   (asked: Asked, carried: Carried): Fault | undefined =>
     isOnEvents(action, asked, carried) ? fault : undefined;
-
-onEmulator("two processes that refresh at once", () => {
-  it("end at the later head, although the older write comes last", async () => {
-    await using world = await makeWorld();
-    const { proxy, slow, catalog, uk, shown } = world;
-    await catalog.refresh("uk");
-    await uk.day(2, ["b"]);
-    proxy.fault = before("UpdatePartition", async () => {
-      await uk.day(3, ["c"]);
-      await catalog.refresh("uk");
-    });
-
-    await slow.refresh("uk");
-
-    expect(await shown()).toEqual(["0000000003", snapshotOfDay(3)]);
-  });
-
-  it("end at the head of the log, although no other process has moved to it", async () => {
-    await using world = await makeWorld();
-    const { proxy, slow, uk, shown, reader } = world;
-    proxy.fault = before("GetPartition", () => uk.day(2, ["b"]));
-
-    await slow.refresh("uk");
-
-    expect(await shown()).toEqual(["0000000002", SECOND]);
-    expect(await reader.partitions("event_changes", "uk")).toHaveLength(2);
-  });
-
-  it("are CATALOG_FAILED when other processes keep publishing", async () => {
-    await using world = await makeWorld();
-    const { proxy, slow, uk } = world;
-    proxy.fault = async ({ action }) => {
-      if (action === "AWSGlue.GetPartition") await uk.publish(FIRST);
-      return undefined;
-    };
-
-    await expect(slow.refresh("uk")).rejects.toMatchObject({
-      code: "CATALOG_FAILED",
-      message: expect.stringContaining("start again"),
-    });
-  });
-});
 
 onEmulator("a call that fails", () => {
   it.each(["BatchCreatePartition", "UpdatePartition", "BatchDeletePartition", "GetPartitions"])(

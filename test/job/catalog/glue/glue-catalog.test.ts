@@ -168,17 +168,48 @@ describe("a refresh that is stopped while another process removes the account an
   });
 });
 
-it("others publish again and again: CATALOG_FAILED after ten tries", async () => {
-  const { glue, uk, catalog } = await followed();
-  let published = 0;
-  glue.onRequest = async (action) => {
-    if (action !== "GetPartition" || published > 100) return;
-    published += 1;
-    await uk.publish(snapshotOfDay(1));
-  };
+it("the lines of the log and of the runs are there from the first refresh to the removal, where they lie", async () => {
+  const world = newCatalog();
+  const uk = new Publisher(world.store, "uk");
+  const lines = () =>
+    (["publications", "sync_runs"] as const).map((table) =>
+      world.glue.partitions(table).map(({ StorageDescriptor }) => StorageDescriptor?.Location),
+    );
+  const there = [[`${LOCATION}/publications/uk/`], [`${LOCATION}/run-log/uk/`]];
 
-  await expect(catalog.refresh("uk")).rejects.toMatchObject({
-    code: "CATALOG_FAILED",
-    message: expect.stringContaining("have published 10 times while"),
+  await world.catalog.refresh("uk");
+  expect(lines()).toEqual(there);
+  await uk.remove(3);
+  await world.catalog.refresh("uk");
+  expect(lines()).toEqual([[], []]);
+  await uk.day(4, ["d"]);
+  await world.catalog.refresh("uk");
+  expect(lines()).toEqual(there);
+});
+
+describe("a refresh while another process publishes", () => {
+  it.each([
+    { at: "UpdatePartition events", what: "its older write comes last", meanwhile: [publish] },
+    { at: "GetPartition events", what: "nothing follows", meanwhile: [({ uk }: World) => uk.day(4, ["d"])] },
+  ])("ends at the head of the log, although $what", async ({ at, meanwhile }) => {
+    const world = await followed();
+    await world.uk.day(3, ["c"]);
+
+    await stopped(world, { isHere: (request) => request === at, meanwhile });
+
+    expect(shown(world)).toMatchObject({ events: ["0000000004"] });
+    expect(shown(world)["event_changes"]).toHaveLength(4);
+  });
+
+  it("is CATALOG_FAILED where that does not end", async () => {
+    const { glue, uk, catalog } = await followed();
+    glue.onRequest = async (action) => {
+      if (action === "GetPartition") await uk.publish(snapshotOfDay(1));
+    };
+
+    await expect(catalog.refresh("uk")).rejects.toMatchObject({
+      code: "CATALOG_FAILED",
+      message: expect.stringMatching(/have published 10 times while.*start again/),
+    });
   });
 });
