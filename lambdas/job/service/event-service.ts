@@ -48,7 +48,7 @@ export type Detail =
     };
 
 /**
- * Each call includes login, rate limit, cooldown and retries, and resolves with a complete result or throws a
+ * Each call includes login, rate limit and retries, and resolves with a complete result or throws a
  * `SyncError` that ends the run, or the signal's reason. A failed detail is never an empty detail.
  */
 export interface EventService {

@@ -203,7 +203,7 @@ describe("the time left", () => {
 
     display.progress({ done: 0, total: 100, retries: 0 });
     clock.advance(1_000);
-    budget.pauseUntil(clock.monotonicMs() + 600_000);
+    budget.pause(600_000, true);
     display.progress({ done: 50, total: 100, retries: 0 });
 
     expect(lastDrawn(text())).toContain("50 of 100 events, 50 a second, 10 min left");

@@ -1,4 +1,5 @@
-// Permits requests no faster than the service allows: limits per minute, averaged over a sliding window.
+// Permits requests no faster than the service allows: limits per minute, averaged over a sliding window, and none in a
+// pause that it asks for.
 
 import type { Clock } from "../../runtime/clock.ts";
 import { allowance, type Limits, windowMsOf } from "../../settings/limit.ts";
@@ -19,6 +20,9 @@ export interface Permit {
   /** The request was not sent. */
   cancel(): void;
 }
+
+/** The service asked to wait; it refused a request as one too many; the budget has no room. */
+export type HeldBackBy = "retry-after" | "throttled" | "budget";
 
 /** How much of the budget is used, for people who wait for it. */
 export interface BudgetUse {
@@ -61,6 +65,7 @@ export class RateLimiter {
   #record: UsageRecord | undefined;
   #mayPermit: () => boolean = () => true;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  #isPauseAsked = true;
   #inFlight = 0;
   #detailsInFlight = 0;
 
@@ -99,9 +104,25 @@ export class RateLimiter {
     return { limit, used, most: this.#most[limit], windowMs: this.windowMs };
   }
 
-  /** The service asked to wait until then, by the monotonic clock. It counts in what `waitMs` says. */
-  pauseUntil(untilMs: number): void {
-    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs);
+  /** For how long no permit is given, whatever the budget has. It counts in what `waitMs` says. */
+  get pausedMs(): number {
+    return Math.max(0, this.#pausedUntilMs - this.#clock.monotonicMs());
+  }
+
+  /**
+   * Gives no permit for so long from now.
+   * @param isAsked the service named its end, and did not just refuse a request as one too many
+   */
+  pause(ms: number, isAsked: boolean): void {
+    if (ms <= this.pausedMs) return;
+    this.#pausedUntilMs = this.#clock.monotonicMs() + ms;
+    this.#isPauseAsked = isAsked;
+  }
+
+  /** Why requests wait, if they do. */
+  get heldBackBy(): HeldBackBy {
+    if (this.pausedMs === 0) return "budget";
+    return this.#isPauseAsked ? "retry-after" : "throttled";
   }
 
   /** How many requests wait for a permit. */
@@ -182,7 +203,7 @@ export class RateLimiter {
 
   // One alarm for all. If the window is empty, a request is in flight, and its end serves the next.
   #wakeLater(): void {
-    const atMs = this.#window.nextExpiryMs;
+    const atMs = this.pausedMs > 0 ? this.#pausedUntilMs : this.#window.nextExpiryMs;
     if (atMs === undefined || this.#alarm !== undefined) return;
     const alarm = new AbortController();
     this.#alarm = alarm;
@@ -222,6 +243,7 @@ export class RateLimiter {
   }
 
   #isPermitted(kind: RequestKind): boolean {
+    if (this.pausedMs > 0) return false;
     const { requests, bytes } = this.#most;
     if (Math.min(requests, bytes) === Number.POSITIVE_INFINITY) return true;
     if (!this.#mayPermit()) return false;

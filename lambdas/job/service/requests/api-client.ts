@@ -1,4 +1,4 @@
-// Takes one request to its result: credentials, rate limit, cooldown, retries. Every retry is a whole new GET.
+// Takes one request to its result: credentials, rate limit, retries. Every retry is a whole new GET.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";

@@ -1,11 +1,11 @@
-// Sends one attempt as soon as cooldown and rate limiter permit it, counts it, and waits after one that failed.
+// Sends one attempt as soon as the rate limiter permits it, counts it, and waits after one that failed.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Random } from "../../runtime/random.ts";
 import type { Address, HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
-import type { Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
+import type { HeldBackBy, Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
 import { isUnanswered, keepsTrying, permanentProblem } from "./connection-problem.ts";
 import { attemptsExhausted, type Failure, isThrottled, requestName } from "./failure.ts";
 import { RetryDelays } from "./retry.ts";
@@ -31,21 +31,24 @@ export class Sender {
   /** Whether any response has come so far. */
   #hasResponded = false;
   readonly #options: SenderOptions;
-  readonly #cooldown: Cooldown;
   readonly #waitReporter: WaitReporter;
   readonly #delays: RetryDelays;
+  #successes = 0;
+  /** For how long the service asked to wait since the last success. */
+  #askedMs = 0;
+  /** Once that is too long. */
+  #failure: SyncError | undefined;
 
   constructor(options: SenderOptions) {
-    const { rateLimiter, clock, random, onWait } = options;
+    const { rateLimiter, random, onWait } = options;
     this.#options = options;
-    this.#cooldown = new Cooldown(clock, rateLimiter);
     this.#waitReporter = new WaitReporter(onWait);
     this.#delays = new RetryDelays(random, rateLimiter.windowMs);
   }
 
   /** How many requests have had a response that was used. */
   get successes(): number {
-    return this.#cooldown.successes;
+    return this.#successes;
   }
 
   /** What the service averages its limits over. */
@@ -55,31 +58,30 @@ export class Sender {
 
   /** A response came that is used. */
   succeeded(): void {
-    this.#cooldown.succeeded();
+    this.#successes += 1;
+    this.#askedMs = 0;
     this.#delays.succeeded();
   }
 
   /** Permission to send one request now: use or cancel it at once. Throws `THROTTLED` or the signal's reason. */
   async admit(kind: RequestKind, signal: AbortSignal | undefined): Promise<Permit> {
     const { rateLimiter } = this.#options;
+    const wait: Wait = {
+      get kind() {
+        return rateLimiter.heldBackBy;
+      },
+      get untilMs() {
+        return rateLimiter.freeAtMs(1);
+      },
+    };
     for (;;) {
       signal?.throwIfAborted();
-      if (!this.#cooldown.isOver) {
-        await this.#waitReporter.during(
-          this.#cooldown.isAsked ? "retry-after" : "throttled",
-          () => this.#cooldown.untilMs,
-          () => this.#cooldown.wait(signal),
-        );
-      }
+      if (this.#failure !== undefined) throw this.#failure;
       const permit =
         rateLimiter.tryAcquire(kind) ??
-        (await this.#waitReporter.during(
-          "budget",
-          () => rateLimiter.freeAtMs(1),
-          () => rateLimiter.acquire(kind, signal),
-        ));
-      // A cooldown may have begun while this request waited for the rate limiter.
-      if (this.#cooldown.isOver) return permit;
+        (await this.#waitReporter.during(wait, () => rateLimiter.acquire(kind, signal)));
+      // The answer that made room for this request may have been the one that asks for a pause.
+      if (this.#failure === undefined && rateLimiter.pausedMs === 0) return permit;
       permit.cancel();
     }
   }
@@ -129,7 +131,7 @@ export class Sender {
     const longestMs = leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;
     const delayMs = Math.min(longestMs, Math.max(requestedMs ?? 0, this.#delays.after(failure, failures)));
     if (failure.kind === "status" && (requestedMs !== undefined || isSilent))
-      this.#cooldown.extend(requestedMs ?? delayMs, failure.status, { isAsked: !isSilent });
+      this.#pause(requestedMs ?? delayMs, failure.status, !isSilent);
     const request = requestName(method, url);
     if (leftMs > 0) {
       if (failures === ATTEMPTS) logger.info(keepsTrying(request, failure, leftMs));
@@ -147,92 +149,33 @@ export class Sender {
     });
     const untilMs = clock.monotonicMs() + delayMs;
     await this.#waitReporter.during(
-      isSilent ? "throttled" : requestedMs === undefined ? "retry" : "retry-after",
-      () => untilMs,
+      { kind: isSilent ? "throttled" : requestedMs === undefined ? "retry" : "retry-after", untilMs },
       () => clock.sleep(delayMs, signal),
     );
   }
-}
-
-const MAX_COOLDOWN_MS = 15 * 60_000;
-
-/**
- * How long a run waits where the service asks for it: a longer cooldown, at once or in total without a success in
- * between, ends it. The service may rightly ask to wait for as long as it averages its limits over.
- */
-export function longestWaitMs(windowMs: number): number {
-  return Math.max(MAX_COOLDOWN_MS, windowMs);
-}
-
-export class Cooldown {
-  readonly #clock: Clock;
-  readonly #rateLimiter: Pick<RateLimiter, "windowMs" | "pauseUntil">;
-  #untilMs: number;
-  #isAsked = true;
-  #totalMs = 0;
-  #successes = 0;
-  #failure: SyncError | undefined;
-
-  constructor(clock: Clock, rateLimiter: Pick<RateLimiter, "windowMs" | "pauseUntil">) {
-    this.#clock = clock;
-    this.#rateLimiter = rateLimiter;
-    this.#untilMs = clock.monotonicMs();
-  }
-
-  /** How many requests have succeeded so far. */
-  get successes(): number {
-    return this.#successes;
-  }
-
-  /** When it ends, by the monotonic clock. */
-  get untilMs(): number {
-    return this.#untilMs;
-  }
-
-  /** Whether the service named its end, and did not just refuse a request as one too many. */
-  get isAsked(): boolean {
-    return this.#isAsked;
-  }
-
-  get isOver(): boolean {
-    return this.#remainingMs() === 0 && this.#failure === undefined;
-  }
 
   /** No request is sent for `ms` from now. Throws `THROTTLED` if that is too long, then and for every later request. */
-  extend(ms: number, status: number, { isAsked = true } = {}): void {
-    const longerMs = Math.max(0, ms - this.#remainingMs());
+  #pause(ms: number, status: number, isAsked: boolean): void {
+    const { rateLimiter } = this.#options;
     // Of the pauses that the service did not ask for, each request has a few only.
-    if (isAsked) this.#totalMs += longerMs;
-    if (longerMs > 0) {
-      this.#untilMs = this.#clock.monotonicMs() + ms;
-      this.#isAsked = isAsked;
-    }
-    const mostMs = longestWaitMs(this.#rateLimiter.windowMs);
-    if (this.#totalMs > mostMs) {
+    if (isAsked) this.#askedMs += Math.max(0, ms - rateLimiter.pausedMs);
+    const mostMs = longestWaitMs(rateLimiter.windowMs);
+    if (this.#askedMs > mostMs) {
       this.#failure = tooLong(ms, status, mostMs);
       throw this.#failure;
     }
-    this.#rateLimiter.pauseUntil(this.#untilMs);
+    rateLimiter.pause(ms, isAsked);
   }
+}
 
-  succeeded(): void {
-    this.#successes += 1;
-    this.#totalMs = 0;
-  }
+const MAX_PAUSE_MS = 15 * 60_000;
 
-  /** Resolves when the cooldown is over. Another request may extend it right afterwards. */
-  async wait(signal?: AbortSignal): Promise<void> {
-    for (;;) {
-      if (this.#failure !== undefined) throw this.#failure;
-      const remainingMs = this.#remainingMs();
-      if (remainingMs === 0) return;
-      await this.#clock.sleep(remainingMs, signal);
-    }
-  }
-
-  #remainingMs(): number {
-    return Math.max(0, this.#untilMs - this.#clock.monotonicMs());
-  }
+/**
+ * How long a run waits where the service asks for it: a longer pause, at once or in total without a success in between,
+ * ends it. The service may rightly ask to wait for as long as it averages its limits over.
+ */
+export function longestWaitMs(windowMs: number): number {
+  return Math.max(MAX_PAUSE_MS, windowMs);
 }
 
 function tooLong(ms: number, status: number, mostMs: number): SyncError {
@@ -262,22 +205,17 @@ export class ServiceCounts {
 
 /** Reports to the progress display what the run waits for while no request is under way. */
 export interface Wait {
-  /** The service asked for it; it refused a request as one too many; the rate limiter; the back-off after a failure. */
-  readonly kind: "retry-after" | "throttled" | "budget" | "retry";
+  /** What the rate limiter says; the back-off after a failure. */
+  readonly kind: HeldBackBy | "retry";
   /** By the monotonic clock. */
   readonly untilMs: number;
-}
-
-interface OpenWait {
-  readonly kind: Wait["kind"];
-  readonly untilMs: () => number;
 }
 
 /** The first kind among the open waits explains the others. */
 const ORDER: readonly Wait["kind"][] = ["retry-after", "throttled", "budget", "retry"];
 
 export class WaitReporter {
-  readonly #open = new Set<OpenWait>();
+  readonly #open = new Set<Wait>();
   readonly #onWait: (wait: Wait | undefined) => void;
   #underWay = 0;
   #shown: Wait | undefined;
@@ -286,9 +224,8 @@ export class WaitReporter {
     this.#onWait = onWait;
   }
 
-  /** Runs `work`, which is a wait. */
-  async during<T>(kind: Wait["kind"], untilMs: () => number, work: () => Promise<T>): Promise<T> {
-    const wait = { kind, untilMs };
+  /** Runs `work`, which is a wait. What it says of the wait may change. */
+  async during<T>(wait: Wait, work: () => Promise<T>): Promise<T> {
     this.#open.add(wait);
     this.#show();
     try {
@@ -319,7 +256,7 @@ export class WaitReporter {
 
   #foremost(): Wait | undefined {
     for (const kind of ORDER) {
-      const ends = [...this.#open].filter((wait) => wait.kind === kind).map((wait) => wait.untilMs());
+      const ends = [...this.#open].filter((wait) => wait.kind === kind).map((wait) => wait.untilMs);
       if (ends.length > 0) return { kind, untilMs: Math.min(...ends) };
     }
     return undefined;

@@ -150,7 +150,7 @@ test.each([
         detail: async (requestAs, signal) => {
           details += 1;
           if (details < 3) return service.detail(requestAs, signal);
-          limiter.pauseUntil(world.small.clock.monotonicMs() + pauseMs);
+          limiter.pause(pauseMs, true);
           stop.abort(new SyncError("INTERRUPTED", "The time limit was reached."));
           throw stop.signal.reason;
         },

@@ -1,166 +1,110 @@
 import { describe, expect, it } from "vitest";
-import { Cooldown, type Wait, WaitReporter } from "../../../../lambdas/job/service/requests/sender.ts";
+import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import { BadStatus } from "../../../../lambdas/job/service/requests/failure.ts";
+import { Sender, type Wait, WaitReporter } from "../../../../lambdas/job/service/requests/sender.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
+import { LogLines } from "../../runtime/log-lines.ts";
+import { scriptedTransport } from "../http/scripted-transport.ts";
 
 const NOW = 1_000_000_000;
 const MINUTE = 60_000;
 const throttled = expect.objectContaining({ code: "THROTTLED" });
 
-const limiter = (windowMs = MINUTE) => ({ windowMs, pauseUntil: () => undefined });
-
-describe("a cooldown", () => {
-  it("is over at first", async () => {
-    const cooldown = new Cooldown(new ManualClock(NOW), limiter());
-
-    expect(cooldown.isOver).toBe(true);
-    await cooldown.wait();
-  });
-
-  it("lasts as long as it was asked for, and not a moment longer", async () => {
-    const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock, limiter());
-    let isOver = false;
-
-    cooldown.extend(12_000, 429);
-    const over = cooldown.wait().then(() => {
-      isOver = true;
+/** A budget without limits, and a sender that is told of answers. */
+const sending = (windowMs = MINUTE) => {
+  const clock = new ManualClock(NOW);
+  const limits = { requestsPerMinute: "unlimited", bytesPerMinute: "unlimited", windowMs } as const;
+  const rateLimiter = new RateLimiter({ ...limits, clock });
+  const transport = scriptedTransport(() => undefined);
+  const random = { next: () => 0.5, token: () => "token" };
+  const sender = new Sender({ transport, rateLimiter, headers: {}, clock, random, logger: new LogLines() });
+  const end = new AbortController();
+  /** Fails if the answer ends the run; else the request that had it waits. */
+  const answered = (status: number, retryAfterMs?: number): Promise<void> => {
+    const failure = new BadStatus(status, retryAfterMs);
+    const waits = sender.backOff("GET", new URL("https://service.example/v1/events"), failure, 1, end.signal);
+    end.abort(new Error("waits"));
+    return waits.catch((error: unknown) => {
+      if (error !== end.signal.reason) throw error;
     });
+  };
+  return { clock, rateLimiter, sender, answered };
+};
 
-    clock.advance(11_999);
-    await Promise.resolve();
-    expect([cooldown.isOver, isOver]).toEqual([false, false]);
-    clock.advance(1);
-    await over;
-    expect(cooldown.isOver).toBe(true);
-  });
+describe("a wait that the service asks for", () => {
+  it("of 15 minutes is a pause; a longer one ends the run, for all later requests too", async () => {
+    const { clock, rateLimiter, sender, answered } = sending();
 
-  it("lasts until the latest of all requested ends", async () => {
-    const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock, limiter());
-
-    cooldown.extend(10_000, 429);
-    const over = cooldown.wait();
-    cooldown.extend(20_000, 503);
-    cooldown.extend(5_000, 429);
-
-    expect(cooldown.untilMs).toBe(NOW + 20_000);
-    clock.advance(10_000);
-    await Promise.resolve();
-    await Promise.resolve();
-    expect(clock.sleeping).toBe(1);
-    clock.advance(10_000);
-    await over;
-  });
-
-  it("of 15 minutes is waited for; a longer one ends the run, for all later requests too", async () => {
-    const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock, limiter());
-
-    expect(() => cooldown.extend(15 * MINUTE, 429)).not.toThrow();
-    expect(() => cooldown.extend(15 * MINUTE + 1, 429)).toThrow(throttled);
+    await answered(429, 15 * MINUTE);
+    expect(rateLimiter.pausedMs).toBe(15 * MINUTE);
+    await expect(answered(429, 15 * MINUTE + 1)).rejects.toEqual(throttled);
+    expect(rateLimiter.pausedMs).toBe(15 * MINUTE);
     clock.advance(60 * MINUTE);
 
-    expect(cooldown.isOver).toBe(false);
-    await expect(cooldown.wait()).rejects.toEqual(throttled);
+    await expect(sender.admit("detail", undefined)).rejects.toEqual(throttled);
   });
 
-  it("may be as long as the window of the limits, if that is longer than 15 minutes", () => {
-    const cooldown = new Cooldown(new ManualClock(NOW), limiter(60 * MINUTE));
+  it("ends the run for a request, too, that waits for a pause before it", async () => {
+    const { clock, rateLimiter, sender, answered } = sending();
+    await answered(429, MINUTE);
+    const waiting = sender.admit("detail", undefined);
 
-    expect(() => cooldown.extend(60 * MINUTE, 429)).not.toThrow();
-    expect(() => cooldown.extend(60 * MINUTE + 1, 429)).toThrow("longer than the 60 minutes");
+    await expect(answered(503, 16 * MINUTE)).rejects.toEqual(throttled);
+    clock.advance(MINUTE);
+
+    await expect(waiting).rejects.toEqual(throttled);
+    expect(rateLimiter.usage()).toEqual([]);
   });
 
-  it("says when it will be over, unless it is too long", () => {
-    const ends: number[] = [];
-    const cooldown = new Cooldown(new ManualClock(NOW), {
-      windowMs: MINUTE,
-      pauseUntil: (untilMs) => ends.push(untilMs),
-    });
+  it("may be as long as the window of the limits, if that is longer than 15 minutes", async () => {
+    await sending(60 * MINUTE).answered(429, 60 * MINUTE);
 
-    cooldown.extend(10_000, 429);
-    expect(() => cooldown.extend(16 * MINUTE, 429)).toThrow(throttled);
-
-    expect(ends).toEqual([NOW + 10_000]);
-  });
-
-  it("without end ends the run", () => {
-    expect(() => new Cooldown(new ManualClock(NOW), limiter()).extend(Number.POSITIVE_INFINITY, 503)).toThrow(
-      throttled,
+    await expect(sending(60 * MINUTE).answered(429, 60 * MINUTE + 1)).rejects.toThrow(
+      "longer than the 60 minutes",
     );
   });
 
-  it("adds up while nothing succeeds, counting overlaps once", () => {
-    const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock, limiter());
+  it("without end ends the run", async () => {
+    await expect(sending().answered(503, Number.POSITIVE_INFINITY)).rejects.toEqual(throttled);
+  });
 
-    for (let n = 0; n < 64; n += 1) cooldown.extend(8 * MINUTE, 429);
+  it("adds up while nothing succeeds, counting overlaps once", async () => {
+    const { clock, answered } = sending();
+
+    for (let n = 0; n < 64; n += 1) await answered(429, 8 * MINUTE);
     clock.advance(8 * MINUTE);
-    cooldown.extend(7 * MINUTE, 429);
+    await answered(429, 7 * MINUTE);
     clock.advance(7 * MINUTE);
 
-    expect(() => cooldown.extend(1, 429)).toThrow(throttled);
+    await expect(answered(429, 1)).rejects.toEqual(throttled);
   });
 
-  it("adds up only what the service asks for", () => {
-    const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock, limiter());
+  it("adds up no pause that is not asked for", async () => {
+    const { clock, rateLimiter, answered } = sending(60 * MINUTE);
 
-    cooldown.extend(20 * MINUTE, 429, { isAsked: false });
-    clock.advance(20 * MINUTE);
-    cooldown.extend(15 * MINUTE, 429);
-    clock.advance(15 * MINUTE);
+    for (let n = 0; n < 100; n += 1) {
+      await answered(429);
+      expect(rateLimiter.heldBackBy).toBe("throttled");
+      clock.advance(rateLimiter.pausedMs);
+    }
+    await answered(429, 60 * MINUTE);
 
-    expect(cooldown.isOver).toBe(true);
-    expect(() => cooldown.extend(1, 429)).toThrow(throttled);
+    expect(rateLimiter.heldBackBy).toBe("retry-after");
+    clock.advance(60 * MINUTE);
+    await expect(answered(429, 1)).rejects.toEqual(throttled);
   });
 
-  it("restarts its total after a success", () => {
-    const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock, limiter());
+  it("restarts its total after a success", async () => {
+    const { clock, sender, answered } = sending();
 
     for (let n = 0; n < 10; n += 1) {
-      cooldown.extend(8 * MINUTE, 429);
+      await answered(429, 8 * MINUTE);
       clock.advance(8 * MINUTE);
-      cooldown.succeeded();
+      sender.succeeded();
     }
 
-    expect(cooldown.successes).toBe(10);
-    expect(cooldown.isOver).toBe(true);
-  });
-
-  it("does not grow when the clock is set back", () => {
-    const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock, limiter());
-
-    cooldown.extend(10_000, 429);
-    clock.set(-60 * MINUTE);
-    expect(cooldown.isOver).toBe(false);
-    clock.advance(10_000);
-
-    expect(cooldown.isOver).toBe(true);
-  });
-
-  it("does not end earlier when the clock is set forward", () => {
-    const clock = new ManualClock(NOW);
-    const cooldown = new Cooldown(clock, limiter());
-
-    cooldown.extend(10_000, 429);
-    clock.set(60 * MINUTE);
-    clock.advance(9_999);
-
-    expect(cooldown.isOver).toBe(false);
-  });
-
-  it("ends at once for an aborted request", async () => {
-    const abort = new AbortController();
-    const cooldown = new Cooldown(new ManualClock(NOW), limiter());
-    cooldown.extend(10_000, 429);
-
-    const over = cooldown.wait(abort.signal);
-    abort.abort(new Error("stop"));
-
-    await expect(over).rejects.toThrow("stop");
+    expect(sender.successes).toBe(10);
+    await expect(sender.admit("detail", undefined)).resolves.toBeDefined();
   });
 });
 
@@ -173,11 +117,7 @@ describe("the reason for waiting", () => {
   it("is shown when a wait begins, and removed when none is left", async () => {
     const { waits, shown } = setUp();
 
-    await waits.during(
-      "budget",
-      () => 5_000,
-      async () => undefined,
-    );
+    await waits.during({ kind: "budget", untilMs: 5_000 }, async () => undefined);
 
     expect(shown).toEqual([{ kind: "budget", untilMs: 5_000 }, undefined]);
   });
@@ -186,11 +126,7 @@ describe("the reason for waiting", () => {
     const { waits, shown } = setUp();
 
     waits.requestBegins();
-    await waits.during(
-      "retry",
-      () => 5_000,
-      async () => undefined,
-    );
+    await waits.during({ kind: "retry", untilMs: 5_000 }, async () => undefined);
     waits.requestEnds();
 
     expect(shown).toEqual([]);
@@ -201,11 +137,7 @@ describe("the reason for waiting", () => {
     const waited = Promise.withResolvers<void>();
 
     waits.requestBegins();
-    const wait = waits.during(
-      "budget",
-      () => 5_000,
-      () => waited.promise,
-    );
+    const wait = waits.during({ kind: "budget", untilMs: 5_000 }, () => waited.promise);
     expect(shown).toEqual([]);
     waits.requestEnds();
     expect(shown).toEqual([{ kind: "budget", untilMs: 5_000 }]);
@@ -218,25 +150,12 @@ describe("the reason for waiting", () => {
   it("is the service's request before the budget before a retry, and of one kind the first to end", async () => {
     const { waits, shown } = setUp();
     const nested = (): Promise<void> =>
-      waits.during(
-        "retry",
-        () => 1,
-        () =>
-          waits.during(
-            "budget",
-            () => 2,
-            () =>
-              waits.during(
-                "retry-after",
-                () => 9,
-                () =>
-                  waits.during(
-                    "retry-after",
-                    () => 8,
-                    async () => undefined,
-                  ),
-              ),
+      waits.during({ kind: "retry", untilMs: 1 }, () =>
+        waits.during({ kind: "budget", untilMs: 2 }, () =>
+          waits.during({ kind: "retry-after", untilMs: 9 }, () =>
+            waits.during({ kind: "retry-after", untilMs: 8 }, async () => undefined),
           ),
+        ),
       );
 
     await nested();
@@ -253,15 +172,23 @@ describe("the reason for waiting", () => {
     ]);
   });
 
+  it("may change while the wait lasts", async () => {
+    const { waits, shown } = setUp();
+    const wait = { kind: "retry-after" as Wait["kind"], untilMs: 5 };
+
+    await waits.during(wait, async () => {
+      Object.assign(wait, { kind: "budget", untilMs: 7 });
+      await waits.during({ kind: "retry", untilMs: 1 }, async () => undefined);
+    });
+
+    expect(shown).toEqual([{ kind: "retry-after", untilMs: 5 }, { kind: "budget", untilMs: 7 }, undefined]);
+  });
+
   it("is taken back when the wait fails", async () => {
     const { waits, shown } = setUp();
 
     await expect(
-      waits.during(
-        "retry",
-        () => 1,
-        () => Promise.reject(new Error("stop")),
-      ),
+      waits.during({ kind: "retry", untilMs: 1 }, () => Promise.reject(new Error("stop"))),
     ).rejects.toThrow("stop");
 
     expect(shown).toEqual([{ kind: "retry", untilMs: 1 }, undefined]);
