@@ -13,8 +13,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "the lease's use of the budget is not carried over",
     file: "run/lease/lease-account.ts",
-    from: "rateLimiter.add(lease.earlier);",
-    to: "",
+    from: "newRateLimiter(ports, settings, lease.earlier)",
+    to: "newRateLimiter(ports, settings)",
   },
   {
     name: "a living lease is taken over",
