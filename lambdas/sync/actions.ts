@@ -13,7 +13,6 @@ import { abandonRun } from "../job/run/hand-over/hand-over.ts";
 import { retire } from "../job/run/retire.ts";
 import { continueRun, type RunStart, run } from "../job/run/run.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
-import type { RunSettings } from "../job/run/run-settings.ts";
 import { status } from "../job/run/status.ts";
 import {
   DEFAULT_VERIFIED,
@@ -85,7 +84,7 @@ const online: typeof action = (schema, respond, refuse) =>
   action(
     schema,
     async (invocation, request) => {
-      refusePlaceholder(invocation.settings);
+      refusePlaceholder(invocation);
       return respond(invocation, request);
     },
     refuse,
@@ -202,12 +201,13 @@ const ACTIONS = new Map<unknown, Understand>(
         executionArn,
         turn: wholeNumber(0, 1e9),
       }),
-      async ({ ports, host, settings }, { runId, executionArn: execution, turn }) => {
+      async (invocation, { runId, executionArn: execution, turn }) => {
+        const { ports, host, settings } = invocation;
         ownExecutions(host, execution);
         const { maxTurns } = ports.environment;
         const end = await continueRun(host, settings, { runId, execution, turn, maxTurns });
         const { result, isDone, waitSeconds } = end;
-        await reportResult(result, ports, settings);
+        await reportResult(result, invocation);
         // A run that is finished is done, however it ended: the turn that finished it has thrown its error. The state
         // machine tells from the error's name whether a retry may fix it.
         if (result.error && !result.isRepeat) throw result.error;
@@ -283,11 +283,11 @@ function refuseStart(request: z.output<typeof runInput>, nowMs: number): void {
 }
 
 /** Throws `CONFIG_INVALID` for the address that `cdk.json` is delivered with. */
-function refusePlaceholder({ account, baseUrl }: RunSettings): void {
+function refusePlaceholder({ host, settings: { baseUrl } }: Invocation): void {
   if (!isPlaceholder(baseUrl)) return;
   throw new SyncError(
     "CONFIG_INVALID",
-    `The address of the service is still the placeholder ${baseUrl}. Set eventSync.baseUrl in cdk.json, or baseUrl of the account ${account}, to the address of your service, and deploy the stack again.`,
+    `The address of the service is still the placeholder ${baseUrl}. Set eventSync.baseUrl in cdk.json, or baseUrl of the account ${host.store.account}, to the address of your service, and deploy the stack again.`,
     { fields: { setting: "baseUrl" } },
   );
 }

@@ -121,11 +121,10 @@ export function readEnvironment(
 
 /** From the function's environment to the settings of one account's run. */
 export function accountRunSettings(
-  account: string,
   { secretId: _, tokensSecretId: __, ...settings }: FunctionAccount,
   { lifted }: Pick<FunctionEnvironment, "lifted">,
 ): RunSettings {
-  return runSettings(settings, { account, lifted });
+  return runSettings(settings, lifted);
 }
 
 /** Its name, beside the function's code. Unlike environment variables it has no limit of 4 KB. */

@@ -66,7 +66,7 @@ function invocationOf(
   const { environment, catalog, clock, random, log: logger, version, proxies, executions } = ports;
   const own = environment.accounts[account];
   if (own === undefined) throw new Error("the request names an unknown account");
-  const settings = accountRunSettings(account, own, environment);
+  const settings = accountRunSettings(own, environment);
   const host: RunPorts = {
     store: accountStore(ports.store, account),
     catalog,
@@ -89,7 +89,7 @@ function invocationOf(
     onRunId,
     onStarted: (started) => tell(ports, account, async () => startedEvent(account, started)),
     onAbandoned: async (result) => {
-      await reportResult(result, ports, settings);
+      await reportResult(result, { ports, host, settings });
     },
     version,
     requestId: context.awsRequestId,

@@ -26,9 +26,8 @@ import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import { allowance } from "../job/settings/limit.ts";
 import type { Publication } from "../job/storage/publication-log.ts";
-import { accountStore } from "../job/storage/store.ts";
 import { type FunctionEnvironment, START_RETRIES } from "./environment.ts";
-import type { FunctionPorts } from "./function-ports.ts";
+import type { FunctionPorts, Invocation } from "./function-ports.ts";
 import type { Mail } from "./telemetry/mail.ts";
 import type { MetricValues } from "./telemetry/metrics.ts";
 
@@ -38,17 +37,15 @@ import type { MetricValues } from "./telemetry/metrics.ts";
  */
 export async function reportResult(
   result: RunResult,
-  ports: TellPorts & Pick<FunctionPorts, "environment" | "store">,
-  settings: RunSettings,
+  { ports, host: { store }, settings }: Pick<Invocation, "ports" | "host" | "settings">,
 ): Promise<string | undefined> {
-  const { account } = settings;
+  const { account } = store;
   const { row, isRepeat } = result;
   const { outcome, run_id, reason, attempt, seconds, requests, retries, throttled } = row;
   ports.metrics(account, attemptMetrics(result, settings));
   const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
   const why = reason ?? row.error_code;
   ports.log.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });
-  const store = accountStore(ports.store, account);
   let published: Publication | undefined;
   await tell(ports, account, async () => {
     published = await publicationOf(store, row);

@@ -11,13 +11,11 @@ import type { Invocation } from "./function-ports.ts";
 import { heldCommands, isRefusal, reportResult } from "./report-result.ts";
 
 /** Reports the result. Throws the error of one that failed. */
-export async function runResponse(
-  { ports, settings, context }: Invocation,
-  result: RunResult,
-): Promise<object> {
+export async function runResponse(invocation: Invocation, result: RunResult): Promise<object> {
+  const { ports, host, context } = invocation;
   const { row, error, isRepeat } = result;
-  const { account } = settings;
-  const publication = await reportResult(result, ports, settings);
+  const { account } = host.store;
+  const publication = await reportResult(result, invocation);
   // Lambda's own retry of a start whose login was refused. If it failed too, the start would end in the failure queue
   // and raise a second alarm for one cause.
   if (isRepeat && isRefusal(error)) {

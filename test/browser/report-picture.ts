@@ -28,8 +28,12 @@ const clock: Clock = {
 
 const random = seededRandom(7);
 const limit = { requestsPerMinute: 600, limitWindowSeconds: 60 };
-const settings = { account: "demo", requestsPerMinute: limit.requestsPerMinute };
-await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) }, settings, clock);
+await using sandbox = await Sandbox.start(
+  { events: makeEvents(EVENTS) },
+  { requestsPerMinute: limit.requestsPerMinute },
+  clock,
+);
+sandbox.account = "demo";
 const start = clock.now();
 for (let day = 0; day < DAYS; day += 1) {
   offsetMs += start + day * 24 * HOUR_MS - clock.now();

@@ -29,7 +29,6 @@ const { values } = parseArgs({
 });
 
 const settings: RunSettings = {
-  account: "default",
   baseUrl: values["base-url"],
   isListed: "true",
   listPointer: undefined,
@@ -52,7 +51,7 @@ const store = crashing(new DirectoryStore({ directory, random: systemRandom }));
 const shared = { clock: systemClock, random: systemRandom, logger: new LogLines(), version: VERSION };
 const ports: RunPorts = {
   ...shared,
-  store: accountStore(store, settings.account),
+  store: accountStore(store, "default"),
   catalog: new DuckdbCatalog({ store, directory }),
   process: thisProcess(),
   isGone,

@@ -68,7 +68,7 @@ test.skipIf(isSkipped)("the model of docs/dbt.md follows events", { timeout: 300
   const ports = { store, catalog: new DuckdbCatalog({ store, directory }) };
   const world = new SmallWorld();
   const run = async (account: string): Promise<void> => {
-    world.settings = { ...world.settings, account };
+    world.account = account;
     expect((await world.run({}, ports)).row.outcome).toBe("PUBLISHED");
   };
   writeProject(cwd);
@@ -87,7 +87,7 @@ test.skipIf(isSkipped)("the model of docs/dbt.md follows events", { timeout: 300
   const de = ["de 1 live 3", "de 2 live 3", "de 2 removed 1"];
   expect(build(cwd)).toEqual([...de, "uk 1 live 3", "uk 2 live 2", "uk 2 removed 1", "uk 3 live 1"]);
 
-  world.settings = { ...world.settings, account: "uk" };
+  world.account = "uk";
   expect(await removeAccount(world.ports(ports))).toBe("removed");
   expect(build(cwd)).toEqual([...de, "uk 3 removed 7"]);
 

@@ -10,11 +10,14 @@ import type { SimProcess } from "./process/sim-process.ts";
 import { EMAIL, VirtualService } from "./service/virtual-service.ts";
 import type { World } from "./world.ts";
 
+/** Version 0.1 knows the account from the settings, too. */
+type AccountSettings = RunSettings & { readonly account: string };
+
 const CLIENT_ID = "client";
 
 export class Account {
   readonly name: string;
-  settings: RunSettings;
+  settings: AccountSettings;
   readonly service: VirtualService;
   readonly tokens: TokenPlace;
   readonly model: Model;
@@ -110,7 +113,7 @@ export class Account {
   }
 }
 
-function settingsOf({ setting }: Plan, account: string): RunSettings {
+function settingsOf({ setting }: Plan, account: string): AccountSettings {
   const { requestsPerMinute, bytesPerMinute, concurrency, rangeEvents, retainDays } = setting;
   return {
     account,

@@ -184,12 +184,11 @@ function settingsOf(account: object) {
   );
   const uk = environment.accounts["uk"];
   if (uk === undefined) throw new Error("there is no such account");
-  return accountRunSettings("uk", uk, environment);
+  return accountRunSettings(uk, environment);
 }
 
 test("a run gets the settings of its account, without the name of the secret", () => {
   expect(settingsOf({ retainDays: 30, resumeWithinMinutes: 5 })).toEqual({
-    account: "uk",
     baseUrl: "https://service.example/",
     isListed: "true",
     listPointer: undefined,

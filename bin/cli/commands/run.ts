@@ -68,7 +68,7 @@ async function started(
       const { store, directory } = warehouse;
       const nowMs = context.clock.now();
       await directory?.tidy(nowMs);
-      if (directory) await expireRuns(accountStore(directory, settings.account), nowMs);
+      if (directory) await expireRuns(accountStore(directory, values.account), nowMs);
       const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
       const result = await run(ports, settings, {
         trigger: "manual",

@@ -68,7 +68,7 @@ export async function withService<T>(
   });
   const ports: RunPorts = {
     ...shared,
-    store: accountStore(warehouse.store, settings.account),
+    store: accountStore(warehouse.store, values.account),
     catalog: warehouse.catalog,
     process: thisProcess(),
     isGone,
@@ -102,5 +102,5 @@ export function givenSettings(values: ServiceValues): RunSettings {
   }
   const isUsed = ([key]: readonly [string, unknown]): boolean => Object.hasOwn(accountSettings.shape, key);
   const used = Object.fromEntries(Object.entries(values).filter(isUsed));
-  return runSettings(accountSettings.parse(used), { account, lifted });
+  return runSettings(accountSettings.parse(used), lifted);
 }

@@ -159,7 +159,7 @@ async function tryDetails(
 
 /** The columns are those that a run would have. */
 async function tryCatalog(ports: RunPorts, settings: RunSettings): Promise<void> {
-  await ports.catalog.refresh(settings.account);
+  await ports.catalog.refresh(ports.store.account);
   await columnsOfRun(ports, settings);
 }
 

@@ -4,7 +4,6 @@ import type { AccountSettings } from "../settings-file/settings-schema.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 
 export interface RunSettings extends Omit<AccountSettings, "limitWindowSeconds"> {
-  readonly account: string;
   /** In the order of their columns, after those of every row. */
   readonly lifted: readonly LiftedColumn[];
   /** Length of the window of the limits in milliseconds. */
@@ -15,7 +14,7 @@ export interface RunSettings extends Omit<AccountSettings, "limitWindowSeconds">
 
 export function runSettings(
   { limitWindowSeconds, ...settings }: AccountSettings,
-  { account, lifted }: Pick<RunSettings, "account" | "lifted">,
+  lifted: readonly LiftedColumn[],
 ): RunSettings {
-  return { ...settings, account, lifted, windowMs: limitWindowSeconds * 1_000 };
+  return { ...settings, lifted, windowMs: limitWindowSeconds * 1_000 };
 }

@@ -178,10 +178,10 @@ async function listAndPlan(
   logger.info(`${countText(listed)} events are listed`, { listed, rejected, repeated });
   const plan = await createPlan(store, store.keys.plan(attempt.runId), {
     run_id: attempt.runId,
-    account: settings.account,
+    account: store.account,
     trigger: attempt.trigger === "schedule" ? "schedule" : "manual",
     ...(isRestart ? { restart: true } : {}),
-    ...shapeOfPlan(settings),
+    ...shapeOfPlan(store.account, settings),
     created_at: new Date(clock.now()).toISOString(),
     ...{ rejected, repeated, readings, unstable, events },
   });

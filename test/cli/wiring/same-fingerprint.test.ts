@@ -26,7 +26,7 @@ interface Given {
   readonly lifted: readonly { readonly name: string; readonly pointer: string }[];
 }
 
-const fingerprint = (settings: RunSettings): string => shapeOfPlan(settings).fingerprint;
+const fingerprint = (settings: RunSettings): string => shapeOfPlan("uk", settings).fingerprint;
 
 const BRAND = { name: "brand", pointer: "/brand/name" };
 const SECTOR = { name: "sector", pointer: "/sector" };
@@ -114,7 +114,7 @@ function inFunction(settings: FunctionFile): RunSettings {
   const environment = readEnvironment(variables, functionFileText(settings));
   const account = environment.accounts["uk"];
   if (account === undefined) throw new Error("the account is missing");
-  return accountRunSettings("uk", account, environment);
+  return accountRunSettings(account, environment);
 }
 
 describe.each([
@@ -129,9 +129,7 @@ describe.each([
     const settings = settingsOf({ ...SHAPE, baseUrl });
 
     expect(settings.baseUrl).toBe(canonical);
-    expect(fingerprint(settings)).toBe(
-      fingerprint({ ...settings, ...SHAPE, account: "uk", baseUrl: canonical }),
-    );
+    expect(fingerprint(settings)).toBe(fingerprint({ ...settings, ...SHAPE, baseUrl: canonical }));
   });
 
   it("have the fingerprint that runs of version 0.1 on the command line have", () => {

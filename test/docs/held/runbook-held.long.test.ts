@@ -12,7 +12,8 @@ import { firstDay, worseDay } from "./worse-day.ts";
 
 test("the commands of a laptop print what the page shows", async () => {
   const cwd = await temporaryDirectory();
-  await using sandbox = await Sandbox.start({}, { account: "default" }, IMPATIENT);
+  await using sandbox = await Sandbox.start({}, {}, IMPATIENT);
+  sandbox.account = "default";
   const { store, views: catalog } = new Warehouse(join(cwd, "warehouse"));
   const run = async () => (await sandbox.run({}, { store, catalog })).row.run_id;
   firstDay(sandbox.simulator);

@@ -37,6 +37,8 @@ export class Sandbox {
   readonly progress: Progress[] = [];
   /** Process ids that no longer exist. */
   readonly dead = new Set<number>();
+  /** Whose runs it makes. */
+  account = ACCOUNT;
   settings: RunSettings;
   credentials: ServiceCredentials;
   /** The identity provider and the stored tokens of the method `oauth`. */
@@ -58,7 +60,6 @@ export class Sandbox {
     this.catalog = new MemoryCatalog(this.store);
     this.credentials = { method: "session", ...simulator.credentials };
     this.settings = {
-      account: ACCOUNT,
       baseUrl: simulator.url,
       authUrl: authorized.provider.url,
       isListed: "true",
@@ -100,7 +101,7 @@ export class Sandbox {
   ports({ store = this.store, ...changes }: PortChanges = {}): RunPorts {
     this.#pid += 1;
     return {
-      store: accountStore(store, this.settings.account),
+      store: accountStore(store, this.account),
       catalog: this.catalog,
       clock: this.clock,
       random,

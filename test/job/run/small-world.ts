@@ -35,13 +35,14 @@ export class SmallWorld {
   /** A field that all details have beside the usual ones. */
   fieldOfNote: string | undefined;
   details = 0;
+  /** Whose runs it makes. */
+  account = ACCOUNT;
   settings: RunSettings;
   #pid = 0;
   #passing: NodeJS.Immediate | undefined;
 
   constructor(settings: Partial<RunSettings> = {}) {
     this.settings = {
-      account: ACCOUNT,
       baseUrl: "https://service.example/",
       isListed: "true",
       listPointer: undefined,
@@ -74,7 +75,7 @@ export class SmallWorld {
   ports({ store = this.store, ...changes }: PortChanges = {}): RunPorts {
     this.#pid += 1;
     return {
-      store: accountStore(store, this.settings.account),
+      store: accountStore(store, this.account),
       catalog: this.catalog,
       clock: this.clock,
       random: { next: () => 0.5, token: () => randomUUID() },

@@ -46,7 +46,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "the catalog is not refreshed after the commit",
     file: "run/publish/publish.ts",
-    from: "await ports.catalog.refresh(account);",
+    from: "await ports.catalog.refresh(store.account);",
     to: "",
   },
   {

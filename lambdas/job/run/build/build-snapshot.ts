@@ -24,7 +24,7 @@ export interface BuildSession {
   readonly ports: Pick<RunPorts, "store" | "clock" | "signal" | "version">;
   readonly settings: Pick<
     RunSettings,
-    "account" | "lifted" | "baseUrl" | "isListed" | "listPointer" | "nextPage" | "detailPointer"
+    "lifted" | "baseUrl" | "isListed" | "listPointer" | "nextPage" | "detailPointer"
   >;
   readonly timeBudget: TimeBudget;
   hasAdvanced: boolean;
@@ -80,7 +80,7 @@ export async function buildSnapshot(
   await checkListed(store, { snapshot_id: runId, parts, stored });
   return createManifest(store, store.keys.manifest(runId), {
     version: 1,
-    account: settings.account,
+    account: store.account,
     snapshot_id: runId,
     run_id: runId,
     fingerprint: header.fingerprint,

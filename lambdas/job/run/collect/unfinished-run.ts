@@ -41,7 +41,7 @@ export async function findUnfinished(
   const { ports, settings, attempt } = session;
   const { store, logger } = ports;
   const columnsBy = new Map(
-    possible.map((lifted) => [fingerprint({ ...settings, lifted }), lifted] as const),
+    possible.map((lifted) => [fingerprint(store.account, { ...settings, lifted }), lifted] as const),
   );
   const files = await Array.fromAsync(store.list(store.keys.run(attempt.runId)));
   const own = await open(store, attempt.runId, files);
@@ -158,8 +158,11 @@ function optionsOf(planned: Shape, now: Shape): readonly string[] {
 }
 
 /** What a plan says of the settings that shape rows. */
-export function shapeOfPlan(settings: RunSettings): { readonly fingerprint: string; readonly shape: Shape } {
-  return { fingerprint: fingerprint(settings), shape: shapeOf(settings) };
+export function shapeOfPlan(
+  account: string,
+  settings: RunSettings,
+): { readonly fingerprint: string; readonly shape: Shape } {
+  return { fingerprint: fingerprint(account, settings), shape: shapeOf(settings) };
 }
 
 function shapeOf({ baseUrl, isListed, listPointer, nextPage, detailPointer, lifted }: RunSettings): Shape {
@@ -188,8 +191,8 @@ async function open(
 const ROW_FORMAT = 1;
 
 /** SHA-256 in hex. Contains no credentials: the account's name stands for them. */
-function fingerprint(settings: RunSettings): string {
-  const { account, baseUrl, isListed, listPointer, nextPage, detailPointer, lifted } = settings;
+function fingerprint(account: string, settings: RunSettings): string {
+  const { baseUrl, isListed, listPointer, nextPage, detailPointer, lifted } = settings;
   const shaping = [
     ROW_FORMAT,
     eventColumns(lifted),

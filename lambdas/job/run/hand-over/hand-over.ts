@@ -74,7 +74,7 @@ async function passOn(
     await lease.leave();
     return own.arn;
   }
-  const { account } = session.settings;
+  const { account } = session.ports.store;
   const { runId } = session.attempt;
   for (let tries = 0; tries < MOST_TAKEN_NAMES; tries += 1) {
     const n = lease.nextHandOver;

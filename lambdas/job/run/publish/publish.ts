@@ -35,9 +35,8 @@ const COMPARE_MS = 0.05;
 /** The last phase of a run. Where a snapshot of the run is published already, that publication counts. */
 export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const { session, chain, facts } = task;
-  const { ports, settings, attempt } = session;
+  const { ports, attempt } = session;
   const { store, clock } = ports;
-  const { account } = settings;
   const isRestart = task.isRestart || chain.plan.header.restart === true;
   const manifest = await buildSnapshot(session, chain, facts);
   attempt.snapshotId = manifest.snapshot_id;
@@ -61,7 +60,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const publication = "own" in published ? published.own : published;
   attempt.publication = publication.publication;
   attempt.counts = countsOf(manifest, publication);
-  await ports.catalog.refresh(account);
+  await ports.catalog.refresh(store.account);
   await logFieldChanges(ports, publication);
   await logEmptyColumns(ports, manifest, publication.base_snapshot_id);
   const end = await publishedEnd(store, publication);

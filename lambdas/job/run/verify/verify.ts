@@ -55,9 +55,9 @@ export async function verify(
   settings: RunSettings,
   size: number,
 ): Promise<Verified | Skipped> {
-  const { account, concurrency } = settings;
+  const { concurrency } = settings;
   const head = await readHead(ports.store);
-  if (head === undefined) throw nothingPublished(account);
+  if (head === undefined) throw nothingPublished(ports.store.account);
   const attempt = beginAttempt(ports.clock, "verify");
   attempt.snapshotId = head.snapshot_id;
   ports.onRunId?.(attempt.runId);
@@ -105,7 +105,7 @@ export async function verify(
   };
   const found = await withLease(ports, settings, "verify", compareSample).catch(
     (error: unknown): RunFailure => ({
-      error: ports.signal.aborted ? ports.signal.reason : addDamagedHeadRemedy(error, account),
+      error: ports.signal.aborted ? ports.signal.reason : addDamagedHeadRemedy(error, ports.store.account),
     }),
   );
   const end: RunEnd | RunFailure =

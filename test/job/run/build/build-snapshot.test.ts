@@ -65,7 +65,6 @@ async function build(
       version: "0.0.0",
     },
     settings: {
-      account: ACCOUNT,
       lifted: [],
       baseUrl: "https://service.example/",
       isListed: "true",

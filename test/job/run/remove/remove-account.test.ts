@@ -22,7 +22,6 @@ import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
 /** uk has two publications, a held snapshot and changes; de has one publication. */
 async function twoAccounts(): Promise<SmallWorld> {
   const world = new SmallWorld();
-  const uk = world.settings;
   world.show(6, 1);
   await world.run();
   world.clock.advance(DAY_MS);
@@ -31,9 +30,9 @@ async function twoAccounts(): Promise<SmallWorld> {
   world.clock.advance(DAY_MS);
   world.show(2, 2);
   await world.run();
-  world.settings = { ...uk, account: "de" };
+  world.account = "de";
   await world.run();
-  world.settings = uk;
+  world.account = ACCOUNT;
   return world;
 }
 

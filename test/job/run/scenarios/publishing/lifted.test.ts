@@ -78,12 +78,13 @@ test.each([
     start: { dryRun: { limit: undefined } },
     settings: lifted("b=/b", "a=/a"),
   },
-  { what: "of another account", start: {}, settings: { account: "de", ...lifted("c=/c") } },
+  { what: "of another account", start: {}, account: "de", settings: lifted("c=/c") },
 ])("a run $what is refused before any request; the next one with all columns is not", async (one) => {
   await using sandbox = await Sandbox.start({ events: makeEvents(3) }, lifted("a=/a", "b=/b"));
   const before = sandbox.settings;
   await sandbox.run();
   sandbox.simulator.reset();
+  sandbox.account = one.account ?? ACCOUNT;
   sandbox.settings = { ...before, ...one.settings };
 
   const refused = await sandbox.run(one.start);
@@ -102,8 +103,10 @@ test("a run is refused at its end when another account has published other colum
   const mine = sandbox.settings;
   const ports = sandbox.ports();
   const meanwhile = async (): Promise<void> => {
-    sandbox.settings = { ...mine, account: "de", ...lifted("b=/b") };
+    sandbox.account = "de";
+    sandbox.settings = { ...mine, ...lifted("b=/b") };
     expect((await sandbox.run()).row.outcome).toBe("PUBLISHED");
+    sandbox.account = ACCOUNT;
     sandbox.settings = mine;
   };
 

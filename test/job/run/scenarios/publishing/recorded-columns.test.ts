@@ -25,7 +25,8 @@ async function worldWithNote(): Promise<SmallWorld> {
 }
 
 async function runAs(world: SmallWorld, account: string, ...texts: readonly string[]) {
-  world.settings = { ...world.settings, account, ...lifted(...texts) };
+  world.account = account;
+  world.settings = { ...world.settings, ...lifted(...texts) };
   world.clock.advance(60_000);
   return world.run();
 }
@@ -256,7 +257,7 @@ test("an accept of a held snapshot appends its column, though another one stands
   world.show(1);
   const { row } = await runAs(world, "uk", "note=/note", "n=/n");
   await runAs(world, "de", "note=/note", "other=/other");
-  world.settings = { ...world.settings, account: "uk" };
+  world.account = "uk";
 
   const accepted = await world.accept(row.snapshot_id ?? "");
 

@@ -24,7 +24,8 @@ async function liftedIn(sandbox: Sandbox, snapshotId: string | null, account = A
 
 /** Runs as the account with these columns. */
 async function runAs(sandbox: Sandbox, account: string, ...texts: readonly string[]) {
-  sandbox.settings = { ...sandbox.settings, account, ...lifted(...texts) };
+  sandbox.account = account;
+  sandbox.settings = { ...sandbox.settings, ...lifted(...texts) };
   return sandbox.run();
 }
 

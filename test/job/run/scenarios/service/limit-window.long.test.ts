@@ -155,8 +155,9 @@ test("accounts beside each other have budgets of their own", async () => {
   const clock = new ManualClock(Date.UTC(2026, 0, 1));
   const service = { events: makeEvents(300), limits: averaged(TEN_MINUTES_MS, { requests: 20 }) };
   const settings = { requestsPerMinute: 20, windowMs: TEN_MINUTES_MS };
-  await using uk = await Account.open(service, { ...settings, account: "uk" }, clock);
-  await using us = await Account.open(service, { ...settings, account: "us" }, clock);
+  await using uk = await Account.open(service, settings, clock);
+  await using us = await Account.open(service, settings, clock);
+  us.sandbox.account = "us";
   const both = {
     get requests() {
       return [...uk.sandbox.simulator.requests, ...us.sandbox.simulator.requests];

@@ -14,11 +14,9 @@ test("two accounts with one authorization publish, and never send the same refre
 
   const [uk, de] = await Promise.all(
     ["uk", "de"].map((account) =>
-      run(
-        { ...sandbox.ports(), store: accountStore(sandbox.store, account) },
-        { ...sandbox.settings, account },
-        { trigger: "manual" },
-      ),
+      run({ ...sandbox.ports(), store: accountStore(sandbox.store, account) }, sandbox.settings, {
+        trigger: "manual",
+      }),
     ),
   );
 
