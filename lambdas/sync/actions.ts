@@ -150,7 +150,7 @@ const ACTIONS = new Map<unknown, Understand>(
         if ("outcome" in found) return { account, ...found };
         const summary = verifiedText(found);
         const counts = verifiedCounts(found);
-        ports.log.info(`verified ${found.sample} events: ${summary}`, { ...counts });
+        ports.logger.info(`verified ${found.sample} events: ${summary}`, { ...counts });
         // A verification is no run, so it has no metrics of one. That the login works is over for its alarm.
         if (found.sample > 0) ports.metrics(account, { LoginRefused: 0 });
         const changed = found.uuids.changed.slice(0, MOST_NAMED);
@@ -234,12 +234,12 @@ const ACTIONS = new Map<unknown, Understand>(
         host.onRunId?.(runId);
         const abandonment = await abandonRun(host, executions, settings, { runId, execution });
         if ("explanation" in abandonment) {
-          ports.log.info(abandonment.explanation);
+          ports.logger.info(abandonment.explanation);
           return { abandoned: false, ...abandonment, account, run_id: runId };
         }
         const { row, error } = abandonment.result;
         const explanation = error?.message;
-        ports.log.error(explanation ?? `the execution ${name} has ended`, { error_code: row.error_code });
+        ports.logger.error(explanation ?? `the execution ${name} has ended`, { error_code: row.error_code });
         return { abandoned: true, explanation, account, run_id: runId };
       },
     ),

@@ -4,38 +4,28 @@ import { Logger as PowertoolsLogger } from "@aws-lambda-powertools/logger";
 import { Metrics } from "@aws-lambda-powertools/metrics";
 import { type EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import type { Context } from "aws-lambda";
-import type { Catalog } from "../job/catalog/catalog.ts";
 import type { Credentials } from "../job/credentials/credentials.ts";
 import type { TokenStore } from "../job/credentials/tokens/token-store.ts";
 import type { Proxies } from "../job/network/proxies.ts";
-import type { Executions } from "../job/run/hand-over/executions.ts";
 import { type BusEvent, EVENT_SOURCE } from "../job/run/record/run-event.ts";
-import type { RunPorts } from "../job/run/run-ports.ts";
+import type { RunPorts, SharedPorts } from "../job/run/run-ports.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
-import type { Clock } from "../job/runtime/clock.ts";
 import type { LogFields, Logger } from "../job/runtime/logger.ts";
-import type { Random } from "../job/runtime/random.ts";
 import type { Store } from "../job/storage/store.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import { METRIC_DIMENSION, METRICS, type MetricValues } from "./telemetry/metrics.ts";
 
 /** Everything impure that an invocation touches. */
-export interface FunctionPorts {
+export interface FunctionPorts extends SharedPorts {
   readonly environment: FunctionEnvironment;
   readonly store: Store;
-  readonly catalog: Catalog;
+  readonly logger: FunctionLog;
   readonly credentials: (secretId: string) => Credentials;
   readonly tokens: (secretId: string) => TokenStore;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: FunctionLog;
   readonly metrics: (account: string, values: MetricValues) => void;
   /** Sends one event, or throws. Performs no retries of its own. */
   readonly sendEvent: (event: BusEvent) => Promise<void>;
-  readonly version: string;
   readonly proxies: Proxies;
-  /** Undefined in a deployment without a state machine. */
-  readonly executions?: Executions | undefined;
 }
 
 /** An invocation for one account. */
@@ -55,7 +45,7 @@ interface FunctionLog extends Logger {
   about(fields: { readonly account?: string; readonly run_id?: string }): void;
 }
 
-export function functionLog(): FunctionPorts["log"] {
+export function functionLog(): FunctionPorts["logger"] {
   const logger = new PowertoolsLogger({ serviceName: "brand-events-sync" });
   return {
     begin: (context) => {

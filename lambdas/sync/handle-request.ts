@@ -26,17 +26,17 @@ interface Start {
  */
 export async function handleRequest(
   compose: () => FunctionPorts,
-  log: FunctionPorts["log"],
+  logger: FunctionPorts["logger"],
   event: unknown,
   context: Context,
 ): Promise<object> {
   let start: Start = {};
   const about = (fields: Start): void => {
     start = { ...start, ...fields };
-    log.about(fields);
+    logger.about(fields);
   };
   let ports: FunctionPorts | undefined;
-  log.begin(context);
+  logger.begin(context);
   try {
     ports = compose();
     const accounts = Object.keys(ports.environment.accounts);
@@ -48,7 +48,7 @@ export async function handleRequest(
     return await respond(invocationOf(ports, account, context, limit, (run_id) => about({ run_id })));
   } catch (error) {
     if (error instanceof SyncError) {
-      log.error(error.message, { error_code: error.code, ...error.fields });
+      logger.error(error.message, { error_code: error.code, ...error.fields });
     } else if (ports && start.account !== undefined) {
       await reportUnexpected(ports, start.account, start.run_id ?? null, error);
     }
@@ -60,30 +60,25 @@ function invocationOf(
   ports: FunctionPorts,
   account: string,
   context: Context,
-  { signal, timeLeftMs, reserveMs }: TimeLimit,
+  limit: TimeLimit,
   onRunId: (runId: string) => void,
 ): Invocation {
-  const { environment, catalog, clock, random, log: logger, version, proxies, executions } = ports;
+  const { environment, logger, clock } = ports;
   const own = environment.accounts[account];
   if (own === undefined) throw new Error("the request names an unknown account");
   const settings = accountRunSettings(own, environment);
   const host: RunPorts = {
+    ...ports,
+    ...limit,
     store: accountStore(ports.store, account),
-    catalog,
-    clock,
-    random,
-    logger,
     // A process of Lambda cannot tell whether another one still exists, so a start waits for the lease.
     process: {},
     isGone: () => false,
     openService: serviceOpener(settings, {
+      ...ports,
       credentials: ports.credentials(own.secretId),
       authorization: authorizationOf(own, ports.tokens),
-      clock,
-      random,
-      logger,
-      proxies,
-      timeLeftMs: () => timeLeftMs() - reserveMs,
+      timeLeftMs: () => limit.timeLeftMs() - limit.reserveMs,
     }),
     onProgress: progressLog(logger, clock),
     onRunId,
@@ -91,12 +86,7 @@ function invocationOf(
     onAbandoned: async (result) => {
       await reportResult(result, { ports, host, settings });
     },
-    version,
     requestId: context.awsRequestId,
-    signal,
-    timeLeftMs,
-    reserveMs,
-    executions,
   };
   return { ports, host, settings, context };
 }

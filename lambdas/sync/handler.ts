@@ -26,10 +26,10 @@ import { handleRequest } from "./handle-request.ts";
 let clients: ReturnType<typeof openClients> | undefined;
 /** Beside the bundle. */
 const SETTINGS = new URL(FUNCTION_FILE_NAME, import.meta.url);
-const log = functionLog();
+const logger = functionLog();
 
 export async function handler(event: unknown, context: Context): Promise<object> {
-  return handleRequest(compose, log, event, context);
+  return handleRequest(compose, logger, event, context);
 }
 
 function openClients(proxies: Proxies) {
@@ -60,7 +60,7 @@ function compose(): FunctionPorts {
     credentials: (secretId) => new SecretsManagerCredentials({ client: secrets, secretId }),
     clock: systemClock,
     random: systemRandom,
-    log,
+    logger,
     metrics: cloudWatchMetrics(metricNamespace),
     sendEvent: eventBridgeSender(eventBridge, environment),
     version: VERSION,

@@ -45,7 +45,7 @@ export async function reportResult(
   ports.metrics(account, attemptMetrics(result, settings));
   const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
   const why = reason ?? row.error_code;
-  ports.log.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });
+  ports.logger.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });
   let published: Publication | undefined;
   await tell(ports, account, async () => {
     published = await publicationOf(store, row);
@@ -78,11 +78,11 @@ export async function reportUnexpected(
 }
 
 /** Sends an event about an account. That it cannot be sent changes nothing else. */
-type TellPorts = Pick<FunctionPorts, "log" | "metrics" | "sendEvent">;
+type TellPorts = Pick<FunctionPorts, "logger" | "metrics" | "sendEvent">;
 
 /** @param make reads what the event says; undefined where there is nothing to send */
 export async function tell(
-  { log, metrics, sendEvent }: TellPorts,
+  { logger, metrics, sendEvent }: TellPorts,
   account: string,
   make: () => Promise<BusEvent | undefined>,
 ): Promise<void> {
@@ -92,7 +92,7 @@ export async function tell(
   } catch (cause) {
     // The outcome stands without its event, and another start of the same run sends the event again.
     const kind = cause instanceof Error ? cause.name : typeof cause;
-    log.warn("an event about this run could not be sent", { error_kind: kind });
+    logger.warn("an event about this run could not be sent", { error_kind: kind });
     metrics(account, { EventNotSent: 1 });
   }
 }

@@ -21,7 +21,7 @@ import { acceleratedClock } from "../simulator/clocks.ts";
 import type { SimulatorOptions } from "../simulator/settings.ts";
 import { Simulator } from "../simulator/simulator.ts";
 
-type FunctionLog = FunctionPorts["log"];
+type FunctionLog = FunctionPorts["logger"];
 
 /** Keeps lines, and the ids that they would have. */
 class MemoryLog extends LogLines implements FunctionLog {
@@ -84,8 +84,8 @@ export class FunctionSandbox implements AsyncDisposable {
     changes: Partial<FunctionPorts> = {},
     requestId: string = this.requestId,
   ): Promise<object> {
-    const log = changes.log ?? this.log;
-    return handleRequest(() => ({ ...this.#ports(), ...changes }), log, event, this.#context(requestId));
+    const logger = changes.logger ?? this.log;
+    return handleRequest(() => ({ ...this.#ports(), ...changes }), logger, event, this.#context(requestId));
   }
 
   /** Of the last invocation. */
@@ -101,7 +101,7 @@ export class FunctionSandbox implements AsyncDisposable {
   }
 
   #ports(): FunctionPorts {
-    const { store, catalog, clock, log } = this;
+    const { store, catalog, clock, log: logger } = this;
     const uk = {
       baseUrl: this.simulator.url,
       requestsPerMinute: "unlimited",
@@ -128,7 +128,7 @@ export class FunctionSandbox implements AsyncDisposable {
       tokens: () => new MemoryTokenStore(this.tokens, clock, true),
       clock,
       random: systemRandom,
-      log,
+      logger,
       metrics: (account, values) => this.metrics.push({ account, values }),
       sendEvent: (event) => this.sendEvent(event),
       version: "0.0.0",

@@ -20,12 +20,19 @@ export type CountingService = EventService & {
   readonly credentialsVersion?: string | undefined;
 };
 
-export interface RunPorts {
-  readonly store: AccountStore;
+/** What the runs of all accounts share. */
+export interface SharedPorts {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly version: string;
+  /** What a run that stops early is handed over to; absent where nothing else can continue it. */
+  readonly executions?: Executions | undefined;
+}
+
+export interface RunPorts extends SharedPorts {
+  readonly store: AccountStore;
   /** Identifies this process, so that another one can find out whether it still exists. */
   readonly process: Omit<Holder, "token">;
   readonly isGone: (holder: Holder) => boolean;
@@ -38,7 +45,6 @@ export interface RunPorts {
   readonly onStarted?: (started: StartedRun) => Promise<void>;
   /** Called with the failure of a run whose execution has ended; perhaps more than once for one failure. */
   readonly onAbandoned?: (result: RunResult) => Promise<void>;
-  readonly version: string;
   /** The id of the request that started this: a retry by the platform has the same one. */
   readonly requestId?: string;
   /** Whether a schedule on this computer has started this, and no person: then refused credentials are not sent again. */
@@ -49,8 +55,6 @@ export interface RunPorts {
   readonly timeLeftMs?: () => number;
   /** How much of it is kept for what follows the last unit, in milliseconds. */
   readonly reserveMs?: number;
-  /** What a run that stops early is handed over to; absent where nothing else can continue it. */
-  readonly executions?: Executions | undefined;
 }
 
 /** How far the collection is: finished events, all events, and retries. */

@@ -36,18 +36,12 @@ interface TokenAccess {
 
 /** How a run with these settings opens the service. The credentials are read each time it does. */
 export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPorts["openService"] {
-  const { baseUrl, isListed, listPointer, nextPage, detailPointer, concurrency } = settings;
   const { credentials, authorization, ...others } = ports;
   return async (rateLimiter) => {
     const read = await credentials.read();
     return createEventService({
       ...others,
-      baseUrl,
-      isListed,
-      listPointer,
-      nextPage,
-      detailPointer,
-      concurrency,
+      ...settings,
       rateLimiter,
       credentials: read,
       readCredentials: () => credentials.read(),
