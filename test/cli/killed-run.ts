@@ -5,14 +5,13 @@ import { isGone, thisProcess } from "../../bin/cli/wiring/this-process.ts";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { FileCredentials } from "../../lambdas/job/credentials/file-credentials.ts";
 import { run } from "../../lambdas/job/run/run.ts";
-import type { RunPorts } from "../../lambdas/job/run/run-ports.ts";
-import type { RunSettings } from "../../lambdas/job/run/run-settings.ts";
 import { serviceOpener } from "../../lambdas/job/run/service-opener.ts";
 import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { systemRandom } from "../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
 import { accountStore, type Store } from "../../lambdas/job/storage/store.ts";
+import { portsWith, settingsWith } from "../job/run/run-defaults.ts";
 import { LogLines } from "../job/runtime/log-lines.ts";
 
 const { values } = parseArgs({
@@ -28,28 +27,12 @@ const { values } = parseArgs({
   },
 });
 
-const settings: RunSettings = {
-  baseUrl: values["base-url"],
-  isListed: "true",
-  listPointer: undefined,
-  detailPointer: undefined,
-  lifted: [],
-  requestsPerMinute: "unlimited",
-  bytesPerMinute: "unlimited",
-  windowMs: 60_000,
-  concurrency: 2,
-  maxDropPercent: 20,
-  maxMissingPercent: 1,
-  require: [],
-  resumeWithinMinutes: 60,
-  retainDays: undefined,
-  rangeEvents: 20,
-};
+const settings = settingsWith({ baseUrl: values["base-url"], concurrency: 2, rangeEvents: 20 });
 
 const directory = values.warehouse;
 const store = crashing(new DirectoryStore({ directory, random: systemRandom }));
 const shared = { clock: systemClock, random: systemRandom, logger: new LogLines(), version: VERSION };
-const ports: RunPorts = {
+const ports = portsWith({
   ...shared,
   store: accountStore(store, "default"),
   catalog: new DuckdbCatalog({ store, directory }),
@@ -62,8 +45,7 @@ const ports: RunPorts = {
   onProgress: ({ done }) => {
     if (done === Number(values.done)) die();
   },
-  signal: new AbortController().signal,
-};
+});
 const result = await run(ports, settings, { trigger: "manual" });
 process.stdout.write(`survived: ${JSON.stringify(result.row)}\n`);
 

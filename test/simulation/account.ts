@@ -3,6 +3,7 @@
 import type { Credentials } from "../../lambdas/job/credentials/credentials.ts";
 import type { OAuthTokens } from "../../lambdas/job/credentials/tokens/token-store.ts";
 import type { RunSettings } from "../../lambdas/job/run/run-settings.ts";
+import { settingsWith } from "../job/run/run-defaults.ts";
 import { Model } from "./model/model.ts";
 import { TokenPlace } from "./oauth/token-place.ts";
 import { NEXT_PAGE, type Plan } from "./plan/plan.ts";
@@ -115,25 +116,12 @@ export class Account {
 
 function settingsOf({ setting }: Plan, account: string): AccountSettings {
   const { requestsPerMinute, bytesPerMinute, concurrency, rangeEvents, retainDays } = setting;
-  return {
-    account,
-    baseUrl: "https://service.example/",
+  const { maxDropPercent, maxGrowthPercent, maxMissingPercent, require } = setting;
+  const guard = { maxDropPercent, maxGrowthPercent, maxMissingPercent, require };
+  const settings = settingsWith({
     authUrl: "https://auth.example/",
-    isListed: "true",
-    listPointer: undefined,
     nextPage: setting.isPagingKnown ? NEXT_PAGE[setting.paging] : undefined,
-    detailPointer: undefined,
-    lifted: [],
-    requestsPerMinute,
-    bytesPerMinute,
-    windowMs: 60_000,
-    concurrency,
-    maxDropPercent: setting.maxDropPercent,
-    maxGrowthPercent: setting.maxGrowthPercent,
-    maxMissingPercent: setting.maxMissingPercent,
-    require: setting.require,
-    resumeWithinMinutes: 60,
-    retainDays,
-    rangeEvents,
-  };
+    ...{ requestsPerMinute, bytesPerMinute, concurrency, rangeEvents, retainDays, ...guard },
+  });
+  return { ...settings, account };
 }

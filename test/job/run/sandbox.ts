@@ -19,6 +19,7 @@ import { MemoryTokenStore } from "../credentials/tokens/memory-token-store.ts";
 import { LogLines } from "../runtime/log-lines.ts";
 import { AUTHORIZE, Authorized } from "../service/auth/oauth/authorized.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
+import { portsWith, settingsWith } from "./run-defaults.ts";
 import type { PortChanges } from "./small-world.ts";
 
 export const ACCOUNT = "uk";
@@ -59,25 +60,8 @@ export class Sandbox {
     this.store = new MemoryStore(clock);
     this.catalog = new MemoryCatalog(this.store);
     this.credentials = { method: "session", ...simulator.credentials };
-    this.settings = {
-      baseUrl: simulator.url,
-      authUrl: authorized.provider.url,
-      isListed: "true",
-      listPointer: undefined,
-      detailPointer: undefined,
-      lifted: [],
-      requestsPerMinute: "unlimited",
-      bytesPerMinute: "unlimited",
-      windowMs: 60_000,
-      concurrency: 8,
-      maxDropPercent: 20,
-      maxMissingPercent: 1,
-      require: [],
-      resumeWithinMinutes: 60,
-      retainDays: undefined,
-      rangeEvents: 1_000,
-      ...settings,
-    };
+    const addresses = { baseUrl: simulator.url, authUrl: authorized.provider.url };
+    this.settings = settingsWith({ ...addresses, concurrency: 8, rangeEvents: 1_000, ...settings });
   }
 
   static async start(
@@ -100,7 +84,7 @@ export class Sandbox {
   /** What a process of its own is given; `changes` puts something else in the place of a part. */
   ports({ store = this.store, ...changes }: PortChanges = {}): RunPorts {
     this.#pid += 1;
-    return {
+    return portsWith({
       store: accountStore(store, this.account),
       catalog: this.catalog,
       clock: this.clock,
@@ -120,10 +104,8 @@ export class Sandbox {
         timeoutMs: this.timeoutMs,
       }),
       onProgress: (progress) => this.progress.push(progress),
-      version: "0.0.0",
-      signal: new AbortController().signal,
       ...changes,
-    };
+    });
   }
 
   async run(start: Partial<RunStart> = {}, changes: PortChanges = {}): Promise<RunResult> {

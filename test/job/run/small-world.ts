@@ -1,6 +1,5 @@
 // A run's world without a network: a service that is a map, a clock that a test turns, a store in memory.
 
-import { randomUUID } from "node:crypto";
 import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
@@ -12,6 +11,7 @@ import { uuidOf } from "../../simulator/simulated-event.ts";
 import { MemoryCatalog } from "../catalog/memory-catalog.ts";
 import { LogLines } from "../runtime/log-lines.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
+import { portsWith, settingsWith } from "./run-defaults.ts";
 
 export const ACCOUNT = "uk";
 export const HOUR_MS = 60 * 60 * 1000;
@@ -42,23 +42,7 @@ export class SmallWorld {
   #passing: NodeJS.Immediate | undefined;
 
   constructor(settings: Partial<RunSettings> = {}) {
-    this.settings = {
-      baseUrl: "https://service.example/",
-      isListed: "true",
-      listPointer: undefined,
-      detailPointer: undefined,
-      lifted: [],
-      requestsPerMinute: "unlimited",
-      bytesPerMinute: "unlimited",
-      windowMs: 60_000,
-      concurrency: 4,
-      maxDropPercent: 20,
-      maxMissingPercent: 1,
-      require: [],
-      resumeWithinMinutes: 60,
-      retainDays: undefined,
-      ...settings,
-    };
+    this.settings = settingsWith({ concurrency: 4, ...settings });
   }
 
   /** The service lists events 1 to `count`, all in this version. */
@@ -74,20 +58,16 @@ export class SmallWorld {
 
   ports({ store = this.store, ...changes }: PortChanges = {}): RunPorts {
     this.#pid += 1;
-    return {
+    return portsWith({
       store: accountStore(store, this.account),
       catalog: this.catalog,
       clock: this.clock,
-      random: { next: () => 0.5, token: () => randomUUID() },
       logger: this.log,
       process: { host: "small", pid: this.#pid },
       isGone: ({ pid }) => pid !== undefined && this.dead.has(pid),
       openService: async () => this.#service(),
-      onProgress: () => undefined,
-      version: "0.0.0",
-      signal: new AbortController().signal,
       ...changes,
-    };
+    });
   }
 
   /** No two starts share an instant, as no two share one in life. */

@@ -4,6 +4,7 @@ import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { portsWith } from "../../job/run/run-defaults.ts";
 import type { Account } from "../account.ts";
 import { Chance } from "../chance.ts";
 import { VirtualTransport } from "../network/virtual-transport.ts";
@@ -40,7 +41,7 @@ export function processPorts(of: ProcessOf): RunPorts {
   const transport = new VirtualTransport({ process, service, timeline, story, observer: model });
   const credentials = account.credentialsOf(process);
   const { store, catalog } = warehouseOf(of, random);
-  return {
+  return portsWith({
     store: process.job.accountStore(store, settings.account),
     catalog,
     ...host,
@@ -55,10 +56,8 @@ export function processPorts(of: ProcessOf): RunPorts {
       logger,
       transport,
     }),
-    onProgress: () => undefined,
     onRunId: (id) => model.onRunId(process.name, id),
-    version: VERSION,
-  };
+  });
 }
 
 function warehouseOf(
@@ -81,5 +80,3 @@ function warehouseOf(
   const location = `s3://${BUCKET}`;
   return { store, catalog: new GlueCatalog({ client, store, database: "brand_events", location, clock }) };
 }
-
-const VERSION = "0.0.0";

@@ -28,6 +28,7 @@ import {
 } from "../../snapshot/staging/planned.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { interposed } from "../interposed-store.ts";
+import { settingsWith } from "../run-defaults.ts";
 
 const EVENTS = 6;
 
@@ -64,13 +65,7 @@ async function build(
       signal: new AbortController().signal,
       version: "0.0.0",
     },
-    settings: {
-      lifted: [],
-      baseUrl: "https://service.example/",
-      isListed: "true",
-      listPointer: undefined,
-      detailPointer: undefined,
-    },
+    settings: settingsWith(),
     timeBudget: new TimeBudget({}),
     get hasAdvanced() {
       return advanced > 0;

@@ -1,0 +1,30 @@
+// The settings and the ports of a run, where a test says nothing else.
+
+import { randomUUID } from "node:crypto";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
+import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
+import { LogLines } from "../runtime/log-lines.ts";
+
+/** Those of an account that says no more than its address, without limits. */
+export function settingsWith(changes: Partial<RunSettings> = {}): RunSettings {
+  const unlimited = { requestsPerMinute: "unlimited", bytesPerMinute: "unlimited" } as const;
+  const account = accountSettings.parse({ baseUrl: "https://service.example", ...unlimited });
+  return { ...runSettings(account, []), ...changes };
+}
+
+/** Of a process of which nobody can tell whether it exists. */
+export function portsWith(
+  own: Pick<RunPorts, "store" | "catalog" | "clock" | "openService"> & Partial<RunPorts>,
+): RunPorts {
+  return {
+    random: { next: () => 0.5, token: () => randomUUID() },
+    logger: new LogLines(),
+    process: {},
+    isGone: () => false,
+    onProgress: () => undefined,
+    version: "0.0.0",
+    signal: new AbortController().signal,
+    ...own,
+  };
+}
