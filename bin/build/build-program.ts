@@ -9,13 +9,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { buildSync, type Metafile } from "esbuild";
 import * as z from "zod";
-import {
-  ACCOUNT_SETTINGS,
-  plainText,
-  type Setting,
-  SHARED_SETTINGS,
-} from "../../lambdas/job/settings-file/settings.ts";
+import { ACCOUNT_SETTINGS, plainText, type Setting } from "../../lambdas/job/settings-file/settings.ts";
 import { deploymentSettingsSchema } from "../../lambdas/job/settings-file/settings-schema.ts";
+import { SHARED_SETTINGS } from "../../lambdas/job/settings-file/shared-settings.ts";
 import { ASSETS, QUERIES } from "../../lib/assets.ts";
 import { BUILT, bundleFunction } from "../../lib/compute/bundle-function.ts";
 import packageJson from "../../package.json" with { type: "json" };

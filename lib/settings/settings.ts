@@ -9,8 +9,9 @@ import {
   type SettingsSource,
   unusableSetting,
 } from "../../lambdas/job/settings-file/read-settings.ts";
-import { ACCOUNT_SETTINGS, SHARED_SETTINGS } from "../../lambdas/job/settings-file/settings.ts";
+import { ACCOUNT_SETTINGS } from "../../lambdas/job/settings-file/settings.ts";
 import { deploymentSettingsSchema, settingsFor } from "../../lambdas/job/settings-file/settings-schema.ts";
+import { SHARED_SETTINGS } from "../../lambdas/job/settings-file/shared-settings.ts";
 
 const deployedAccount = z.object({
   ...settingsFor(ACCOUNT_SETTINGS, "both", "AWS"),

@@ -12,11 +12,12 @@ import {
   type OptionName,
   type OptionSpec,
 } from "../../bin/cli/options/options.ts";
-import { ACCOUNT_SETTINGS, type Setting, SHARED_SETTINGS } from "../../lambdas/job/settings-file/settings.ts";
+import { ACCOUNT_SETTINGS, type Setting } from "../../lambdas/job/settings-file/settings.ts";
 import {
   deploymentSettingsSchema,
   fileSettingsSchema,
 } from "../../lambdas/job/settings-file/settings-schema.ts";
+import { SHARED_SETTINGS } from "../../lambdas/job/settings-file/shared-settings.ts";
 
 const PAGE = "../../docs/settings.md";
 

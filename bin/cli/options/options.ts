@@ -8,12 +8,9 @@ import { DEFAULT_VERIFIED, sampleSize } from "../../../lambdas/job/run/verify/ve
 import { LOG_LEVELS } from "../../../lambdas/job/runtime/logger.ts";
 import { accountName, eventLimit, trueOrFalse } from "../../../lambdas/job/settings/values.ts";
 import { filePlace } from "../../../lambdas/job/settings-file/places.ts";
-import {
-  ACCOUNT_SETTINGS,
-  type Setting,
-  SHARED_SETTINGS,
-} from "../../../lambdas/job/settings-file/settings.ts";
+import { ACCOUNT_SETTINGS, type Setting } from "../../../lambdas/job/settings-file/settings.ts";
 import type { FileSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
+import { SHARED_SETTINGS } from "../../../lambdas/job/settings-file/shared-settings.ts";
 
 /** In the current directory, where `--config` names none. */
 export const SETTINGS_FILE = "brand-events.json";
@@ -236,34 +233,18 @@ export const PLACE_OPTIONS = ["account", ...WAREHOUSE_OPTIONS] as const;
 export const AUTHORIZE_OPTIONS = ["config", "account", "authUrl", "credentials", "tokens"] as const;
 
 /** The options of every command that sends requests to the service. */
-export const SERVICE_OPTIONS = [
-  "baseUrl",
-  "account",
-  "credentials",
-  "authUrl",
-  "tokens",
-  ...WAREHOUSE_OPTIONS,
-  "requestsPerMinute",
-  "bytesPerMinute",
-  "limitWindowSeconds",
-  "concurrency",
-  "isListed",
-  "listPointer",
-  "nextPage",
-  "detailPointer",
-  "logLevel",
-  "json",
-] as const;
+export const SERVICE_OPTIONS = [...PLACE_OPTIONS, ...optionsFor("service"), "logLevel", "json"] as const;
 
 /** The options that only a run takes. */
-export const RUN_OPTIONS = [
-  "maxDropPercent",
-  "maxGrowthPercent",
-  "maxMissingPercent",
-  "require",
-  "resumeWithinMinutes",
-  "retainDays",
-  "lifted",
-] as const;
+export const RUN_OPTIONS = optionsFor("run");
 
-export const NOTIFY_OPTIONS = ["notifyUrl", "notifyLink", "notifyOn"] as const;
+export const NOTIFY_OPTIONS = optionsFor("notify");
+
+type UsedFor<Use> = {
+  readonly [Key in keyof SettingOptions]: SettingOptions[Key] extends { readonly use: Use } ? Key : never;
+}[keyof SettingOptions];
+
+function optionsFor<Use extends Setting["use"]>(use: Use): readonly UsedFor<Use>[] {
+  const used = Object.entries<Setting>(ofSettings).filter(([, setting]) => setting.use === use);
+  return used.map(([name]) => name as UsedFor<Use>);
+}

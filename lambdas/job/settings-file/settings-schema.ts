@@ -3,7 +3,8 @@
 
 import * as z from "zod";
 import { accountName } from "../settings/values.ts";
-import { ACCOUNT_SETTINGS, type Setting, SHARED_SETTINGS } from "./settings.ts";
+import { ACCOUNT_SETTINGS, type Setting } from "./settings.ts";
+import { SHARED_SETTINGS } from "./shared-settings.ts";
 
 type Table = Readonly<Record<string, Setting>>;
 

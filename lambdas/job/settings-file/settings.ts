@@ -1,21 +1,13 @@
-// Every setting, once. Options and variables of the command line, the keys of `cdk.json` and of a settings file, what
-// the function is given, `brand-events.schema.json` and the tables of docs/settings.md come from here.
+// Every setting of an account, once; those that all accounts share are in shared-settings.ts. Options and variables of the
+// command line, the keys of `cdk.json` and of a settings file, what the function is given, `brand-events.schema.json` and
+// the tables of docs/settings.md come from these two tables.
 
 import * as z from "zod";
 import { parsePointer } from "../json/json-pointers.ts";
 import { authUrl, baseUrl, notifyUrl } from "../settings/addresses.ts";
 import { limit } from "../settings/limit.ts";
 import { nextPage } from "../settings/next-page.ts";
-import {
-  databaseName,
-  isListed,
-  tags,
-  text,
-  timeZone,
-  trueOrFalse,
-  wholeNumber,
-} from "../settings/values.ts";
-import { liftedColumns } from "../snapshot/rows/lifted-column.ts";
+import { isListed, text, timeZone, trueOrFalse, wholeNumber } from "../settings/values.ts";
 import { credentialsPlace, warehousePlace } from "./places.ts";
 import { MAX_STALE_HOURS, parseSchedule } from "./schedule.ts";
 
@@ -23,8 +15,10 @@ export interface Setting {
   readonly schema: z.ZodType;
   /** Where nothing is given; without it there is nothing then. */
   readonly default?: unknown;
-  /** What uses it: a run, wherever it is; the stack in AWS; the command line. */
+  /** Where it is used: by a run, wherever it is; by the stack in AWS; by the command line. */
   readonly where: "both" | "AWS" | "laptop";
+  /** What takes it as an option: every command that sends requests to the service; a run; the notifications of a run. */
+  readonly use?: "service" | "run" | "notify";
   /** The option, in the syntax of commander. Its variable has the same words. */
   readonly flag?: string;
   /** What the option's text is, unless it is the value: a number, words with commas, a JSON array of texts. */
@@ -32,15 +26,6 @@ export interface Setting {
   /** In Markdown, for pages; terminals and editors show it without marks, and without what begins with "See". */
   readonly help: string;
 }
-
-/** The numbers of days that CloudWatch Logs offers. */
-const LOG_RETENTION_DAYS = [
-  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827, 2_192, 2_557, 2_922, 3_288,
-  3_653,
-];
-
-/** Of the project, not of an address: mails have a link only where there is an address. */
-const RUNBOOK = "docs/runbook.md";
 
 const percent = number("a percentage", 0, 100);
 const pointer = text(
@@ -53,78 +38,6 @@ const requiredPointer = text(
   (value) => (tokensOf(value) ?? []).length > 0,
 );
 const ENDS = 'expected some of "published", "held" and "failed"';
-/** Those that all accounts have in common. */
-export const SHARED_SETTINGS = {
-  lifted: {
-    schema: liftedColumns,
-    default: [],
-    where: "both",
-    flag: "--lift <name=pointer:type>",
-    as: "columns",
-    help: 'A [column of your own](tables.md#columns-of-your-own), `year=/year`, or with a [type](tables.md#events_typed) `year=/year:BIGINT`; repeatable, new ones last. As a variable a JSON array of such texts, in a file `[{"name": "year", "pointer": "/year", "type": "BIGINT"}]`. Without any, runs use the columns of the warehouse',
-  },
-  database: {
-    schema: databaseName,
-    default: "brand_events",
-    where: "both",
-    flag: "--database <name>",
-    help: "Glue database of a warehouse in S3. The stack makes it, so it must not exist before",
-  },
-  stackName: {
-    schema: text(
-      "expected a name of 1 to 64 characters of A-Z, a-z, 0-9 and -, beginning with a letter",
-      (value) => /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(value),
-    ),
-    default: "BrandEventsSync",
-    where: "AWS",
-    help: "Name of the stack, its workgroup, alarms, dashboard, schedule group and secrets: 1 to 64 letters, digits and `-`. See [a second stack](aws.md#a-second-stack)",
-  },
-  alarmEmail: {
-    schema: text("expected an e-mail address", (value) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)),
-    where: "AWS",
-    help: "E-mail address that gets the mails about held and failed runs, and the alarms; without it no mail is sent",
-  },
-  runbookUrl: {
-    schema: text(
-      "expected the address of docs/runbook.md, with https: or http: and without an anchor",
-      (value) => value === RUNBOOK || (/^https?:\/\/[^\s#]+$/i.test(value) && URL.canParse(value)),
-    ),
-    default: RUNBOOK,
-    where: "AWS",
-    help: "Address of the runbook in the texts of the alarms, `https://…` or `http://…`. Without it the mails have no link, and the synthesis says so",
-  },
-  logRetentionDays: {
-    schema: z.literal(LOG_RETENTION_DAYS, `expected one of ${LOG_RETENTION_DAYS.join(", ")}`),
-    default: 90,
-    where: "AWS",
-    help: "Days that CloudWatch keeps the function's logs; one of the numbers that CloudWatch takes",
-  },
-  existingBucket: {
-    schema: text("expected the name of a bucket, 3 to 63 characters of a-z, 0-9, . and -", (value) =>
-      /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(value),
-    ),
-    where: "AWS",
-    help: "The bucket that an earlier deployment left, by name; without it the stack makes one. See [a bucket that exists](cdk.md#a-bucket-that-exists)",
-  },
-  scanLimitGigabytes: {
-    schema: wholeNumber(1, 10_000),
-    default: 10,
-    where: "AWS",
-    help: "Athena cancels a query of the workgroup that reads more, 1 to 10,000",
-  },
-  reservedConcurrency: {
-    schema: wholeNumber(1, 1_000),
-    where: "AWS",
-    help: "Lambda's reserved concurrency for the function, 1 to 1,000. Not needed; a new AWS account may have none to reserve",
-  },
-  tags: {
-    schema: tags,
-    default: {},
-    where: "AWS",
-    help: 'Tags for every resource that takes tags, up to 49: `{"cost-center": "4711"}`. The tag `brand-events-sync`, with the name of the deployment, is always there, unless you give it another value',
-  },
-} as const satisfies Record<string, Setting>;
-
 /** Those that an account may have; all but `schedule` may also stand at the top, as the default for all accounts. */
 export const ACCOUNT_SETTINGS = {
   schedule: {
@@ -150,12 +63,14 @@ export const ACCOUNT_SETTINGS = {
   baseUrl: {
     schema: baseUrl,
     where: "both",
+    use: "service",
     flag: "--base-url <url>",
     help: "Address of the service, with `https:` (`http:` only to this computer); `/`, `/v1` or `/v1/events` at the end is ignored",
   },
   authUrl: {
     schema: authUrl,
     where: "both",
+    use: "service",
     flag: "--auth-url <url>",
     help: "Address of the identity provider, for the method `oauth`, with `https:` (`http:` only to this computer); `/` or `/oauth/…` at the end is ignored",
   },
@@ -163,6 +78,7 @@ export const ACCOUNT_SETTINGS = {
     schema: limit,
     default: 200,
     where: "both",
+    use: "service",
     flag: "--requests-per-minute <n>",
     as: "number",
     help: "Requests that the service allows, logins and retries included, or `unlimited`. 90 % are used",
@@ -171,6 +87,7 @@ export const ACCOUNT_SETTINGS = {
     schema: limit,
     default: 10 * 1_048_576,
     where: "both",
+    use: "service",
     flag: "--bytes-per-minute <n>",
     as: "number",
     help: "Bytes of response bodies, after decompression, that the service allows, or `unlimited`. 90 % are used",
@@ -179,6 +96,7 @@ export const ACCOUNT_SETTINGS = {
     schema: wholeNumber(10, 3_600),
     default: 60,
     where: "both",
+    use: "service",
     flag: "--limit-window <seconds>",
     as: "number",
     help: "Seconds over which the service averages its limits, 10 to 3,600. See [how a service counts](limits.md#how-a-service-counts)",
@@ -187,6 +105,7 @@ export const ACCOUNT_SETTINGS = {
     schema: wholeNumber(1, 256),
     default: 16,
     where: "both",
+    use: "service",
     flag: "--concurrency <n>",
     as: "number",
     help: "Requests at the same time, 1 to 256",
@@ -195,24 +114,28 @@ export const ACCOUNT_SETTINGS = {
     schema: isListed,
     default: "true",
     where: "both",
+    use: "service",
     flag: "--is-listed <filter>",
     help: "Which events to list: `true` (listed), `false` (not listed) or `any` (no filter); in a file with quotes",
   },
   listPointer: {
     schema: pointer,
     where: "both",
+    use: "service",
     flag: "--list-pointer <pointer>",
     help: "JSON Pointer (RFC 6901) to the events in the response for the list, if the program does not find them",
   },
   nextPage: {
     schema: nextPage,
     where: "both",
+    use: "service",
     flag: "--next-page <how>",
     help: "How pages of the list are asked for, if its links do not say it: `links`, `none`, or a query such as `page={page}`. See [a list with pages](operations.md#a-list-with-pages)",
   },
   detailPointer: {
     schema: pointer,
     where: "both",
+    use: "service",
     flag: "--detail-pointer <pointer>",
     help: "JSON Pointer to the event in the response for one event, if the program does not find it",
   },
@@ -220,6 +143,7 @@ export const ACCOUNT_SETTINGS = {
     schema: percent,
     default: 20,
     where: "both",
+    use: "run",
     flag: "--max-drop <percent>",
     as: "number",
     help: "Hold a snapshot that has over this many percent fewer events than readers see now",
@@ -227,6 +151,7 @@ export const ACCOUNT_SETTINGS = {
   maxGrowthPercent: {
     schema: number("a percentage", 0, 1e6),
     where: "both",
+    use: "run",
     flag: "--max-growth <percent>",
     as: "number",
     help: "Hold a snapshot that has over this many percent more events than readers see now; without it any growth is published",
@@ -235,6 +160,7 @@ export const ACCOUNT_SETTINGS = {
     schema: percent,
     default: 1,
     where: "both",
+    use: "run",
     flag: "--max-missing <percent>",
     as: "number",
     help: "Percent of the listed events that may have no details, or may be missing in one reading of [a list whose pages shift](delivery.md#a-list-whose-pages-shift); 5 missing events are always allowed",
@@ -248,6 +174,7 @@ export const ACCOUNT_SETTINGS = {
       .readonly(),
     default: [],
     where: "both",
+    use: "run",
     flag: "--require <pointer>",
     as: "texts",
     help: 'JSON Pointer to a field that details must have; repeatable. If it is absent or null in more events than may be missing, the snapshot is held. In a file and as a variable a list: `["/date", "/brand/name"]`. See [required fields](operations.md#required-fields)',
@@ -255,6 +182,7 @@ export const ACCOUNT_SETTINGS = {
   retainDays: {
     schema: wholeNumber(1, 36_500),
     where: "both",
+    use: "run",
     flag: "--retain-days <days>",
     as: "number",
     help: "Delete published snapshots that are older than this many days; without it all are kept. See [retention](operations.md#retention)",
@@ -263,6 +191,7 @@ export const ACCOUNT_SETTINGS = {
     schema: wholeNumber(0, 20_160),
     default: 60,
     where: "both",
+    use: "run",
     flag: "--resume-within <minutes>",
     as: "number",
     help: "A start by hand resumes an unfinished run if its last progress is less than this many minutes old",
@@ -289,18 +218,21 @@ export const ACCOUNT_SETTINGS = {
     schema: credentialsPlace,
     default: "./credentials.json",
     where: "laptop",
+    use: "service",
     flag: "--credentials <where>",
     help: "File with the account's credentials, `secretsmanager:` and the name or ARN of a secret, or `-` for [standard input](operations.md#credentials-from-standard-input)",
   },
   tokens: {
     schema: credentialsPlace,
     where: "laptop",
+    use: "service",
     flag: "--tokens <where>",
     help: "Where the tokens of the method `oauth` are: a file, or `secretsmanager:` and the name or ARN of a secret. Without it beside the credentials file: `uk.tokens.json` for `uk.json`. Required if the credentials are in a secret. See [tokens](operations.md#tokens)",
   },
   notifyUrl: {
     schema: notifyUrl,
     where: "laptop",
+    use: "notify",
     flag: "--notify-url <url>",
     help: "Address to which a run posts that it is held or has failed, for Slack, Teams or a program, with `https:` (`http:` only to this computer). It is a secret: as a variable it is in no file that you commit, and hidden from other users of the computer. See [telling people](operations.md#telling-people)",
   },
@@ -310,6 +242,7 @@ export const ACCOUNT_SETTINGS = {
       (value) => /^https?:\/\/\S+$/i.test(value) && URL.canParse(value),
     ),
     where: "laptop",
+    use: "notify",
     flag: "--notify-link <url>",
     help: "A link that each notification has for the person who reads it, such as your own runbook or a report",
   },
@@ -320,6 +253,7 @@ export const ACCOUNT_SETTINGS = {
       .readonly(),
     default: ["held", "failed"],
     where: "laptop",
+    use: "notify",
     flag: "--notify-on <ends>",
     as: "words",
     help: 'The ends of a run to post: `"published"`, `"held"`, `"failed"`; as an option without quotes, separated by commas',

@@ -113,16 +113,17 @@ test("a held run posts the event of the bus and a sentence with the command that
   expect(text).toBe(`The notification is delivered to ${host(server)}.\n`);
 });
 
-const PLACES = "--credentials /srv/credentials.json --warehouse /srv/warehouse";
+const PLACES =
+  "--account uk --warehouse /srv/warehouse --base-url https://service.example/ --credentials /srv/credentials.json";
 
 test.each([
   {
     code: "LOGIN_REFUSED",
-    text: `the run ${FAILED.run_id} failed with LOGIN_REFUSED. Readers keep what they have. What happened. To find the cause: \`npm run sync -- check --base-url https://service.example/ --account uk ${PLACES}\`. Where: /srv/warehouse on host ${hostname()}.`,
+    text: `the run ${FAILED.run_id} failed with LOGIN_REFUSED. Readers keep what they have. What happened. To find the cause: \`npm run sync -- check ${PLACES}\`. Where: /srv/warehouse on host ${hostname()}.`,
   },
   {
     code: "SERVICE_UNAVAILABLE",
-    text: `To resume it: \`npm run sync -- run --base-url https://service.example/ --account uk ${PLACES} --lift brand=/brand/name\`.`,
+    text: `To resume it: \`npm run sync -- run ${PLACES} --lift brand=/brand/name\`.`,
   },
   { code: "AUTHORIZATION_EXPIRED", text: "To authorize again: `npm run sync -- authorize" },
 ] as const)("a run that failed with $code posts the command that helps", async ({ code, text }) => {

@@ -14,7 +14,8 @@ import {
   variableName,
 } from "../../../bin/cli/options/options.ts";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
-import { ACCOUNT_SETTINGS, SHARED_SETTINGS } from "../../../lambdas/job/settings-file/settings.ts";
+import { ACCOUNT_SETTINGS } from "../../../lambdas/job/settings-file/settings.ts";
+import { SHARED_SETTINGS } from "../../../lambdas/job/settings-file/shared-settings.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
 type Value = string | number | readonly string[];

@@ -13,7 +13,7 @@ export function settingsWith(changes: Partial<RunSettings> = {}): RunSettings {
   return { ...runSettings(account, []), ...changes };
 }
 
-/** Of a process of which nobody can tell whether it exists. */
+/** Those of a process that may always exist still. */
 export function portsWith(
   own: Pick<RunPorts, "store" | "catalog" | "clock" | "openService"> & Partial<RunPorts>,
 ): RunPorts {
