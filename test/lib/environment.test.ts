@@ -3,6 +3,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { ACCOUNT_SETTINGS } from "../../lambdas/job/settings-file/settings.ts";
+import { accountSettings } from "../../lambdas/job/settings-file/settings-schema.ts";
 import { functionFileText, readEnvironment } from "../../lambdas/sync/environment.ts";
 import { parseSettings } from "../../lib/settings/settings.ts";
 import { synthesized } from "./synthesized.ts";
@@ -84,16 +85,7 @@ it("the function reads the settings that the stack writes, and gets no key that 
     accounts: {
       uk: {
         secretId: uk,
-        baseUrl: "https://api.example.com/",
-        requestsPerMinute: 200,
-        bytesPerMinute: 10_485_760,
-        limitWindowSeconds: 60,
-        concurrency: 16,
-        isListed: "true",
-        maxDropPercent: 20,
-        maxMissingPercent: 1,
-        require: [],
-        resumeWithinMinutes: 60,
+        ...accountSettings.parse({ baseUrl: "https://api.example.com/" }),
       },
       lab: {
         secretId: lab,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { accountSettings } from "../../lambdas/job/settings-file/settings-schema.ts";
 import {
   accountRunSettings,
   environmentOf,
@@ -35,23 +36,14 @@ test("the defaults of the function are those of the command line", () => {
     accounts: {
       uk: {
         secretId: "Stack/uk-5f0c",
-        baseUrl: "https://service.example/",
-        requestsPerMinute: 200,
-        bytesPerMinute: 10_485_760,
-        limitWindowSeconds: 60,
-        concurrency: 16,
-        isListed: "true",
-        maxDropPercent: 20,
-        maxMissingPercent: 1,
-        require: [],
-        resumeWithinMinutes: 60,
+        ...accountSettings.parse({ baseUrl: "https://service.example/" }),
       },
     },
   });
 });
 
 test("the function reads every setting as the stack writes it", () => {
-  const uk = {
+  const uk = accountSettings.parse({
     baseUrl: "https://service.example/",
     requestsPerMinute: "unlimited",
     bytesPerMinute: 1,
@@ -66,7 +58,7 @@ test("the function reads every setting as the stack writes it", () => {
     require: ["/date"],
     retainDays: 30,
     resumeWithinMinutes: 0,
-  } as const;
+  });
   const lifted = [{ name: "brand", pointer: "/brand" }];
   const stateMachineArn = "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack-Continue";
   const handOver = { stateMachineArn, maxTurns: "3" };
@@ -188,21 +180,16 @@ function settingsOf(account: object) {
 }
 
 test("a run gets the settings of its account, without the name of the secret", () => {
-  expect(settingsOf({ retainDays: 30, resumeWithinMinutes: 5 })).toEqual({
+  const given = { retainDays: 30, resumeWithinMinutes: 5 };
+  const { limitWindowSeconds: _, ...account } = accountSettings.parse({
     baseUrl: "https://service.example/",
-    isListed: "true",
-    listPointer: undefined,
-    detailPointer: undefined,
+    ...given,
+  });
+
+  expect(settingsOf(given)).toEqual({
+    ...account,
     lifted: [{ name: "brand", pointer: "/brand" }],
-    requestsPerMinute: 200,
-    bytesPerMinute: 10_485_760,
     windowMs: 60_000,
-    concurrency: 16,
-    maxDropPercent: 20,
-    maxMissingPercent: 1,
-    require: [],
-    resumeWithinMinutes: 5,
-    retainDays: 30,
   });
 });
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { openSettingsFile } from "../../../bin/cli/options/read-options.ts";
+import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { parseSettings } from "../../../lib/settings/settings.ts";
 import { CONTEXT, json } from "../synthesized.ts";
 
@@ -23,16 +24,7 @@ describe("settings", () => {
     expect(parseSettings(GOOD)).toEqual({
       accounts: {
         uk: {
-          baseUrl: "https://api.example.com/",
-          requestsPerMinute: 200,
-          bytesPerMinute: 10_485_760,
-          limitWindowSeconds: 60,
-          concurrency: 16,
-          isListed: "true",
-          maxDropPercent: 20,
-          maxMissingPercent: 1,
-          require: [],
-          resumeWithinMinutes: 60,
+          ...accountSettings.parse({ baseUrl: "https://api.example.com/" }),
           schedule: "cron(0 6 * * ? *)",
           timeZone: "UTC",
           enabled: true,
