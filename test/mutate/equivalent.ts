@@ -66,6 +66,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "readLease: if (!isDamage(error)) throw error; → dropped":
       "Reading the object throws nothing but damage: a store that fails does so before.",
   },
+  "lambdas/job/service/rate-limit/usage-window.ts": {
+    "forget: if (nextExpiryMs !== undefined && nextExpiryMs <= nowMs) { → if ((nextExpiryMs <= nowMs)) {":
+      "In an empty window the comparison is with no number, and false.",
+  },
   "lambdas/job/snapshot/files/gzip-lines.ts": {
     "encoded: if (text.length < BLOCK_BYTES) continue; → if (text.length <= BLOCK_BYTES) continue;":
       "What zlib makes of bytes is the same wherever one block ends and the next begins.",

@@ -65,7 +65,7 @@ export class RateLimiter {
   #record: UsageRecord | undefined;
   #mayPermit: () => boolean = () => true;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
-  #isPauseAsked = true;
+  #isPauseAsked: boolean | undefined;
   #inFlight = 0;
   #detailsInFlight = 0;
 
