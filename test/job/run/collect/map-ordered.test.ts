@@ -332,14 +332,9 @@ describe("an item that steps aside", () => {
 
   test("goes on before any item that is not begun, also where another one steps aside", async () => {
     const busy = Promise.withResolvers<void>();
-    const work = async (
-      item: number,
-      signal: AbortSignal,
-      place: number,
-      stepAside: StepAside,
-    ): Promise<number> => {
+    const work = async (item: number, signal: AbortSignal, stepAside: StepAside): Promise<number> => {
       if (item === 1) await busy.promise;
-      return stepping([0, 1])(item, signal, place, stepAside);
+      return stepping([0, 1])(item, signal, stepAside);
     };
     const results = Array.fromAsync(mapOrdered(Array(3).keys(), work, oneAtOnce));
 
