@@ -15,7 +15,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const DAYS = 42;
 const EVENTS = 500;
 const SPEED = 200;
-const WIDTH = 840;
+const WIDTH = 1_280;
 const PICTURE = join(import.meta.dirname, "../../docs/report.png");
 
 const fast = acceleratedClock(SPEED);
@@ -56,8 +56,8 @@ const { page: html } = await makeReport({
 const browser = await startBrowser();
 const page = await browser.newPage({ viewport: { width: WIDTH, height: 1_000 }, colorScheme: "light" });
 await page.setContent(html);
-const last = await page.locator("figure").nth(1).boundingBox();
-if (last === null) throw new Error("the page has too few figures");
+const last = await page.locator(".figures").boundingBox();
+if (last === null) throw new Error("the page has no figures");
 const height = Math.ceil(last.y + last.height + 24);
 await page.screenshot({ path: PICTURE, clip: { x: 0, y: 0, width: WIDTH, height }, fullPage: true });
 await browser.close();

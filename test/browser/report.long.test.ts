@@ -13,6 +13,8 @@ import { inBrowser, startBrowser } from "./browser.ts";
 const FULL = "SERVICE_UNAVAILABLE";
 const LONG = `${"averylongwordwithoutanyspace".repeat(8)} https://your.service/${"x".repeat(120)}`;
 
+const TWENTY = Array.from({ length: 20 }, (_, index) => `brand${index + 1}`);
+
 interface Case {
   readonly name: string;
   readonly accounts: readonly string[];
@@ -28,6 +30,25 @@ const CASES: readonly Case[] = [
     fill: (world) => ordinaryDays(world.account("uk"), 300),
   },
   {
+    name: "several runs of a day",
+    accounts: ["uk"],
+    fill: (world) => {
+      const uk = world.account("uk");
+      uk.everyMs = 2 * 60 * 60 * 1000;
+      ordinaryDays(uk, 4);
+      uk.everyMs = 5_000;
+      ordinaryDays(uk, 4);
+    },
+  },
+  {
+    name: "twenty accounts",
+    accounts: TWENTY,
+    fill: (world) => {
+      for (const [index, name] of TWENTY.entries()) ordinaryDays(world.account(name), 2 + (index % 2));
+      world.account("brand20").fail({ error_code: FULL });
+    },
+  },
+  {
     name: "nothing but held snapshots",
     accounts: ["uk"],
     fill: (world) => {
@@ -37,14 +58,14 @@ const CASES: readonly Case[] = [
   },
   {
     name: "several accounts, with trouble and long texts",
-    accounts: ["a-name-of-forty-characters-is-the-longest", "fr", "uk"],
+    accounts: ["the-name-of-40-characters-is-the-longest", "fr", "uk"],
     fill: (world) => {
       const uk = world.account("uk");
       ordinaryDays(uk, 45);
       uk.publish({ events: 1_204, counts: { gone: 3, forbidden: 1 }, publication: { action: "rollback" } });
       uk.fail({ error_code: FULL, error_message: LONG, retries: 10, throttled: 4, seconds: 95 });
       uk.hold("DROPPED", LONG, 811);
-      ordinaryDays(world.account("a-name-of-forty-characters-is-the-longest"), 3);
+      ordinaryDays(world.account("the-name-of-40-characters-is-the-longest"), 3);
     },
   },
 ];
@@ -69,19 +90,19 @@ inBrowser("the page of report", () => {
     await page.goto(pathToFileURL(file).href);
     expect(complaints).toEqual([pathToFileURL(file).href]);
 
-    const found: unknown[] = [];
+    const found: unknown[] = [await overlaps(page)];
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       found.push(await barriers(page));
       await picture(page, `${name} ${colorScheme}`);
     }
     await page.setViewportSize({ width: 360, height: 640 });
-    found.push(await barriers(page));
+    found.push(await barriers(page), await overlaps(page));
     await picture(page, `${name} phone`);
     await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
     found.push(await barriers(page));
 
-    expect(found).toEqual([[], [], [], []]);
+    expect(found).toEqual([[], [], [], [], [], []]);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
     await page.emulateMedia({ media: "print" });
     await page.setViewportSize({ width: 680, height: 960 });
@@ -104,7 +125,7 @@ inBrowser("the page of report", () => {
 
     await page.goto(pathToFileURL(file).href);
 
-    expect(await page.title()).toMatch(/^uk: 12 events/);
+    expect(await page.title()).toMatch(/^uk: No failure/);
     expect(await page.evaluate("getComputedStyle(document.getElementById('x')).color")).not.toBe(
       "rgb(255, 0, 0)",
     );
@@ -112,36 +133,94 @@ inBrowser("the page of report", () => {
     await page.close();
   });
 
-  test("shows the same drawing on a phone with fewer labels, and on paper the tables that are open", async () => {
+  async function opened(world: ReportWorld, accounts: readonly string[], width: number): Promise<Page> {
+    const file = join(await temporaryDirectory(), "report.html");
+    await writeFile(file, (await world.report(...accounts)).page);
+    const page = await browser.newPage({ viewport: { width, height: 800 } });
+    await page.goto(pathToFileURL(file).href);
+    return page;
+  }
+
+  test("shows on paper the tables that are open", async () => {
     const world = new ReportWorld();
     ordinaryDays(world.account("uk"), 5);
-    const file = join(await temporaryDirectory(), "report.html");
-    await writeFile(file, (await world.report("uk")).page);
-    const page = await browser.newPage({ viewport: { width: 360, height: 640 } });
-    await page.goto(pathToFileURL(file).href);
-    const visible = async (): Promise<readonly boolean[]> => [
-      await page.locator(".chart").first().isVisible(),
-      await page.locator(".chart .extra").first().isVisible(),
-      await page.locator("details").first().isVisible(),
-    ];
+    const page = await opened(world, ["uk"], 680);
+    const table = page.locator("details").first();
 
-    const seen = [await visible()];
-    await page.setViewportSize({ width: 680, height: 960 });
-    seen.push(await visible());
+    const seen = [await table.isVisible()];
     await page.emulateMedia({ media: "print" });
-    seen.push(await visible());
+    seen.push(await table.isVisible());
     await page.evaluate("document.querySelector('details').open = true");
-    seen.push(await visible());
+    seen.push(await table.isVisible(), await page.locator(".chart").first().isVisible());
 
-    expect(seen).toEqual([
-      [true, false, true],
-      [true, true, true],
-      [true, true, false],
-      [true, true, true],
-    ]);
+    expect(seen).toEqual([true, false, true, true]);
+    await page.close();
+  });
+
+  test("begins with what needs attention and the age of the data, in the largest letters", async () => {
+    const world = new ReportWorld();
+    const uk = world.account("uk");
+    ordinaryDays(uk, 5);
+    uk.fail({ error_code: FULL });
+    ordinaryDays(world.account("us"), 5);
+
+    for (const accounts of [["uk"], ["uk", "us"]]) {
+      const page = await opened(world, accounts, 360);
+
+      const largest: readonly string[] = await page.evaluate(
+        "(() => { const sized = [...document.querySelectorAll('main *')].filter((each) => [...each.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim())).map((each) => [parseFloat(getComputedStyle(each).fontSize), each.textContent]); const most = Math.max(...sized.map(([size]) => size)); return sized.filter(([size]) => size === most).map(([, text]) => text); })()",
+      );
+
+      expect(largest.slice(0, 2)).toEqual(
+        accounts.length === 1
+          ? ["The last run failed (SERVICE_UNAVAILABLE)", "27 h 0 min ago"]
+          : ["2 accounts: uk needs attention", "The oldest data are from 27 h 0 min ago (uk)"],
+      );
+      await page.close();
+    }
+  });
+
+  test("uses the width of a desktop: the three charts are beside each other", async () => {
+    const world = new ReportWorld();
+    ordinaryDays(world.account("uk"), 5);
+    const page = await opened(world, ["uk"], 1_440);
+
+    const tops = async (): Promise<number> =>
+      page.evaluate(
+        "new Set([...document.querySelectorAll('figure')].map((each) => each.getBoundingClientRect().top)).size",
+      );
+
+    expect(await page.locator("figure").count()).toBe(3);
+    expect(await tops()).toBe(1);
+    await page.setViewportSize({ width: 360, height: 640 });
+    expect(await tops()).toBe(3);
+    await page.close();
+  });
+
+  test("opens an account that needs no attention by the link to it", async () => {
+    const world = new ReportWorld();
+    for (const name of ["uk", "us"]) ordinaryDays(world.account(name), 2);
+    const page = await opened(world, ["uk", "us"], 1_440);
+    const figures = page.locator("#account-us figure").first();
+
+    expect(await figures.isVisible()).toBe(false);
+    await page.getByRole("link", { name: "us" }).click();
+
+    expect(await figures.isVisible()).toBe(true);
     await page.close();
   });
 });
+
+/** Texts of charts, and what opens the tables below, that cover each other. */
+async function overlaps(page: Page): Promise<unknown> {
+  return page.evaluate(
+    `[...document.querySelectorAll("figure")].filter((each) => each.checkVisibility()).flatMap((each) => {
+      const texts = [...each.querySelectorAll(".chart text, .chart > p, .legend > span, summary")].map((one) => [one.textContent, one.getBoundingClientRect()]);
+      return texts.flatMap(([text, a], index) => texts.slice(index + 1).filter(([, b]) =>
+        a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 2 && b.top < a.bottom - 2).map(([other]) => text + " | " + other));
+    })`,
+  );
+}
 
 /** What axe-core finds, by rule and element. It runs outside of the page's policy. */
 async function barriers(page: Page): Promise<unknown> {

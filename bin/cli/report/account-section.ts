@@ -1,4 +1,4 @@
-// One account: what is known of it at a glance, what waits for a person, and the figures.
+// One account: what is known of it at a glance, what needs attention, and the figures.
 
 import {
   type HeldCommands,
@@ -8,7 +8,7 @@ import {
 import { countText } from "../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import { missingReasons } from "../../../lambdas/job/run/record/missing-text.ts";
-import { isRun, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { isRun, isStranded, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { type Status, status } from "../../../lambdas/job/run/status.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { entryIds, type Publication, readEntry } from "../../../lambdas/job/storage/publication-log.ts";
@@ -18,18 +18,26 @@ import { type Html, html } from "../output/html.ts";
 import { age, minute, plural } from "../output/words.ts";
 import { manifestFigures } from "./figures/manifest-figures.ts";
 import { publicationsFigure } from "./figures/publications-figure.ts";
-import { type RequestLimit, runFigures } from "./figures/run-figures.ts";
+import { type RequestLimit, runsFigure } from "./figures/run-figures.ts";
 import { storageFigure } from "./figures/storage-figure.ts";
-import { details, type Figure, figure, table } from "./page/figure.ts";
+import { details, type Figure, figures, table } from "./page/figure.ts";
 
 interface AccountReport {
   readonly account: string;
   readonly status: Status;
   readonly lastRun: RunLogEntry | undefined;
+  /** The last run, where it failed. */
+  readonly failed: RunLogEntry | undefined;
   readonly figures: readonly Figure[];
 }
 
-export type ReportedAccount = (AccountReport | DamagedAccount) & { readonly section: Html };
+export type ReportedAccount = (AccountReport | DamagedAccount) & {
+  /** What needs attention, in a few words; undefined where nothing does. */
+  readonly trouble: string | undefined;
+  /** From when the data are that readers see; undefined where they see nothing. */
+  readonly dataMs: number | undefined;
+  readonly content: readonly Html[];
+};
 
 type CommandsFor = (account: string, snapshotId: string) => HeldCommands;
 
@@ -43,7 +51,13 @@ export async function reportAccount(
   commandsFor: CommandsFor,
 ): Promise<ReportedAccount> {
   const found = await orDamage(store.account, () => readAccount(store, nowMs, limit));
-  return { ...found, section: accountSection(found, nowMs, commandsFor) };
+  const head = "damage" in found ? null : found.status.head;
+  return {
+    ...found,
+    trouble: troubleOf(found),
+    dataMs: head === null ? undefined : madeAtMs(head),
+    content: contentOf(found, nowMs, commandsFor),
+  };
 }
 
 async function readAccount(store: AccountStore, nowMs: number, limit: RequestLimit): Promise<AccountReport> {
@@ -51,17 +65,19 @@ async function readAccount(store: AccountStore, nowMs: number, limit: RequestLim
   const publications = await lastPublications(store, found.head);
   const attempts = await lastRuns(store, MOST_RUNS);
   const runs = attempts.filter(({ trigger }) => isRun(trigger)).toReversed();
-  const figures = [
+  const drawn = [
     publicationsFigure(publications, publications.length < MOST_PUBLICATIONS),
-    ...runFigures(runs, limit),
-    ...(await manifestFigures(store, publications)),
+    runsFigure(runs, limit),
     await storageFigure(store, found, publications),
+    ...(await manifestFigures(store, publications)),
   ];
+  const lastRun = runs.at(-1);
   return {
     account: store.account,
     status: found,
-    lastRun: runs.at(-1),
-    figures: figures.filter((each) => each !== undefined),
+    lastRun,
+    failed: lastRun && (lastRun.outcome === "FAILED" || isStranded(lastRun)) ? lastRun : undefined,
+    figures: drawn.filter((each) => each !== undefined),
   };
 }
 
@@ -90,43 +106,53 @@ async function lastPublications(
   return shown;
 }
 
-function accountSection(one: AccountReport | DamagedAccount, nowMs: number, commandsFor: CommandsFor): Html {
-  const content =
-    "damage" in one
-      ? [failedNote(`This account cannot be read: ${one.damage.code}`, one.damage.message)]
-      : [
-          facts(one, nowMs),
-          ...heldNotes(one.status, commandsFor),
-          ...lastFailure(one),
-          ...one.figures.map((each) => figure(each)),
-        ];
-  return html`<section class="account" id="account-${one.account}">
-<h2>${one.account}</h2>
-${content}</section>
-`;
+export const NOTHING = "Nothing is published yet";
+
+function troubleOf(one: AccountReport | DamagedAccount): string | undefined {
+  if ("damage" in one) return `The account cannot be read (${one.damage.code})`;
+  const { status: found, failed } = one;
+  const held = publishableOf(found).length;
+  if (held > 0) return `${plural(held, "snapshot")} ${held === 1 ? "waits" : "wait"} for your decision`;
+  if (failed) return failureText(failed);
+  return found.head === null ? NOTHING : undefined;
 }
 
-function lastFailure({ lastRun: last }: AccountReport): readonly Html[] {
-  if (last?.outcome !== "FAILED" || last.error_message === null) return [];
-  const code = last.error_code === null ? "" : `: ${last.error_code}`;
-  return [failedNote(`The last run failed${code}`, last.error_message)];
+function failureText(failed: RunLogEntry): string {
+  const reason = reasonOf(failed);
+  return `The last run failed${reason === "" ? "" : ` (${reason})`}`;
 }
 
-function failedNote(title: string, message: string): Html {
-  return html`<div class="note failed"><h3>${title}</h3>
-<p>${message}</p>
+function contentOf(
+  one: AccountReport | DamagedAccount,
+  nowMs: number,
+  commandsFor: CommandsFor,
+): readonly Html[] {
+  if ("damage" in one)
+    return [failedNote(`This account cannot be read: ${one.damage.code}`, one.damage.message)];
+  const { failed } = one;
+  const notes = [
+    ...heldNotes(one.status, commandsFor),
+    ...(failed ? [failedNote(failureText(failed), failed.error_message)] : []),
+  ];
+  return [
+    facts(one, nowMs),
+    ...(notes.length > 0 ? [html`<div class="notes">\n${notes}</div>\n`] : []),
+    ...figures(one.figures),
+  ];
+}
+
+function failedNote(title: string, message: string | null): Html {
+  return html`<div class="note failed"><h3>${title}</h3>${message === null ? "" : html`\n<p>${message}</p>`}
 </div>
 `;
 }
 
 type Fact = readonly [name: string, value: string, more: string];
 
-/** What everybody asks for first: how many events, how old, and how the last run ended. */
+/** What everybody asks for first: how old, how many events, and how the last run ended. */
 function facts({ status: { head, lease }, lastRun }: AccountReport, nowMs: number): Html {
-  const now: Fact = lease
-    ? ["Running now", "a run", running(lease)]
-    : ["Running now", "nothing", "no run is under way"];
-  const items = [...headFacts(head, nowMs), lastRunFact(lastRun), now].map(
+  const now: readonly Fact[] = lease ? [["Running now", "a run", running(lease)]] : [];
+  const items = [...headFacts(head, nowMs), lastRunFact(lastRun), ...now].map(
     ([name, value, more]) => html`<div><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></div>\n`,
   );
   return html`<dl class="facts">\n${items}</dl>\n`;
@@ -138,12 +164,12 @@ function headFacts(head: Publication | null, nowMs: number): readonly Fact[] {
   const by = head.action === "run" ? "" : ` by ${head.action}`;
   const pinned = head.pinned ? ", pinned: later runs are held" : "";
   return [
+    ["Data from", age(madeAt, nowMs), minute(madeAt)],
     [
       "Readers see",
       plural(head.events, "event"),
       `publication ${countText(Number(head.publication))}${by}${pinned}`,
     ],
-    ["Data from", minute(madeAt), age(madeAt, nowMs)],
   ];
 }
 

@@ -4,10 +4,10 @@ import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { HeldCommands } from "../../../lambdas/job/run/compare/held-snapshots.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
-import { madeAtMs, publishableOf, statusTable } from "../output/describe-status.ts";
+import { statusTable } from "../output/describe-status.ts";
 import { Html, html, policyOf } from "../output/html.ts";
 import { age, minute, plural } from "../output/words.ts";
-import { type ReportedAccount, reportAccount } from "./account-section.ts";
+import { NOTHING, type ReportedAccount, reportAccount } from "./account-section.ts";
 import type { RequestLimit } from "./figures/run-figures.ts";
 import { table } from "./page/figure.ts";
 
@@ -16,7 +16,6 @@ interface ReportOptions {
   /** As a person named it. */
   readonly warehouse: string;
   readonly nowMs: number;
-  /** In the order of the page. */
   readonly accounts: readonly string[];
   readonly limitOf: (account: string) => RequestLimit;
   /** That decide on a held snapshot. */
@@ -40,8 +39,9 @@ export async function makeReport(options: ReportOptions): Promise<Report> {
   return { page: reportPage(accounts, warehouse, nowMs), damaged: accounts.filter((one) => "damage" in one) };
 }
 
-function reportPage(accounts: readonly ReportedAccount[], warehouse: string, nowMs: number): string {
-  const title = headline(accounts, nowMs);
+function reportPage(found: readonly ReportedAccount[], warehouse: string, nowMs: number): string {
+  const accounts = found.toSorted(compareUrgency);
+  const title = headline(accounts);
   const isOnly = accounts.length === 1;
   return html`<!doctype html>
 <html lang="en">
@@ -56,72 +56,75 @@ function reportPage(accounts: readonly ReportedAccount[], warehouse: string, now
 </head>
 <body>
 ${PATTERNS}<main>
-<p class="quiet program">brand-events-sync</p>
-<h1>${withWholeDates(title)}</h1>
-<p class="quiet made">Warehouse ${warehouse}, ${minute(nowMs)}</p>
-${isOnly ? "" : overview(accounts, nowMs)}${accounts.map(({ section }) => section)}<footer class="quiet">Made by brand-events-sync ${VERSION} from the logs of the warehouse. All times are UTC. The page holds counts, names of fields and messages, and no event.</footer>
+<p class="quiet">brand-events-sync, ${warehouse}, <span class="date">as of ${minute(nowMs)}</span></p>
+<h1>${title}</h1>
+${isOnly ? "" : overview(accounts, nowMs)}${accounts.map((one) => section(one, isOnly))}<footer class="quiet">Made by brand-events-sync ${VERSION} from the logs of the warehouse. All times are UTC. The page holds counts, names of fields and messages, and no event.</footer>
 </main>
 </body>
 </html>
 `.text;
 }
 
-/** Its dates do not break. */
-function withWholeDates(title: string): readonly Html[] {
-  return title
-    .split(/(\d{4}-\d\d-\d\d)/)
-    .map((part, at) => (at % 2 === 0 ? html`${part}` : html`<span class="date">${part}</span>`));
+/** Those that need attention come first; then those with the oldest data. */
+function compareUrgency(a: ReportedAccount, b: ReportedAccount): number {
+  const isWell = ({ trouble }: ReportedAccount): number => (trouble === undefined ? 1 : 0);
+  return isWell(a) - isWell(b) || (a.dataMs ?? 0) - (b.dataMs ?? 0);
+}
+
+/** Of several accounts, those that need no attention are a line to open. A link to its content opens it, too. */
+function section({ account, trouble, content }: ReportedAccount, isOnly: boolean): Html {
+  if (isOnly) return html`<section>\n<h2>${account}</h2>\n${content}</section>\n`;
+  const isOpen = trouble === undefined ? html`` : html` open`;
+  return html`<details class="account"${isOpen}><summary><h2>${account}</h2></summary>
+<div id="account-${account}">
+${content}</div></details>
+`;
 }
 
 function overview(accounts: readonly ReportedAccount[], nowMs: number): Html {
-  const found = accounts.map((one) => ("damage" in one ? one : one.status));
-  const { columns, rows } = statusTable(found, nowMs);
-  const cell = (row: (typeof rows)[number], title: string): string => row[columns.indexOf(title)] ?? "";
-  const linked = (row: (typeof rows)[number]): Html => {
-    const account = cell(row, "account");
-    return html`<a href="#account-${account}">${account}</a>`;
-  };
-  // The state comes first: on a phone each account is a card, read from its top, whose lines begin with a title.
-  const titled = ["last outcome", "readers see", "as of", "held", "running"].map((title) => {
-    const line = (row: (typeof rows)[number]): Html | null =>
-      cell(row, title) === "" ? null : html`<span class="title">${title}: </span>${cell(row, title)}`;
-    return [title, line] as const;
+  const { columns, rows } = statusTable(
+    accounts.map((one) => ("damage" in one ? one : one.status)),
+    nowMs,
+  );
+  const lines = accounts.map(({ account, trouble }, place) => {
+    const cell = (title: string): string => rows[place]?.[columns.indexOf(title)] ?? "";
+    return { account, trouble, cell };
   });
-  const { content } = table("All accounts", rows, [["account", linked], ...titled]);
-  return html`<div class="overview">${content}</div>\n`;
+  // On a phone each account is a card, read from its top, whose lines begin with a title.
+  const titled = ["as of", "readers see", "last outcome", "running"]
+    .filter((title) => lines.some(({ cell }) => cell(title) !== ""))
+    .map((title) => {
+      const shown = ({ cell }: (typeof lines)[number]): Html | null =>
+        cell(title) === "" ? null : html`<span class="title">${title}: </span>${cell(title)}`;
+      return [title, shown] as const;
+    });
+  const { content } = table("All accounts", lines, [
+    ["account", ({ account }) => html`<a href="#account-${account}">${account}</a>`],
+    ["needs attention", ({ trouble }) => (trouble === undefined ? null : html`<strong>${trouble}</strong>`)],
+    ...titled,
+  ]);
+  const oldestMs = Math.min(...accounts.map(({ dataMs }) => dataMs ?? Infinity));
+  const oldest = accounts.find(({ dataMs }) => dataMs === oldestMs);
+  const lead = oldest
+    ? html`<p class="lead">The oldest data are from ${age(oldestMs, nowMs)} (${oldest.account})</p>\n`
+    : "";
+  return html`${lead}<div class="overview">${content}</div>\n`;
 }
 
-/** The page in one line: what needs a person, else how much there is and how old it is. */
+/** What needs a person, of all accounts in one line. */
 const MOST_NAMED = 5;
-const NOTHING = "Nothing is published yet";
 
-function headline(accounts: readonly ReportedAccount[], nowMs: number): string {
+function headline(accounts: readonly ReportedAccount[]): string {
   const [only, ...others] = accounts;
-  if (only !== undefined && others.length === 0) return trouble(only) ?? freshness(only, nowMs);
-  const named = accounts.filter((one) => trouble(one) !== undefined).map(({ account }) => account);
+  if (only === undefined) return NOTHING;
+  if (others.length === 0) return only.trouble ?? "No failure, nothing to decide";
+  const named = accounts.filter(({ trouble }) => trouble !== undefined).map(({ account }) => account);
   const all = plural(accounts.length, "account");
-  if (named.length === 0) return `${all}, none needs attention`;
+  if (named.length === 0) return `${all}: no failure, nothing to decide`;
   const needs = named.length === 1 ? "needs" : "need";
   return named.length > MOST_NAMED
     ? `${all}, ${named.length} need attention`
     : `${all}: ${new Intl.ListFormat("en").format(named)} ${needs} attention`;
-}
-
-function freshness(one: ReportedAccount, nowMs: number): string {
-  const head = "damage" in one ? null : one.status.head;
-  if (head === null) return NOTHING;
-  return `${plural(head.events, "event")} of ${minute(madeAtMs(head))}, ${age(madeAtMs(head), nowMs)}`;
-}
-
-/** What a person has to look at; undefined where there is nothing. */
-function trouble(one: ReportedAccount): string | undefined {
-  if ("damage" in one) return `The account cannot be read (${one.damage.code})`;
-  const held = publishableOf(one.status).length;
-  if (held > 0) return `${plural(held, "snapshot")} ${held === 1 ? "waits" : "wait"} for your decision`;
-  const last = one.lastRun;
-  if (last?.outcome === "FAILED")
-    return `The last run failed${last.error_code === null ? "" : ` (${last.error_code})`}`;
-  return one.status.head === null ? NOTHING : undefined;
 }
 
 /** Fills that are told apart without colour, once for the whole page. */
@@ -143,41 +146,52 @@ const STYLE_SHEET = `
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
-main { max-width: 47rem; margin: 0 auto; padding: 2.5rem 1rem 4rem; }
+main { max-width: 84rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 h1, h2, h3, p, dl, dd, figure, pre { margin: 0; }
-h1 { font-size: 1.75rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; text-wrap: balance; }
+h1, .lead, .facts > :first-child dd:nth-child(2) { font-size: 1.75rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; text-wrap: balance; }
+h1 { margin-top: .25rem; }
 h2 { font-size: 1.375rem; line-height: 1.3; font-weight: 650; }
-.date { white-space: nowrap; }
 h3 { font-size: 1.0625rem; line-height: 1.4; font-weight: 600; text-wrap: balance; }
 a { color: var(--mark); }
 :focus-visible { outline: 2px solid var(--mark); outline-offset: 2px; }
 .quiet { color: var(--quiet); font-size: .875rem; }
 .patterns { position: absolute; width: 0; height: 0; }
-.program { margin-bottom: .5rem; }
-.made { margin-top: .5rem; }
-.overview { margin-top: 2rem; }
-.account { margin-top: 2.5rem; padding-top: 2rem; border-top: 1px solid var(--grid); }
-.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 1.25rem 1.5rem; margin-top: 1.25rem; }
+.lead { margin-top: .25rem; font-weight: 400; }
+.date { white-space: nowrap; }
+.overview { margin-top: 1.5rem; }
+.overview th, .overview td { white-space: normal; overflow-wrap: anywhere; }
+.overview strong { color: var(--failed); }
+section { margin-top: 1.5rem; }
+.account { margin-top: 0; padding: .75rem 0; border-top: 1px solid var(--grid); }
+.overview + .account { margin-top: 2rem; border: 0; }
+.account[open] { padding-bottom: 2.5rem; }
+.account > div { scroll-margin-top: 3rem; }
+summary h2 { display: inline; color: var(--ink); font-size: 1.125rem; }
+.facts { display: flex; flex-wrap: wrap; align-items: end; gap: 1rem 3rem; margin-top: .75rem; }
 .facts dt { color: var(--quiet); font-size: .875rem; }
 .facts dd { font-size: 1.25rem; line-height: 1.35; font-weight: 600; }
 .facts dd + dd { margin-top: .125rem; font-size: .875rem; font-weight: 400; color: var(--quiet); }
-.note { margin-top: 1.5rem; padding: 1rem 1.125rem; border-left: 4px solid var(--tone); background: var(--panel); border-radius: 0 .375rem .375rem 0; }
-.note + .note { margin-top: .75rem; }
+.notes { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 1rem; margin-top: 1.5rem; align-items: start; }
+.note { padding: 1rem 1.125rem; border-left: 4px solid var(--tone); background: var(--panel); border-radius: 0 .375rem .375rem 0; }
 .note h3 { color: var(--tone); }
 .note p { margin-top: .375rem; }
 .note .quiet { margin-top: .75rem; }
 .held { --tone: var(--held); }
 .failed { --tone: var(--failed); }
 pre { margin-top: .25rem; padding: .5rem .75rem; background: var(--paper); border: 1px solid var(--grid); border-radius: .375rem; white-space: pre-wrap; font: .8125rem/1.5 ui-monospace, monospace; }
-figure { margin-top: 2.75rem; break-inside: avoid; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 2.5rem 3rem; margin-top: 2rem; align-items: start; }
+figure { break-inside: avoid; }
+figure:has(details[open]) { grid-column: 1 / -1; }
 figcaption p { margin-top: .25rem; }
-.chart { margin-top: .5rem; padding: .75rem 0; font-size: .75rem; font-variant-numeric: tabular-nums; }
+.lines { margin: 2rem 0 0; padding-left: 1.25rem; }
+.chart { margin-top: .5rem; padding-top: .5rem; font-size: .75rem; font-variant-numeric: tabular-nums; }
 .chart svg { overflow: visible; }
 .chart > svg { display: block; width: calc(100% - 3.5rem); margin: .5rem .625rem .625rem 2.875rem; }
+.chart > svg:last-child { margin-bottom: 2.5rem; }
 .chart > p { margin-left: 2.875rem; color: var(--quiet); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; margin: 0 0 .75rem 2.875rem; }
 .legend svg { vertical-align: -.125em; }
-details { margin-top: .75rem; }
+details { margin-top: .5rem; }
 summary { width: fit-content; cursor: pointer; color: var(--quiet); font-size: .875rem; }
 .scroll { margin-top: .5rem; overflow-x: auto; }
 table { border-collapse: collapse; font-size: .8125rem; line-height: 1.4; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
@@ -188,13 +202,10 @@ thead th { color: var(--quiet); }
 .long { min-width: 16rem; white-space: normal; overflow-wrap: anywhere; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--grid); }
 @media (max-width: 40rem) {
-  main { padding-top: 1.5rem; }
-  h1 { font-size: 1.5rem; }
-  .extra { display: none; }
-  .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  h1, .lead, .facts > :first-child dd:nth-child(2) { font-size: 1.5rem; }
   .overview thead { display: none; }
   .overview tr { display: block; padding: .75rem 0; border-bottom: 1px solid var(--grid); }
-  .overview th, .overview td { display: block; padding: 0; border: 0; white-space: normal; overflow-wrap: anywhere; }
+  .overview th, .overview td { display: block; padding: 0; border: 0; }
   .overview th { font-size: 1rem; font-weight: 600; }
   .overview td:empty { display: none; }
   .title { display: inline; }
@@ -204,15 +215,13 @@ footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--grid);
   @page { margin: 15mm; }
   body { font-size: .875rem; }
   main { max-width: none; padding: 0; }
-  .extra { display: inline; }
   .note, tr { break-inside: avoid; }
   h2, h3, figcaption { break-after: avoid; }
   details:not([open]) { display: none; }
   .scroll { overflow: visible; }
   figure:has(details[open]) { break-inside: auto; }
   table { font-size: .6875rem; }
-  th, td { padding-right: .75rem; }
+  th, td { padding-right: .75rem; white-space: normal; overflow-wrap: anywhere; }
   .long { min-width: 0; }
-  .overview th, .overview td { white-space: normal; }
 }
 `;

@@ -1,10 +1,10 @@
 // What the charts of the report are drawn with.
 
 import { describe, expect, test } from "vitest";
+import { html } from "../../../bin/cli/output/html.ts";
 import { bars, chart, niceScale } from "../../../bin/cli/report/page/chart.ts";
-import { figure } from "../../../bin/cli/report/page/figure.ts";
+import { figures } from "../../../bin/cli/report/page/figure.ts";
 
-const MINUTE_MS = 60_000;
 const START_MS = Date.parse("2026-12-31T23:58:00.000Z");
 
 const drawn = (counts: readonly (number | null)[], instantsMs: readonly number[], title = "counts"): string =>
@@ -24,41 +24,76 @@ describe("a scale has round values", () => {
   });
 });
 
-describe("a place is labelled with", () => {
-  const labels = (instantsMs: readonly number[]): readonly string[] =>
-    [...drawn([1, 2], instantsMs).matchAll(/>([^<]*)<\/text>/g)].map(([, text = ""]) => text).slice(2);
+/** Below the last panel; the first two texts are those of the scale. */
+const labels = (...instants: readonly string[]): readonly string[] =>
+  [
+    ...drawn(
+      Array.from(instants, () => 1),
+      instants.map(Date.parse),
+    ).matchAll(/>([^<]*)<\/text>/g),
+  ]
+    .map(([, text = ""]) => text)
+    .slice(2);
 
+describe("places are labelled with", () => {
   test.each([
-    { name: "its day", other: 50 * 24 * 60, expected: ["2026-12-31", "2027-02-19"] },
     {
-      name: "its time, where all are of one day",
-      other: 1,
-      expected: ["2026-12-31 23:58", "2026-12-31 23:59"],
+      name: "their days",
+      instants: ["2026-12-31T23:58", "2027-02-19T06:00"],
+      expected: ["2026-12-31", "2027-02-19"],
+    },
+    {
+      name: "their times and the day once, where all are of one day",
+      instants: ["2026-12-31T08:00", "2026-12-31T12:00", "2026-12-31T16:00"],
+      expected: ["08:00", "2026-12-31", "12:00", "16:00"],
+    },
+    {
+      name: "their times and each day once, where a day would be there twice",
+      instants: ["2026-12-31T08:00", "2026-12-31T16:00", "2027-01-01T00:00"],
+      expected: ["08:00", "2026-12-31", "16:00", "00:00", "2027-01-01"],
+    },
+    {
+      name: "seconds, where a minute would be there twice",
+      instants: ["2026-12-31T08:00:01", "2026-12-31T08:00:09"],
+      expected: ["08:00:01", "2026-12-31", "08:00:09"],
+    },
+    {
+      name: "seconds, even where they are equal",
+      instants: ["2026-12-31T08:00:01", "2026-12-31T08:00:01"],
+      expected: ["08:00:01", "2026-12-31", "08:00:01"],
     },
     {
       name: "unknown, where a log holds no instant",
-      other: Number.NaN,
-      expected: ["2026-12-31 23:58", "unknown"],
+      instants: ["2026-12-31T08:00", "", "2026-12-31T16:00"],
+      expected: ["08:00", "2026-12-31", "unknown", "16:00", "2026-12-31"],
     },
-  ])("$name", ({ other, expected }) => {
-    expect(labels([START_MS, START_MS + other * MINUTE_MS])).toEqual(expected);
+  ])("$name", ({ instants, expected }) => {
+    expect(
+      labels(...instants.map((each) => (each === "" ? each : `${each}${each.length === 16 ? ":00" : ""}Z`))),
+    ).toEqual(expected);
   });
 });
 
 test.each([
-  { count: 3, all: 3, onPhone: 3 },
-  { count: 5, all: 5, onPhone: 3 },
-  { count: 300, all: 5, onPhone: 3 },
-])("of $count places $all are labelled, $onPhone of them on a phone", ({ count, all, onPhone }) => {
+  { count: 1, labelled: [1] },
+  { count: 2, labelled: [1, 2] },
+  { count: 3, labelled: [1, 2, 3] },
+  { count: 4, labelled: [1, 4] },
+  { count: 6, labelled: [1, 4, 6] },
+  { count: 28, labelled: [1, 15, 28] },
+])("of $count places those are labelled that a phone has room for: $labelled", ({ count, labelled }) => {
+  const days = Array.from({ length: count }, (_, index) => `2026-12-${String(index + 1).padStart(2, "0")}`);
+
+  expect(labels(...days)).toEqual(labelled.map((day) => days[day - 1]));
+});
+
+test("the label of a place at the right edge ends there", () => {
   const text = drawn(
-    Array.from({ length: count }, () => 1),
-    Array.from({ length: count }, () => START_MS),
+    Array.from({ length: 28 }, () => 1),
+    Array.from({ length: 28 }, () => START_MS),
   );
 
-  const labels = [...text.matchAll(/<g( class="extra")?>/g)];
-  expect(labels).toHaveLength(all);
-  expect(labels.filter(([, extra]) => extra === undefined)).toHaveLength(onPhone);
-  expect(text).toMatch(/<g><line [^>]*><text x="(?:83\.33|90|100)%"[^<]*<\/text><\/g><\/svg>/);
+  expect(text).toMatch(/<text x="100%"[^>]* text-anchor="end">/);
 });
 
 test("a drawing has its label and its title as texts, and few digits", () => {
@@ -67,11 +102,33 @@ test("a drawing has its label and its title as texts, and few digits", () => {
     [START_MS, START_MS, START_MS],
   );
 
-  const { text } = figure({ finding: "<one>", description: "", chart: drawing });
+  const [{ text } = html``] = figures([{ finding: "<one>", chart: drawing }]);
 
   expect(text).toContain('<div class="chart" role="img" aria-label="&#60;one&#62;">');
   expect(text).toContain("<p>a &#34;b&#34; &#60;i&#62; &#38;</p>");
   expect(text).not.toMatch(/\d\.\d{3}/);
+});
+
+test("what has neither a chart nor a table is one line, below the figures", () => {
+  const [first, second, ...others] = figures([
+    { finding: "Nothing to see", description: "It is well." },
+    { finding: "Something", chart: html`<svg></svg>` },
+    { finding: "No more" },
+  ]);
+
+  expect(first?.text).toContain("<h3>Something</h3>");
+  expect(second?.text).toBe(
+    '<ul class="lines">\n<li>Nothing to see. It is well.</li>\n<li>No more.</li>\n</ul>\n',
+  );
+  expect(others).toEqual([]);
+});
+
+test("a legend is drawn for two looks and not for one", () => {
+  const look = (name: string) => ({ name, symbol: html`<path/>` });
+  const panel = { height: 36, ...bars([1]) };
+
+  expect(chart([{ ...panel, legend: [look("one")] }], [START_MS]).text).not.toContain("one");
+  expect(chart([{ ...panel, legend: [look("one"), look("two")] }], [START_MS]).text).toContain("one");
 });
 
 test("a place without a number has no bar, and one with nothing has none either", () => {

@@ -61,11 +61,12 @@ interface Day {
   readonly publication?: Partial<Publication>;
 }
 
-/** One account. Each day has one run at six o'clock. */
+/** One account. Each day has one run at six o'clock, unless there is another time between runs. */
 export class AccountDays {
   readonly store: MemoryStore;
   readonly account: string;
   readonly clock: { nowMs: number };
+  everyMs = DAY_MS;
   #publications = 0;
   #head: string | null = null;
 
@@ -188,7 +189,7 @@ export class AccountDays {
   }
 
   #begin(): { readonly id: string; readonly instant: string } {
-    this.clock.nowMs += DAY_MS;
+    this.clock.nowMs += this.everyMs;
     return { id: formatRunId(this.clock.nowMs), instant: new Date(this.clock.nowMs + 40_000).toISOString() };
   }
 

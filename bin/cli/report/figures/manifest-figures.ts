@@ -3,7 +3,7 @@
 
 import { undefinedIfDamaged } from "../../../../lambdas/job/errors/sync-error.ts";
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
-import { missingByReason } from "../../../../lambdas/job/run/record/missing-text.ts";
+import { missingText } from "../../../../lambdas/job/run/record/missing-text.ts";
 import {
   type FieldChanges,
   fieldChanges,
@@ -46,29 +46,10 @@ type Counts = Manifest["counts"];
 
 /** @param before of the snapshot that the head is compared with; undefined where that is gone */
 function leftOutFigure(now: Counts, before: Counts | undefined): Figure {
-  const earlier = before ? missingByReason(before) : [];
-  const counts = missingByReason(now)
-    .map(({ what: name, count }, at) => ({ name, now: count, before: earlier[at]?.count ?? null }))
-    .filter((one) => one.now + (one.before ?? 0) > 0);
-  const missing = now.listed - now.events;
-  const listed = `${countText(now.listed)} listed events`;
+  const earlier = before ? `; ${countText(before.listed - before.events)} in the snapshot before` : "";
+  const missing = missingText(now);
   return {
-    finding:
-      missing === 0
-        ? `None of ${listed} is left out`
-        : `${countText(missing)} of ${listed} ${missing === 1 ? "is" : "are"} left out`,
-    description:
-      counts.length === 0
-        ? "Every event of the list has its details in what readers see."
-        : "Listed events without a row in what readers see, by reason, and in the snapshot before.",
-    table:
-      counts.length === 0
-        ? undefined
-        : table("Left out by reason", counts, [
-            ["reason", ({ name }) => name],
-            ["now", (one) => one.now, "number"],
-            ["before", (one) => one.before, "number"],
-          ]),
+    finding: missing === "" ? `All ${countText(now.listed)} listed events have details` : missing + earlier,
   };
 }
 
@@ -96,21 +77,16 @@ function fieldsFigure(compared: readonly ChangedFields[], fields: number | undef
     compared.length === 1
       ? "in the last publication"
       : `in the last ${countText(compared.length)} publications`;
+  if (parts.length === 0) return { finding: `No field is new, gone or of another type ${where}` };
   return {
-    finding:
-      parts.length === 0
-        ? `No field is new, gone or of another type ${where}`
-        : `Fields ${where}: ${parts.join(", ")}`,
+    finding: `Fields ${where}: ${parts.join(", ")}`,
     description: `${fields === undefined ? "Fields" : `The events have ${plural(fields, "field")}, which`} are compared between publications; names that look like data are not repeated.${more > 0 ? ` ${countText(more)} more changes are not shown.` : ""}`,
-    table:
-      rows.length === 0
-        ? undefined
-        : table("Changed fields", rows.slice(0, MOST_ROWS), [
-            ["published, UTC", ([instant]) => instant],
-            ["what", ([, what]) => what],
-            ["field", ([, , field]) => field, "long"],
-            ["type", ([, , , type]) => type],
-          ]),
+    table: table("Changed fields", rows.slice(0, MOST_ROWS), [
+      ["published, UTC", ([instant]) => instant],
+      ["what", ([, what]) => what],
+      ["field", ([, , field]) => field, "long"],
+      ["type", ([, , , type]) => type],
+    ]),
   };
 }
 

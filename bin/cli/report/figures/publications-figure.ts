@@ -11,17 +11,13 @@ import { type Figure, instantCell, table } from "../page/figure.ts";
 export function publicationsFigure(publications: readonly Publication[], isAll: boolean): Figure | undefined {
   const head = publications.at(-1);
   if (head === undefined) return undefined;
-  const isFirst = publications.length === 1;
+  if (publications.length === 1)
+    return { finding: `${plural(head.events, "event")} in the first publication` };
   const count = countText(publications.length);
-  const { lowest } = eventsScale(publications);
-  // A line that does not begin at zero shows small differences as large ones.
-  const beginning = lowest === 0 ? "" : `, on a scale that begins at ${countText(lowest)} and not at zero`;
   return {
-    finding: `${plural(head.events, "event")}${isFirst ? " in the first publication" : `, ${difference(publications, head)}`}`,
-    description: isFirst
-      ? "The next publication begins a chart of events over publications, and of what each one added, changed and removed."
-      : `The last publication: ${changeCounts(head)}. The line is the number of events that readers see, by publication${isAll ? "" : ` (the last ${count})`}${beginning}; the bars are what each publication added, changed and removed, on scales of their own.`,
-    chart: isFirst ? undefined : publicationsChart(publications, head),
+    finding: `${plural(head.events, "event")}, ${difference(publications, head)}`,
+    description: `The last publication: ${changeCounts(head)}.`,
+    chart: publicationsChart(publications),
     table: table(isAll ? "All publications" : `The last ${count} publications`, publications.toReversed(), [
       ["published, UTC", ({ published_at }) => instantCell(published_at)],
       ["by", ({ action, pinned }) => (pinned ? `${action}, pinned` : action)],
@@ -48,11 +44,6 @@ function difference(publications: readonly Publication[], head: Publication): st
   return `${compared(head.events, first.events)} ${when}`;
 }
 
-function eventsScale(publications: readonly Publication[]) {
-  const counts = publications.map(({ events }) => events);
-  return niceScale(counts, 4, 1);
-}
-
 /** More dots than this would hide the line. */
 const MOST_DOTS = 60;
 
@@ -62,13 +53,15 @@ const SHAPES: Readonly<Record<Publication["action"], Shape>> = {
   rollback: "triangle-down",
 };
 
-function publicationsChart(publications: readonly Publication[], head: Publication): Html {
+function publicationsChart(publications: readonly Publication[]): Html {
   const drawn = (action: Publication["action"]): Html => symbol(SHAPES[action], html`fill="var(--mark)"`);
   const used = (["run", "accept", "rollback"] as const).filter((one) =>
     publications.some(({ action }) => action === one),
   );
   const last = publications.length - 1;
-  const height = 150;
+  const height = 180;
+  const seen = publications.map(({ events }) => events);
+  const scale = niceScale(seen, 4, 1);
   const counts = (["added", "changed", "removed"] as const).map((kind) => ({
     title: kind,
     height: 36,
@@ -77,13 +70,13 @@ function publicationsChart(publications: readonly Publication[], head: Publicati
   return chart(
     [
       {
+        // A line that does not begin at zero shows small differences as large ones.
+        title: `events${scale.lowest === 0 ? "" : `, on a scale from ${countText(scale.lowest)}`}`,
         height,
-        legend: used.every((action) => action === "run")
-          ? []
-          : used.map((action) => ({ name: action, symbol: drawn(action) })),
-        scale: eventsScale(publications),
-        marks: ({ x, y, at }) => {
-          const steps = publications.map(({ events: count }, place) =>
+        legend: used.map((action) => ({ name: action, symbol: drawn(action) })),
+        scale,
+        marks: ({ y, at }) => {
+          const steps = seen.map((count, place) =>
             place === 0 ? `M0.5,${y(count)}` : `H${place + 0.5}V${y(count)}`,
           );
           return [
@@ -92,7 +85,6 @@ function publicationsChart(publications: readonly Publication[], head: Publicati
               const isDrawn = publications.length <= MOST_DOTS || action !== "run" || place === last;
               return isDrawn ? [at(place, count, drawn(action))] : [];
             }),
-            html`<text x="${x(last)}" y="${y(head.events) - 9}" fill="var(--ink)" text-anchor="end" font-size="13" font-weight="600">${countText(head.events)}</text>`,
           ];
         },
       },

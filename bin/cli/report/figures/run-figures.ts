@@ -1,5 +1,5 @@
-// What the run log says: how the last attempts of runs ended and how long they took, and how many requests they sent,
-// against what the limit allows in that time.
+// What the run log says: how the last attempts of runs ended, how long they took, and how many requests they sent, against
+// what the limit allows in that time.
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
@@ -14,16 +14,6 @@ import { type Figure, instantCell, sizeText, table } from "../page/figure.ts";
 export interface RequestLimit {
   readonly requestsPerMinute: Limit;
   readonly limitWindowSeconds: number;
-}
-
-/**
- * None where no attempt has ended.
- * @param runs oldest first
- */
-export function runFigures(runs: readonly RunLogEntry[], limit: RequestLimit): readonly Figure[] {
-  const last = runs.at(-1);
-  const requests = requestsFigure(runs, limit);
-  return [...(last ? [attemptsFigure(runs, last)] : []), ...(requests ? [requests] : [])];
 }
 
 interface OutcomeLook {
@@ -46,25 +36,33 @@ const OUTCOMES: Readonly<Record<Outcome, OutcomeLook>> = {
   DRY_RUN: { ended: "as a dry run", shape: "plus", colour: "quiet" },
 };
 
-function attemptsFigure(runs: readonly RunLogEntry[], last: RunLogEntry): Figure {
-  const isOnly = runs.length === 1;
-  const unit = timeUnit(runs);
-  const hasMessages = runs.some(({ error_message }) => error_message !== null);
+/**
+ * Undefined where no attempt has ended.
+ * @param runs oldest first
+ */
+export function runsFigure(runs: readonly RunLogEntry[], limit: RequestLimit): Figure | undefined {
+  const last = runs.at(-1);
+  if (last === undefined) return undefined;
   const took = durationText(median(runs.map(({ seconds }) => seconds)) * 1000);
+  if (runs.length === 1)
+    return { finding: findingOf(runs), description: `It took ${took}.${requestsText(runs, limit)}` };
+  const has = (column: "throttled" | "retries" | "error_message"): boolean => runs.some((run) => run[column]);
   return {
     finding: findingOf(runs),
-    description: isOnly
-      ? `It took ${took}.`
-      : `How many ${unit.name} each attempt of a run took, in the order of their ends. Half of them took ${took} or less; the last one took ${durationText(last.seconds * 1000)}.`,
-    chart: isOnly ? undefined : runsChart(runs, unit.seconds),
-    table: table(isOnly ? "The attempt" : `The last ${countText(runs.length)} attempts`, runs.toReversed(), [
+    description: `Half of them took ${took} or less; the last one took ${durationText(last.seconds * 1000)}.${requestsText(runs, limit)}`,
+    chart: runsChart(runs),
+    table: table(`The last ${countText(runs.length)} attempts`, runs.toReversed(), [
       ["started, UTC", ({ started_at }) => instantCell(started_at)],
       ["outcome", ({ outcome }) => outcome],
       ["reason", reasonOf],
       ["took", ({ seconds }) => durationText(seconds * 1000), "number"],
       ["events", ({ events }) => events, "number"],
+      ["requests", ({ requests }) => requests, "number"],
+      ...(has("throttled") ? [["429", ({ throttled }: RunLogEntry) => throttled, "number"] as const] : []),
+      ...(has("retries") ? [["sent again", ({ retries }: RunLogEntry) => retries, "number"] as const] : []),
+      ["received", ({ bytes }) => (bytes === null ? null : sizeText(bytes)), "number"],
       ["by", ({ trigger, attempt }) => (attempt === 1 ? trigger : `${trigger}, attempt ${attempt}`)],
-      ...(hasMessages
+      ...(has("error_message")
         ? [["message", ({ error_message }: RunLogEntry) => error_message, "long"] as const]
         : []),
     ]),
@@ -93,14 +91,25 @@ function timeUnit(runs: readonly RunLogEntry[]): { readonly name: string; readon
   return longest >= 120 ? { name: "minutes", seconds: 60 } : { name: "seconds", seconds: 1 };
 }
 
-function runsChart(runs: readonly RunLogEntry[], unitSeconds: number): Html {
-  const took = runs.map(({ seconds }) => seconds / unitSeconds);
+/** Requests are drawn where they met trouble. */
+function runsChart(runs: readonly RunLogEntry[]): Html {
+  const unit = timeUnit(runs);
+  const took = runs.map(({ seconds }) => seconds / unit.seconds);
+  const trouble = (
+    [
+      ["answers with 429", "throttled"],
+      ["requests sent again", "retries"],
+    ] as const
+  )
+    .map(([title, column]) => ({ title, counts: runs.map((run) => run[column]) }))
+    .filter(({ counts }) => counts.some((count) => count));
   const drawn = ({ shape, colour }: OutcomeLook): Html =>
     symbol(shape, html`fill="none" stroke="var(--${colour})" stroke-width="1.75"`);
   return chart(
     [
       {
-        height: 150,
+        title: `${unit.name} that each took`,
+        height: 120,
         legend: Object.entries(OUTCOMES)
           .filter(([name]) => runs.some(({ outcome }) => outcome === name))
           .map(([name, look]) => ({ name, symbol: drawn(look) })),
@@ -113,43 +122,18 @@ function runsChart(runs: readonly RunLogEntry[], unitSeconds: number): Html {
           ...runs.map(({ outcome }, place) => at(place, took[place] ?? 0, drawn(OUTCOMES[outcome]))),
         ],
       },
+      ...trouble.map(({ title, counts }) => ({ title, height: 36, ...bars(counts) })),
     ],
     runs.map(({ started_at }) => Date.parse(started_at)),
   );
 }
 
-/** Undefined where no attempt sent a request. */
-function requestsFigure(runs: readonly RunLogEntry[], limit: RequestLimit): Figure | undefined {
-  const sent = runs.filter(({ requests }) => (requests ?? 0) > 0);
-  const last = sent.at(-1);
-  if (last === undefined) return undefined;
-  const isOnly = sent.length === 1;
-  const panels = (
-    [
-      { title: "requests", height: 100, column: "requests" },
-      { title: "429: too many requests", height: 36, column: "throttled" },
-      { title: "requests sent again", height: 36, column: "retries" },
-    ] as const
-  ).filter(({ column }) => sent.some((run) => (run[column] ?? 0) > 0));
-  return {
-    finding: `${plural(last.requests ?? 0, "request")} in the last run${last === runs.at(-1) ? "" : " that sent any"}${shareText(last, limit)}`,
-    description: `${troubleText(last, limit)} The bars are the requests of each attempt. ${limitText(limit)}`,
-    chart: isOnly
-      ? undefined
-      : chart(
-          panels.map(({ column, ...panel }) => ({ ...panel, ...bars(sent.map((run) => run[column])) })),
-          sent.map(({ started_at }) => Date.parse(started_at)),
-        ),
-    table: table(isOnly ? "Its requests" : "The requests of each attempt", sent.toReversed(), [
-      ["started, UTC", ({ started_at }) => instantCell(started_at)],
-      ["requests", ({ requests }) => requests, "number"],
-      ["allowed", (run) => allowedFor(run, limit), "number"],
-      ["429", ({ throttled }) => throttled, "number"],
-      ["sent again", ({ retries }) => retries, "number"],
-      ["logins", ({ logins }) => logins, "number"],
-      ["received", ({ bytes }) => (bytes === null ? null : sizeText(bytes)), "number"],
-    ]),
-  };
+/** ` 813 requests in the last run, 90 % of …`: of the last attempt that sent any. */
+function requestsText(runs: readonly RunLogEntry[], limit: RequestLimit): string {
+  const last = runs.findLast(({ requests }) => (requests ?? 0) > 0);
+  if (last === undefined) return "";
+  const which = last === runs.at(-1) ? "" : " that sent any";
+  return ` ${plural(last.requests ?? 0, "request")} in the last run${which}${shareText(last, limit)}.${troubleText(last, limit)}`;
 }
 
 /** What a sliding window lets through at most in the time of the attempt; null without a limit. */
@@ -164,22 +148,16 @@ function shareText(run: RunLogEntry, limit: RequestLimit): string {
   if (allowed === null) return "";
   const percent = Math.round(((run.requests ?? 0) / allowed) * 100);
   return percent > 100
-    ? ", more than the budget of today allows in that time"
-    : `, ${percent}\u00a0% of the budget of that time`;
+    ? `, more than the budget of today (${limitText(limit)}) allows in that time`
+    : `, ${percent}\u00a0% of the budget of that time (${limitText(limit)})`;
 }
 
 function limitText({ requestsPerMinute, limitWindowSeconds }: RequestLimit): string {
-  if (requestsPerMinute === "unlimited") return "No limit is set.";
   const window = limitWindowSeconds === 60 ? "" : `, on average over ${countText(limitWindowSeconds)} s`;
-  return `The budget of today is 90 % of ${countText(requestsPerMinute)} a minute${window}.`;
+  return `90\u00a0% of ${countText(Number(requestsPerMinute))} a minute${window}`;
 }
 
 function troubleText(run: RunLogEntry, { requestsPerMinute }: RequestLimit): string {
-  const { throttled, retries } = run;
-  const again = retries ?? 0;
-  if ((throttled ?? 0) + again === 0)
-    return "The service answered none of them with 429, and none was sent again.";
-  const sentAgain = `${countText(again)} ${again === 1 ? "was" : "were"} sent again`;
-  if (!throttled) return `The service answered none of them with 429; ${sentAgain}.`;
-  return `${throttledText(run, requestsPerMinute)} (${sentAgain}).`;
+  const answers = run.throttled ? ` ${throttledText(run, requestsPerMinute)}.` : "";
+  return run.retries ? `${answers} ${plural(run.retries, "was sent again", "were sent again")}.` : answers;
 }

@@ -52,28 +52,27 @@ export async function storageFigure(
   if (found.length === 0) return undefined;
   const snapshots = found.map((one): StoredSnapshot => ({ ...one, state: stateOf(one) }));
   const shown = snapshots.slice(-MOST);
-  const isOnly = shown.length === 1;
-  const unit = sizeUnit(Math.max(...shown.map(({ bytes }) => bytes)));
   const others = (["held", "retired"] as const).flatMap((state) => {
     const count = snapshots.filter((snapshot) => snapshot.state === state).length;
     return count === 0 ? [] : [`${count === snapshots.length ? "all" : countText(count)} ${state}`];
   });
   const total = sizeText(sum(snapshots));
-  const changes = sizeText(sum(await Array.fromAsync(store.list(`${FOLDERS.changes}${store.account}/`))));
-  const fetched = sizeText(sum(await Array.fromAsync(store.list(store.keys.runs))));
+  const size = async (prefix: string): Promise<number> => sum(await Array.fromAsync(store.list(prefix)));
+  const changes = await size(`${FOLDERS.changes}${store.account}/`);
+  const fetched = await size(store.keys.runs);
+  const isOnly = shown.length === 1;
+  const label = `Storage of ${shown.length < snapshots.length ? "the newest " : ""}${shown.length} snapshots`;
   return {
-    finding: `${plural(snapshots.length, "snapshot")} ${snapshots.length === 1 ? "takes" : "take"} ${total}${others.length === 0 ? "" : `: ${others.join(", ")}`}`,
-    description: `Size as it is stored, in ${unit.name}, by snapshot${shown.length < snapshots.length ? `, the newest ${MOST}` : ""}. Lists of changes take another ${changes}, fetched work ${fetched}.`,
-    chart: isOnly ? undefined : snapshotsChart(shown, unit.bytes),
-    table: table(
-      isOnly ? "The snapshot" : `Storage of ${plural(shown.length, "snapshot")}`,
-      shown.toReversed(),
-      [
-        ["snapshot", ({ snapshotId }) => snapshotId],
-        ["is", ({ state }) => state],
-        ["size", ({ bytes }) => sizeText(bytes), "number"],
-      ],
-    ),
+    finding: `${plural(snapshots.length, "snapshot")} ${isOnly ? "takes" : "take"} ${total}${others.length === 0 ? "" : `: ${others.join(", ")}`}`,
+    description: `Lists of changes take another ${sizeText(changes)}, fetched work ${sizeText(fetched)}.`,
+    chart: isOnly ? undefined : snapshotsChart(shown),
+    table: isOnly
+      ? undefined
+      : table(label, shown.toReversed(), [
+          ["snapshot", ({ snapshotId }) => snapshotId],
+          ["is", ({ state }) => state],
+          ["size", ({ bytes }) => sizeText(bytes), "number"],
+        ]),
   };
 }
 
@@ -81,8 +80,9 @@ function sum(files: readonly { readonly bytes: number }[]): number {
   return files.reduce((all, { bytes }) => all + bytes, 0);
 }
 
-function snapshotsChart(snapshots: readonly StoredSnapshot[], unitBytes: number): Html {
-  const sizes = snapshots.map(({ bytes }) => bytes / unitBytes);
+function snapshotsChart(snapshots: readonly StoredSnapshot[]): Html {
+  const unit = sizeUnit(Math.max(...snapshots.map(({ bytes }) => bytes)));
+  const sizes = snapshots.map(({ bytes }) => bytes / unit.bytes);
   const looks = snapshots.map(({ state }) => LOOKS[state]);
   const legend = Object.entries(LOOKS)
     .filter(([, look]) => looks.includes(look))
@@ -92,7 +92,14 @@ function snapshotsChart(snapshots: readonly StoredSnapshot[], unitBytes: number)
     }));
   const scale = niceScale([0, ...sizes], 3, 0.1);
   return chart(
-    [{ height: 110, legend, ...bars(sizes, scale, (place) => looks[place] ?? html``) }],
+    [
+      {
+        title: `${unit.name} as they are stored`,
+        height: 110,
+        legend,
+        ...bars(sizes, scale, (place) => looks[place] ?? html``),
+      },
+    ],
     snapshots.map(({ snapshotId }) => runInstant(snapshotId) ?? 0),
   );
 }

@@ -3,11 +3,10 @@
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { type Html, html } from "../../output/html.ts";
-import { minute } from "../../output/words.ts";
 
 interface Panel {
   readonly title?: string;
-  /** Symbols are drawn around the point 0, 0. */
+  /** Not shown for one alone. Symbols are drawn around the point 0, 0. */
   readonly legend?: readonly { readonly name: string; readonly symbol: Html }[];
   /** In pixels. */
   readonly height: number;
@@ -112,7 +111,7 @@ function legendOf(items: NonNullable<Panel["legend"]>): Html {
     ({ name, symbol: drawing }) =>
       html`<span><svg viewBox="-6 -6 12 12" width="12" height="12">${drawing}</svg> ${name}</span>\n`,
   );
-  return items.length === 0 ? html`` : html`<div class="legend">\n${shown}</div>\n`;
+  return items.length < 2 ? html`` : html`<div class="legend">\n${shown}</div>\n`;
 }
 
 function tick(value: number, y: number): Html {
@@ -125,29 +124,40 @@ function tickText(value: number): string {
   return Number.isInteger(value) ? countText(value) : String(value);
 }
 
-/** What there is room for; where there are more than a phone has room for, it shows every other one. */
-const [MOST_LABELS, MOST_ON_A_PHONE] = [5, 3];
 /** The label of a place so near to the right edge ends there. On the left there is room. As a share of the width. */
 const EDGE = 0.1;
-const DAY_MS = 24 * 60 * 60 * 1000;
+/** How much of an instant is shown: its day, its minute, its second. */
+const DAY = "yyyy-mm-dd".length;
+const ENDS = [DAY, "yyyy-mm-dd hh:mm".length, "yyyy-mm-dd hh:mm:ss".length];
 
-/** Days; with times where all are of one day. Every so many, the last among them. */
+/**
+ * Of the first and the last place, and of one between where there is room, on a phone too: days, or times where a day
+ * would be there twice; then the day is below the first of its times.
+ */
 function placeLabels(
   instantsMs: readonly number[],
   x: (place: number) => string,
   top: number,
 ): readonly Html[] {
-  const known = instantsMs.filter((ms) => !Number.isNaN(ms));
-  const isOneDay = Math.max(...known) - Math.min(...known) < DAY_MS;
   const last = instantsMs.length - 1;
-  const step = Math.ceil(instantsMs.length / MOST_LABELS);
-  const isCrowded = instantsMs.length / step > MOST_ON_A_PHONE;
-  return instantsMs.flatMap((ms, place) => {
-    if ((last - place) % step !== 0) return [];
+  const between = last % 2 === 0 || last > 4 ? [Math.round(last / 2)] : [];
+  const places = [...new Set([0, ...between, last])];
+  const texts = places.map((place) => instantText(instantsMs[place] ?? Number.NaN));
+  const end = ENDS.find((each) => new Set(texts.map((text) => text.slice(0, each))).size === texts.length);
+  const dayOf = (text = ""): string => text.slice(0, DAY);
+  return places.map((place, index) => {
+    const text = texts[index] ?? "";
     const [at, anchor] =
       (place + 0.5) / instantsMs.length > 1 - EDGE ? ["100%", "end"] : [x(place), "middle"];
-    const isExtra = isCrowded && ((last - place) / step) % 2 === 1;
-    const text = minute(ms).slice(0, isOneDay ? "yyyy-mm-dd hh:mm".length : "yyyy-mm-dd".length);
-    return html`<g${isExtra ? html` class="extra"` : ""}><line x1="${x(place)}" x2="${x(place)}" y1="${top}" y2="${top + 4}" stroke="var(--quiet)"/><text x="${at}" y="${top + 17}" fill="var(--quiet)" text-anchor="${anchor}">${text}</text></g>`;
+    const line = (shown: string, below: number): Html =>
+      html`<text x="${at}" y="${top + below}" fill="var(--quiet)" text-anchor="${anchor}">${shown}</text>`;
+    const time = end === DAY ? "" : text.slice(DAY + 1, end);
+    const isNewDay = time !== "" && dayOf(text) !== dayOf(texts[index - 1]);
+    return html`<g><line x1="${x(place)}" x2="${x(place)}" y1="${top}" y2="${top + 4}" stroke="var(--quiet)"/>${line(time || dayOf(text), 17)}${isNewDay ? line(dayOf(text), 32) : ""}</g>`;
   });
+}
+
+/** `2026-11-21 06:00:00`. Logs are files, so an instant in them may be none. */
+function instantText(ms: number): string {
+  return Number.isNaN(ms) ? "unknown" : new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }

@@ -1,28 +1,41 @@
-// A figure of the page: its finding, what is shown, the chart, and the table behind it.
+// The figures of the page, each with its finding, chart, and the table behind it; and lines for what needs no figure.
 
 import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
 import { type Html, html } from "../../output/html.ts";
 import { minute } from "../../output/words.ts";
 
 export interface Figure {
-  /** In one sentence. */
   readonly finding: string;
-  /** What the chart shows and in which unit, and what else is worth a sentence. */
-  readonly description: string;
+  /** What else is worth a sentence. */
+  readonly description?: string;
   /** Undefined where there is too little to draw. */
   readonly chart?: Html | undefined;
-  /** Undefined where the finding says everything. */
+  /** Undefined where the sentences say everything. */
   readonly table?: Table | undefined;
 }
 
 /** So few rows need not be opened. */
 const OPEN_ROWS = 6;
 
-export function figure({ finding, description, chart, table: behind }: Figure): Html {
+/** Those without a chart and a table are lines below the others. */
+export function figures(all: readonly Figure[]): readonly Html[] {
+  const { drawn = [], lines = [] } = Object.groupBy(all, ({ chart, table: behind }) =>
+    chart || behind ? "drawn" : "lines",
+  );
+  const items = lines.map(
+    ({ finding, description = "" }) => html`<li>${`${finding}. ${description}`.trimEnd()}</li>\n`,
+  );
+  return [
+    ...(drawn.length > 0 ? [html`<div class="figures">\n${drawn.map(figure)}</div>\n`] : []),
+    ...(items.length > 0 ? [html`<ul class="lines">\n${items}</ul>\n`] : []),
+  ];
+}
+
+function figure({ finding, description, chart, table: behind }: Figure): Html {
   const drawn = chart ? html`<div class="chart" role="img" aria-label="${finding}">\n${chart}</div>\n` : "";
+  const more = description === undefined ? "" : html`\n<p class="quiet">${description}</p>`;
   return html`<figure>
-<figcaption><h3>${finding}</h3>
-<p class="quiet">${description}</p></figcaption>
+<figcaption><h3>${finding}</h3>${more}</figcaption>
 ${drawn}${behind ? details(behind, chart === undefined && behind.length <= OPEN_ROWS) : ""}</figure>
 `;
 }
