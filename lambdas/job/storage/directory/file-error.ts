@@ -8,6 +8,8 @@ const FULL =
   "the disk or the quota is full. Free some space and start again: the run resumes where it stopped.";
 const FORBIDDEN =
   "this user lacks the permission. Give it permission to read and write the directory, or choose another one with --warehouse.";
+const UNREADABLE =
+  "this user lacks the permission to read it. Give it that permission, for the whole directory, or choose another one with --warehouse.";
 const NOT_A_DIRECTORY =
   "a file is where a directory should be. Move the file, or choose another directory with --warehouse.";
 const NO_LINKS =
@@ -38,6 +40,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
 
 /** Errors that mean something else for these than for reading and writing. */
 const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  read: { EACCES: UNREADABLE, EPERM: UNREADABLE },
+  list: { EACCES: UNREADABLE, EPERM: UNREADABLE },
   link: {
     EPERM: NO_LINKS,
     ENOTSUP: NO_LINKS,
