@@ -107,6 +107,15 @@ test("accounts that need attention come first and are open, then those with the 
   expect(page).toContain("<strong>The last run failed (SERVICE_UNAVAILABLE)</strong>");
 });
 
+test.each([
+  { names: ["a", "b", "c", "d", "e"], expected: "5 accounts: a, b, c, d, and e need attention" },
+  { names: ["a", "b", "c", "d", "e", "f"], expected: "6 accounts, 6 need attention" },
+])("of accounts that need attention up to five are named: $expected", async ({ names, expected }) => {
+  const { page } = await new ReportWorld().report(...names);
+
+  expect(page).toContain(`<h1>${expected}</h1>`);
+});
+
 test("a start that another version left behind needs attention as a failed one does", async () => {
   const world = new ReportWorld();
   const uk = world.account("uk");
