@@ -4,8 +4,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { billOfMaterials, heldPackages, SBOM_FILE } from "../lib/compute/bill-of-materials.ts";
-import { buildConstruct, buildProgram } from "./build/build-program.ts";
+import { billOfMaterials, heldPackages, SBOM_FILE } from "../lib/compute/bundle-function.ts";
+import { buildConstruct, buildProgram } from "./build-program.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const DIST = join(ROOT, "dist");

@@ -2,7 +2,7 @@
 // The entry point of the command line. The rest loads after it, on a Node.js that can run it.
 
 import v8 from "node:v8";
-import { keepHeapSmall, refusedNode } from "./cli/start/start.ts";
+import { keepHeapSmall, refusedNode } from "./cli/start.ts";
 
 const refusal = refusedNode(process.versions.node, process.execPath);
 if (refusal === undefined) {

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { SHARED_SETTINGS } from "../lambdas/job/settings-file/shared-settings.ts";
-import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
+import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry.ts";
 
 /** The CDK leaves this id out of logical ids, and these names leave it out too. */
 export const DEFAULT_ID = "Default";

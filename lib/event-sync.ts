@@ -20,22 +20,20 @@ import {
   unusableSetting,
 } from "../lambdas/job/settings-file/read-settings.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
-import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry/metrics.ts";
+import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry.ts";
 import { addSchedules } from "./compute/schedules.ts";
 import { addStateMachine } from "./compute/state-machine.ts";
 import { addFailureQueue, addFunction } from "./compute/sync-function.ts";
 import { addSecrets } from "./data/secrets.ts";
-import { addStorage, RESULTS_PREFIX } from "./data/storage.ts";
-import { addTables } from "./data/warehouse.ts";
+import { addStorage, addTables, RESULTS_PREFIX } from "./data/storage.ts";
 import { addWorkgroup } from "./data/workgroup.ts";
 import { deploymentNames } from "./deployment-names.ts";
-import { addAlarmTopic } from "./monitoring/alarm-topic.ts";
 import { addAlarms } from "./monitoring/alarms.ts";
 import { addDashboard } from "./monitoring/dashboard.ts";
-import { addMails } from "./monitoring/mails.ts";
+import { addAlarmTopic, addMails } from "./monitoring/mails.ts";
 import { addOutputs } from "./outputs.ts";
 import { addAnalystPolicy, addFunctionRole } from "./permissions.ts";
-import { type EventSyncSettings, parseSettings, type Settings } from "./settings/settings.ts";
+import { type EventSyncSettings, parseSettings, type Settings } from "./settings.ts";
 
 export interface EventSyncProps {
   /** The settings, as in `cdk.json` under `context.eventSync`, or the path of a settings file. */

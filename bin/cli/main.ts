@@ -7,7 +7,7 @@ import { readProxies, refuseAnyCertificate } from "../../lambdas/job/network/pro
 import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { plainText } from "../../lambdas/job/settings-file/settings.ts";
-import { systemBrowser } from "./authorize/system-browser.ts";
+import { systemBrowser } from "./authorize/receive-answer.ts";
 import { authorizeCommand } from "./commands/authorize.ts";
 import { CHECKS } from "./commands/check-and-verify.ts";
 import { COLUMNS } from "./commands/columns.ts";

@@ -2,18 +2,12 @@
 // what is done, and the answer.
 
 import * as z from "zod";
-import { SyncError } from "../job/errors/sync-error.ts";
-import { acceptOrRollback } from "../job/run/accept-or-rollback.ts";
-import { type Check, check } from "../job/run/check.ts";
-import { diff } from "../job/run/compare/diff.ts";
-import { ChangeSample } from "../job/run/compare/preview.ts";
-import { DEFAULT_SAMPLE, discover } from "../job/run/discover.ts";
-import { type Executions, nameOfExecution, parseExecutionName } from "../job/run/hand-over/executions.ts";
-import { abandonRun } from "../job/run/hand-over/hand-over.ts";
-import { retire } from "../job/run/retire.ts";
-import { continueRun, type RunStart, run } from "../job/run/run.ts";
-import type { RunPorts } from "../job/run/run-ports.ts";
-import { status } from "../job/run/status.ts";
+import { acceptOrRollback } from "../job/commands/accept-or-rollback.ts";
+import { type Check, check } from "../job/commands/check.ts";
+import { diff } from "../job/commands/diff.ts";
+import { DEFAULT_SAMPLE, discover } from "../job/commands/discover.ts";
+import { retire } from "../job/commands/retire.ts";
+import { status } from "../job/commands/status.ts";
 import {
   DEFAULT_VERIFIED,
   MOST_NAMED,
@@ -21,7 +15,13 @@ import {
   verifiedCounts,
   verifiedText,
   verify,
-} from "../job/run/verify/verify.ts";
+} from "../job/commands/verify.ts";
+import { SyncError } from "../job/errors/sync-error.ts";
+import { type Executions, nameOfExecution, parseExecutionName } from "../job/run/hand-over/executions.ts";
+import { abandonRun } from "../job/run/hand-over/hand-over.ts";
+import { ChangeSample } from "../job/run/publish/preview.ts";
+import { continueRun, type RunStart, run } from "../job/run/run.ts";
+import type { RunPorts } from "../job/run/run-ports.ts";
 import { isPlaceholder } from "../job/settings/addresses.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
@@ -29,7 +29,7 @@ import { formatRunId } from "../job/storage/layout.ts";
 import type { Invocation } from "./function-ports.ts";
 import { invokeCommand, reportResult } from "./report-result.ts";
 import { heldDecision, runResponse } from "./response.ts";
-import type { MetricValues } from "./telemetry/metrics.ts";
+import type { MetricValues } from "./telemetry.ts";
 
 /** What was asked, with the account that it is about. */
 interface Request {

@@ -7,7 +7,7 @@ import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
 import { accountName, databaseName, text } from "../job/settings/values.ts";
 import { type AccountSettings, accountSettings } from "../job/settings-file/settings-schema.ts";
 import { liftedColumns } from "../job/snapshot/rows/lifted-column.ts";
-import { METRIC_NAMESPACE } from "./telemetry/metrics.ts";
+import { METRIC_NAMESPACE } from "./telemetry.ts";
 
 /** Contract: `lib` sets these variables (by `environmentOf`), the function reads them. */
 const ENVIRONMENT: ReadonlyMap<PropertyKey, string> = new Map(

@@ -13,7 +13,7 @@ import type { RunSettings } from "../job/run/run-settings.ts";
 import type { LogFields, Logger } from "../job/runtime/logger.ts";
 import type { Store } from "../job/storage/store.ts";
 import type { FunctionEnvironment } from "./environment.ts";
-import { METRIC_DIMENSION, METRICS, type MetricValues } from "./telemetry/metrics.ts";
+import { METRIC_DIMENSION, METRICS, type MetricValues } from "./telemetry.ts";
 
 /** Everything impure that an invocation touches. */
 export interface FunctionPorts extends SharedPorts {

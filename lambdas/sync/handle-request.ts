@@ -3,9 +3,9 @@
 import type { Context } from "aws-lambda";
 import { shellWord, shownDefect } from "../job/errors/shown-text.ts";
 import { type ErrorCode, SyncError } from "../job/errors/sync-error.ts";
+import { serviceOpener } from "../job/run/open-account.ts";
 import { startedEvent } from "../job/run/record/run-event.ts";
 import type { Progress, RunPorts } from "../job/run/run-ports.ts";
-import { serviceOpener } from "../job/run/service-opener.ts";
 import type { Clock } from "../job/runtime/clock.ts";
 import type { Logger } from "../job/runtime/logger.ts";
 import { accountStore } from "../job/storage/store.ts";

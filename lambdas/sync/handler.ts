@@ -14,8 +14,7 @@ import { SecretsManagerTokenStore } from "../job/credentials/tokens/secrets-mana
 import { awsClient } from "../job/network/aws-client.ts";
 import { type Proxies, readProxies } from "../job/network/proxies.ts";
 import { StepFunctionsExecutions } from "../job/run/hand-over/step-functions-executions.ts";
-import { systemClock } from "../job/runtime/clock.ts";
-import { systemRandom } from "../job/runtime/random.ts";
+import { systemClock, systemRandom } from "../job/runtime/clock.ts";
 import { VERSION } from "../job/runtime/version.ts";
 import { S3Store } from "../job/storage/s3/s3-store.ts";
 import { FUNCTION_FILE_NAME, readEnvironment } from "./environment.ts";

@@ -4,11 +4,9 @@
 
 import { shellWord } from "../job/errors/shown-text.ts";
 import { isRefusedLogin, type SyncError } from "../job/errors/sync-error.ts";
-import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/compare/held-snapshots.ts";
-import type { Preview } from "../job/run/compare/preview.ts";
+import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/publish/held-snapshots.ts";
 import { publishedFieldChanges } from "../job/run/publish/log-fields.ts";
-import { countText } from "../job/run/record/count-text.ts";
-import { missingText } from "../job/run/record/missing-text.ts";
+import type { Preview } from "../job/run/publish/preview.ts";
 import {
   type BusEvent,
   failedStartEvent,
@@ -23,13 +21,13 @@ import {
   type RunLogEntry,
 } from "../job/run/record/run-log.ts";
 import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
+import { countText, missingText } from "../job/run/record/texts.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
-import { allowance } from "../job/settings/limit.ts";
+import { allowance } from "../job/settings/values.ts";
 import type { Publication } from "../job/storage/publication-log.ts";
 import { type FunctionEnvironment, START_RETRIES } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
-import type { Mail } from "./telemetry/mail.ts";
-import type { MetricValues } from "./telemetry/metrics.ts";
+import type { Mail, MetricValues } from "./telemetry.ts";
 
 /**
  * Returns the publication's number: ten digits, undefined where nothing was published. An error of the result is

@@ -1,11 +1,11 @@
 // The function's response to a run, an accept or a rollback, short enough to read in the console.
 
 import type { Context } from "aws-lambda";
-import { ifNotAccepted, wasPinned } from "../job/run/compare/held-snapshots.ts";
-import type { Preview } from "../job/run/compare/preview.ts";
-import { countText } from "../job/run/record/count-text.ts";
+import { ifNotAccepted, wasPinned } from "../job/run/publish/held-snapshots.ts";
+import type { Preview } from "../job/run/publish/preview.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
+import { countText } from "../job/run/record/texts.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import type { Invocation } from "./function-ports.ts";
 import { heldCommands, isRefusal, reportResult } from "./report-result.ts";

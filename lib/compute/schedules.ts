@@ -6,7 +6,7 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnSchedule, CfnScheduleGroup, type IScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import type { Settings } from "../settings/settings.ts";
+import type { Settings } from "../settings.ts";
 
 interface SchedulesProps {
   /** Of the deployment. */

@@ -14,7 +14,7 @@ import { Construct } from "constructs";
 import { FUNCTION_FILE_NAME, functionFileText, START_RETRIES } from "../../lambdas/sync/environment.ts";
 import { acknowledge } from "../acknowledge.ts";
 import { ASSETS } from "../assets.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { Settings } from "../settings.ts";
 
 /** For starts that failed for good: all retries failed, or the start was too old to retry. */
 export function addFailureQueue(parent: Construct): Queue {

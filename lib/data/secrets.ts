@@ -7,7 +7,7 @@ import { CfnSecret } from "aws-cdk-lib/aws-secretsmanager";
 import { Construct } from "constructs";
 import { ACCOUNT_PLACEHOLDER, type FunctionSettings } from "../../lambdas/sync/environment.ts";
 import { acknowledge } from "../acknowledge.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { Settings } from "../settings.ts";
 
 /** The secrets of one account, by their ARNs. */
 export interface AccountSecrets {

@@ -1,7 +1,8 @@
 // Where all files are: snapshots, changes, publications, run logs, staging, and the results of queries; and what
 // protects them: the bucket's lifecycle rules, and the statements of its policy.
 
-import { Annotations, Duration, RemovalPolicy } from "aws-cdk-lib";
+import { Annotations, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { CfnDatabase, CfnTable } from "aws-cdk-lib/aws-glue";
 import { AnyPrincipal, Effect, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import {
@@ -15,8 +16,10 @@ import {
   ObjectOwnership,
 } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
-import { FOLDERS } from "../../lambdas/job/storage/layout.ts";
+import { glueTable, glueViews } from "../../lambdas/job/catalog/glue/glue-tables.ts";
+import { FOLDERS, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { acknowledge } from "../acknowledge.ts";
+import type { Settings } from "../settings.ts";
 
 interface BucketChoice {
   /** One that the app brings. */
@@ -169,4 +172,29 @@ function denyWithoutTls(bucket: IBucket): PolicyStatement {
     resources: [bucket.bucketArn, bucket.arnForObjects("*")],
     conditions: { Bool: { "aws:SecureTransport": "false" } },
   });
+}
+
+const DESCRIPTIONS: readonly (readonly [TableName, string])[] = [
+  ["events", "The events of the latest publication, one row per event"],
+  ["event_snapshots", "The events of every published snapshot"],
+  ["event_changes", "What each publication added, changed and removed"],
+  ["publications", "The publication log: which snapshot readers see, and since when"],
+  ["sync_runs", "What each attempt of a run did"],
+];
+
+/** @param location `s3://…` */
+export function addTables(parent: Construct, { database, lifted }: Settings, location: string): void {
+  const scope = new Construct(parent, "Warehouse");
+  const { account: catalogId } = Stack.of(scope);
+  const { ref: databaseName } = new CfnDatabase(scope, "Database", {
+    catalogId,
+    databaseInput: { name: database, description: "Events of the Brand Metrics Service" },
+  });
+  const addTable = (tableInput: CfnTable.TableInputProperty & { readonly name: string }): CfnTable =>
+    new CfnTable(scope, tableInput.name, { catalogId, databaseName, tableInput });
+  const tables = DESCRIPTIONS.map(([name, description]) =>
+    addTable({ ...glueTable(name, location, lifted), description }),
+  );
+  // So that a view never names a column before its table has it.
+  for (const view of glueViews(database, lifted)) addTable(view).node.addDependency(...tables);
 }

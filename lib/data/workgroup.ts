@@ -7,7 +7,7 @@ import { CfnNamedQuery, CfnWorkGroup } from "aws-cdk-lib/aws-athena";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import { Construct } from "constructs";
 import { ASSETS, QUERIES } from "../assets.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { Settings } from "../settings.ts";
 
 const GIGABYTE = 1_000_000_000;
 

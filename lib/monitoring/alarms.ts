@@ -16,8 +16,8 @@ import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { staleAfterHours } from "../../lambdas/job/settings-file/schedule.ts";
-import type { MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
-import type { Settings } from "../settings/settings.ts";
+import type { MetricName } from "../../lambdas/sync/telemetry.ts";
+import type { Settings } from "../settings.ts";
 import { type AccountMetric, accountMetricIn, executionMetric } from "./metrics.ts";
 
 /** More than one pause of all sixteen requests in flight. */

@@ -20,7 +20,7 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import { CfnQueryDefinition, type ILogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
+import type { MetricName } from "../../lambdas/sync/telemetry.ts";
 import type { DeploymentAlarms } from "./alarms.ts";
 import { type AccountMetric, accountMetricIn, executionMetric } from "./metrics.ts";
 

@@ -2,7 +2,7 @@
 
 import { Duration } from "aws-cdk-lib";
 import { Metric, type MetricProps, Stats } from "aws-cdk-lib/aws-cloudwatch";
-import { METRIC_DIMENSION, type MetricName } from "../../lambdas/sync/telemetry/metrics.ts";
+import { METRIC_DIMENSION, type MetricName } from "../../lambdas/sync/telemetry.ts";
 
 type Shown = Pick<MetricProps, "statistic" | "period" | "label" | "color">;
 

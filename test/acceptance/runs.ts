@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
 import { layout, TABLES } from "../../lambdas/job/storage/layout.ts";
-import type { Mail } from "../../lambdas/sync/telemetry/mail.ts";
+import type { Mail } from "../../lambdas/sync/telemetry.ts";
 import { type Deployed, readHead } from "./deployment.ts";
 import { must, type Row, Skipped, UNDO, until } from "./row.ts";
 

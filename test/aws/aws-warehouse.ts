@@ -2,8 +2,7 @@
 
 import { GlueCatalog } from "../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { warehouseLocation } from "../../lambdas/job/catalog/glue/glue-tables.ts";
-import { systemClock } from "../../lambdas/job/runtime/clock.ts";
-import { systemRandom } from "../../lambdas/job/runtime/random.ts";
+import { systemClock, systemRandom } from "../../lambdas/job/runtime/clock.ts";
 import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
 import { type AwsClients, awsClients, freshBucket, freshDatabase } from "./emulator.ts";
 import { GlueReader } from "./glue-reader.ts";

@@ -1,6 +1,6 @@
 // Compares the figures of a case with its targets.
 
-import { allowance } from "../../lambdas/job/settings/limit.ts";
+import { allowance } from "../../lambdas/job/settings/values.ts";
 import type { BenchCase, Measure, Other } from "./bench-case.ts";
 import type { CaseResult } from "./case-rounds.ts";
 import type { MeasuredRun } from "./measured-process.ts";

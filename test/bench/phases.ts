@@ -69,7 +69,7 @@ export function phasesOf({ nodes, samples, timeDeltas }: CpuProfile, usage: Usag
 const COLLECT = ["lambdas/job/service/requests/api-client.ts"];
 /** Works while events are collected, too. */
 const BUILDER = "lambdas/job/run/build/";
-const DIFF = ["lambdas/job/run/publish/commit.ts", "lambdas/job/snapshot/rows/diff-rows.ts"];
+const DIFF = ["lambdas/job/run/publish/commit.ts", "lambdas/job/snapshot/rows/compare-snapshots.ts"];
 
 /** In their order. A stage without a phase runs several kinds of work at the same time. */
 const STAGES: readonly {

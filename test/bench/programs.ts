@@ -2,7 +2,7 @@
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { buildProgram } from "../../bin/build/build-program.ts";
+import { buildProgram } from "../../bin/build-program.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import type { JobOptions } from "./bench-case.ts";
 import type { ServiceAddress } from "./bench-service.ts";

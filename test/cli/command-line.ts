@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { OpenBrowser } from "../../bin/cli/authorize/system-browser.ts";
+import type { OpenBrowser } from "../../bin/cli/authorize/receive-answer.ts";
 import { main } from "../../bin/cli/main.ts";
 import { Terminal } from "../../bin/cli/output/terminal.ts";
 import { type Clock, systemClock } from "../../lambdas/job/runtime/clock.ts";

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import { systemRandom } from "../../lambdas/job/runtime/random.ts";
+import { systemRandom } from "../../lambdas/job/runtime/clock.ts";
 import type { Manifest } from "../../lambdas/job/snapshot/files/manifest.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";

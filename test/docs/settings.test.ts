@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { settingsJsonSchema } from "../../bin/build/build-program.ts";
+import { settingsJsonSchema } from "../../bin/build-program.ts";
 import { COMMANDS } from "../../bin/cli/main.ts";
 import {
   defaultText,

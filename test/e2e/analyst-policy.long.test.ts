@@ -2,8 +2,7 @@
 
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AwsCall } from "./aws-call.ts";
-import { ACCOUNT_ID, REGION } from "./aws-call.ts";
+import { ACCOUNT_ID, type AwsCall, REGION } from "./aws-call.ts";
 import { isAllowed, type Statement, unused } from "./policy.ts";
 import { analystStatements } from "./role-statements.ts";
 import { synth } from "./synth.ts";

@@ -1,6 +1,6 @@
 // The deployed function with accounts of a test file's own, each at a simulated service of its own.
 
-import { systemRandom } from "../../lambdas/job/runtime/random.ts";
+import { systemRandom } from "../../lambdas/job/runtime/clock.ts";
 import { TABLES, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
 import { GlueReader, type GlueRow } from "../aws/glue-reader.ts";

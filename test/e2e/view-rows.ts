@@ -4,7 +4,7 @@
 import { GetTableCommand, type GlueClient } from "@aws-sdk/client-glue";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { z } from "zod";
-import { VIEWS, type ViewName } from "../../lambdas/job/catalog/views/views.ts";
+import { VIEWS, type ViewName } from "../../lambdas/job/catalog/views.ts";
 import type { TableName } from "../../lambdas/job/storage/layout.ts";
 import { TRINO_WORDS } from "../job/catalog/views/trino-words.ts";
 

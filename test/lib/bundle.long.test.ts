@@ -12,7 +12,7 @@ import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { parseFunctionFile } from "../../lambdas/sync/environment.ts";
 import { EventSyncStack } from "../../lib/app.ts";
 import { bundleFunction } from "../../lib/compute/bundle-function.ts";
-import { parseSettings } from "../../lib/settings/settings.ts";
+import { parseSettings } from "../../lib/settings.ts";
 import { CONTEXT, WITHOUT_RULES } from "./synthesized.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

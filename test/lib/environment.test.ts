@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ACCOUNT_SETTINGS } from "../../lambdas/job/settings-file/settings.ts";
 import { accountSettings } from "../../lambdas/job/settings-file/settings-schema.ts";
 import { functionFileText, readEnvironment } from "../../lambdas/sync/environment.ts";
-import { parseSettings } from "../../lib/settings/settings.ts";
+import { parseSettings } from "../../lib/settings.ts";
 import { synthesized } from "./synthesized.ts";
 
 const SETTINGS = {

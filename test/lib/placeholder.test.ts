@@ -4,7 +4,7 @@ import { App } from "aws-cdk-lib";
 import { Annotations, Match } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
 import { EventSyncStack } from "../../lib/app.ts";
-import { parseSettings } from "../../lib/settings/settings.ts";
+import { parseSettings } from "../../lib/settings.ts";
 import { CONTEXT, WITHOUT_BUNDLE, WITHOUT_RULES } from "./synthesized.ts";
 
 const UK = { schedule: "rate(1 day)" };

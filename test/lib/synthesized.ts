@@ -5,7 +5,7 @@ import { App, type Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { z } from "zod";
 import { EventSyncStack } from "../../lib/app.ts";
-import { parseSettings } from "../../lib/settings/settings.ts";
+import { parseSettings } from "../../lib/settings.ts";
 
 const resourceSchema = z.object({
   Type: z.string(),

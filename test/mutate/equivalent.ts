@@ -7,11 +7,11 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/retention.ts",
   "lambdas/job/run/publish/commit.ts",
   "lambdas/job/run/publish/publish.ts",
-  "lambdas/job/run/retire.ts",
+  "lambdas/job/commands/retire.ts",
   "lambdas/job/run/record/published-run.ts",
   "lambdas/job/run/publish/base.ts",
   "lambdas/job/run/publish/mend-changes.ts",
-  "lambdas/job/run/remove/remove-account.ts",
+  "lambdas/job/commands/remove-account.ts",
   "lambdas/job/run/dry-run.ts",
   "lambdas/job/storage/publication-log.ts",
   "lambdas/job/storage/layout.ts",
@@ -26,8 +26,8 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/snapshot/files/gzip-lines.ts",
   "lambdas/job/snapshot/files/units.ts",
   "lambdas/job/snapshot/files/verify-snapshot.ts",
-  "lambdas/job/snapshot/files/left-out.ts",
-  "lambdas/job/errors/damaged.ts",
+  "lambdas/job/snapshot/files/manifest.ts",
+  "lambdas/job/errors/sync-error.ts",
   "lambdas/job/snapshot/rows/table-columns.ts",
   "lambdas/job/run/publish/columns.ts",
   "lambdas/job/storage/snapshot-marks.ts",
@@ -54,7 +54,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "isDue: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (days !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
       "Without an instant the comparison is with no number, and false.",
   },
-  "lambdas/job/run/remove/remove-account.ts": {
+  "lambdas/job/commands/remove-account.ts": {
     "removeAccount: for (let at = 0; at < keys.length; at += AT_ONCE) { → for (let at = 0; at <= keys.length; at += AT_ONCE) {":
       "What begins at the end has no files.",
   },

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import type { Metafile } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { buildConstruct, buildProgram } from "../../bin/build/build-program.ts";
+import { buildConstruct, buildProgram } from "../../bin/build-program.ts";
 import packageLock from "../../package-lock.json" with { type: "json" };
 
 const ROOT = join(import.meta.dirname, "../..");

@@ -55,7 +55,7 @@ test("the package holds built code, documents and the schema of the settings fil
     "dist/cdk/function/sbom.cdx.json",
     "dist/cdk/index.d.ts",
     "dist/cdk/package.json",
-    "dist/cdk/settings/settings.d.ts",
+    "dist/cdk/settings.d.ts",
     "dist/sbom.cdx.json",
     "dist/third-party-licenses.txt",
     "package.json",

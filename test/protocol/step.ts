@@ -2,8 +2,19 @@
 // be the last one of its process.
 
 import type { Defect } from "./defects.ts";
-import type { Content, Entry, GlueTables, Head, LogEnd, Outcome, World } from "./world.ts";
-import { endOf, entriesOf, put, removalOf } from "./world.ts";
+import {
+  type Content,
+  type Entry,
+  endOf,
+  entriesOf,
+  type GlueTables,
+  type Head,
+  type LogEnd,
+  type Outcome,
+  put,
+  removalOf,
+  type World,
+} from "./world.ts";
 
 interface Effect<Result> {
   readonly world: World;

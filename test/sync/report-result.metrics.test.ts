@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Check } from "../../lambdas/job/commands/check.ts";
 import { type ErrorCode, SyncError } from "../../lambdas/job/errors/sync-error.ts";
-import type { Check } from "../../lambdas/job/run/check.ts";
 import type { Outcome, RunLogEntry } from "../../lambdas/job/run/record/run-log.ts";
 import { checkMetrics } from "../../lambdas/sync/actions.ts";
 import { alarmMetrics, attemptMetrics } from "../../lambdas/sync/report-result.ts";

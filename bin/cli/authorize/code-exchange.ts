@@ -4,8 +4,7 @@ import { createHash } from "node:crypto";
 import type { OAuthCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import type { OAuthTokens } from "../../../lambdas/job/credentials/tokens/token-store.ts";
 import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts";
-import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
-import type { Random } from "../../../lambdas/job/runtime/random.ts";
+import type { Clock, Random } from "../../../lambdas/job/runtime/clock.ts";
 import { USER_AGENT } from "../../../lambdas/job/runtime/version.ts";
 import {
   authorizationExpired,

@@ -1,5 +1,6 @@
 // The way with a browser on this machine: listens on the redirect address, and shows the person how it ended.
 
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
@@ -8,7 +9,6 @@ import { Html, html, policyOf } from "../output/html.ts";
 import type { Input, Terminal } from "../output/terminal.ts";
 import type { AuthorizationRequest } from "./code-exchange.ts";
 import { isAnswer, judgeAnswers, originOf, readAnswer, waitForAnswer } from "./read-answer.ts";
-import type { OpenBrowser } from "./system-browser.ts";
 
 /** An answer is an address: far shorter than the headers that Node accepts by default. */
 const MAX_HEADER_BYTES = 16_384;
@@ -252,3 +252,32 @@ ${paragraphs.map((text) => html`<p>${text}</p>\n`)}</main>
 </html>
 `.text;
 }
+
+/** Long enough for a program that finds no browser to say so. */
+const SETTLED_AFTER_MS = 2_000;
+
+/** Resolves to false where no browser could be opened. Never throws. */
+export type OpenBrowser = (address: string) => Promise<boolean>;
+
+/** Started without a shell, so no character of the address has a meaning of its own. */
+export function systemBrowser(platform: NodeJS.Platform): OpenBrowser {
+  const [program, ...before] = OPENERS.get(platform) ?? ["xdg-open"];
+  return (address) =>
+    new Promise((resolve) => {
+      // Detached: Ctrl-C ends this program and not the browser.
+      const child = spawn(program, [...before, address], { detached: true, stdio: "ignore" });
+      const timer = setTimeout(() => resolve(true), SETTLED_AFTER_MS).unref();
+      const settle = (isOpen: boolean): void => {
+        clearTimeout(timer);
+        resolve(isOpen);
+      };
+      child.once("error", () => settle(false));
+      child.once("exit", (code) => settle(code === 0));
+      child.unref();
+    });
+}
+
+const OPENERS: ReadonlyMap<NodeJS.Platform, readonly [string, ...string[]]> = new Map([
+  ["darwin", ["open"]],
+  ["win32", ["rundll32", "url.dll,FileProtocolHandler"]],
+]);

@@ -3,20 +3,18 @@
 import type { OAuthCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { storeAuthorized, type TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { isLoopback } from "../../../lambdas/job/network/hosts.ts";
-import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
+import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
+import { systemClock, systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
 import { authorizationRequest, exchangeCode } from "../authorize/code-exchange.ts";
-import { pasteAnswer } from "../authorize/paste-answer.ts";
+import { pasteAnswer } from "../authorize/read-answer.ts";
 import { receiveAnswer } from "../authorize/receive-answer.ts";
-import type { OptionValues } from "../options/options.ts";
-import { AUTHORIZE_OPTIONS } from "../options/options.ts";
+import { AUTHORIZE_OPTIONS, type OptionValues } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
-import { openCredentials, openTokens } from "../wiring/open-credentials.ts";
+import { openCredentials, openTokens } from "../wiring/open-warehouse.ts";
 
 const OPTIONS = [...AUTHORIZE_OPTIONS, "redirectUri", "noBrowser", "paste", "yes", "json"] as const;
 

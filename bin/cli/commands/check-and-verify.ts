@@ -1,15 +1,15 @@
 // `check`: tries credentials, service, warehouse and catalog, and says what to do about each that fails. `verify`: fetches
 // random events of what readers see again, and says how many are still the same.
 
-import { type Check, check } from "../../../lambdas/job/run/check.ts";
-import { countText } from "../../../lambdas/job/run/record/count-text.ts";
+import { type Check, check } from "../../../lambdas/job/commands/check.ts";
 import {
   MOST_NAMED,
   type Verified,
   verifiedCounts,
   verifiedText,
   verify,
-} from "../../../lambdas/job/run/verify/verify.ts";
+} from "../../../lambdas/job/commands/verify.ts";
+import { countText } from "../../../lambdas/job/run/record/texts.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { type OptionValues, PLACE_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
@@ -18,7 +18,7 @@ import { EXIT } from "../output/exit-code.ts";
 import { failureJson, reportSkipped } from "../output/run-report.ts";
 import { age, plural } from "../output/words.ts";
 import { type CommandContext, type CommandOfList, command } from "../wiring/command.ts";
-import { credentialsWork } from "../wiring/open-credentials.ts";
+import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
 
 const checkCommand = command({

@@ -8,12 +8,11 @@ import {
   eventsTyped,
   TRINO,
   typedValue,
-} from "../../../lambdas/job/catalog/views/views.ts";
+} from "../../../lambdas/job/catalog/views.ts";
+import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/commands/discover.ts";
 import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/run/discover.ts";
-import { countText } from "../../../lambdas/job/run/record/count-text.ts";
-import { missingReasons } from "../../../lambdas/job/run/record/missing-text.ts";
+import { countText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
 import { typesOf } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { liftText } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { readColumns, type TableColumns } from "../../../lambdas/job/snapshot/rows/table-columns.ts";

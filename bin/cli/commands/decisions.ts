@@ -1,13 +1,12 @@
 // What a person decides about snapshots that are there, without a request to the service: `accept` and `rollback` publish
 // one, `retire` takes one out of the tables, `remove` a whole account with its files.
 
+import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
+import { countFiles, removeAccount } from "../../../lambdas/job/commands/remove-account.ts";
+import { retire } from "../../../lambdas/job/commands/retire.ts";
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
-import { countFiles, removeAccount } from "../../../lambdas/job/run/remove/remove-account.ts";
-import { retire } from "../../../lambdas/job/run/retire.ts";
-import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
+import { systemClock, systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { accountName } from "../../../lambdas/job/settings/values.ts";

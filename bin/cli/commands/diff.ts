@@ -1,11 +1,10 @@
 // `diff`: what differs between two snapshots, such as a held one and the one that readers see.
 
+import { diff, FirstChanges } from "../../../lambdas/job/commands/diff.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { diff, FirstChanges } from "../../../lambdas/job/run/compare/diff.ts";
-import { countText } from "../../../lambdas/job/run/record/count-text.ts";
+import { countText } from "../../../lambdas/job/run/record/texts.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
-import type { OptionValues, TextFormat } from "../options/options.ts";
-import { PLACE_OPTIONS } from "../options/options.ts";
+import { type OptionValues, PLACE_OPTIONS, type TextFormat } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { chosenFormat, formatResult } from "../output/format-result.ts";
 import { changeCounts } from "../output/words.ts";

@@ -4,10 +4,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Check } from "../../../lambdas/job/commands/check.ts";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
-import type { Check } from "../../../lambdas/job/run/check.ts";
 import {
   authUrl as authUrlSchema,
   baseUrl as baseUrlSchema,
@@ -16,13 +16,13 @@ import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { fileError } from "../../../lambdas/job/storage/directory/file-error.ts";
-import { type Ask, askCredentials, withAnswers } from "../init/questions.ts";
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
-import { credentialsWork, uncheckedMark } from "../wiring/open-credentials.ts";
+import { credentialsWork, uncheckedMark } from "../wiring/open-warehouse.ts";
 import { tryAccount } from "./check-and-verify.ts";
+import { type Ask, askCredentials, withAnswers } from "./questions.ts";
 
 const OPTIONS = [
   "config",

@@ -3,10 +3,10 @@
 
 import { join, resolve } from "node:path";
 import { type AccountLog, UNIT_TABLES } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
-import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
+import { tablesBehind } from "../../../lambdas/job/catalog/views.ts";
 import { SyncError, undefinedIfDamaged } from "../../../lambdas/job/errors/sync-error.ts";
 import { parsePointer } from "../../../lambdas/job/json/json-pointers.ts";
-import { heldSnapshots } from "../../../lambdas/job/run/compare/held-snapshots.ts";
+import { heldSnapshots } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { type Field, typesOf } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";

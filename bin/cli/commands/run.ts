@@ -4,15 +4,15 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { failedStartEvent, type RunEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { isOfLayout, runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
-import { notify } from "../notify/notify.ts";
 import { NOTIFY_OPTIONS, type OptionValues, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
 import { heldCommands } from "../output/describe-status.ts";
+import { notify } from "../output/notify.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
-import { credentialsWork } from "../wiring/open-credentials.ts";
+import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
 
 const OPTIONS = [

@@ -1,9 +1,9 @@
 // `status`: when the data is from, which run is active, what is held and why, what the last runs did; of one account or
 // of all.
 
-import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
+import { type AccountStatus, type Status, status } from "../../../lambdas/job/commands/status.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { type AccountStatus, type Status, status } from "../../../lambdas/job/run/status.ts";
+import { durationText } from "../../../lambdas/job/run/record/texts.ts";
 import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";

@@ -2,9 +2,9 @@
 // settings file has it.
 
 import * as z from "zod";
-import { isLoopback } from "../../../lambdas/job/network/hosts.ts";
-import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/run/discover.ts";
-import { DEFAULT_VERIFIED, sampleSize } from "../../../lambdas/job/run/verify/verify.ts";
+import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/commands/discover.ts";
+import { DEFAULT_VERIFIED, sampleSize } from "../../../lambdas/job/commands/verify.ts";
+import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
 import { LOG_LEVELS } from "../../../lambdas/job/runtime/logger.ts";
 import { accountName, eventLimit, trueOrFalse } from "../../../lambdas/job/settings/values.ts";
 import { filePlace } from "../../../lambdas/job/settings-file/places.ts";

@@ -1,17 +1,16 @@
 // An account in words: what readers see, which run is active, and what is held: what publishing it would do, which events
 // that concerns, and the commands to paste.
 
+import type { AccountStatus, Status } from "../../../lambdas/job/commands/status.ts";
+import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
 import {
   type HeldCommands,
   type HeldSnapshot,
   ifNotAccepted,
-} from "../../../lambdas/job/run/compare/held-snapshots.ts";
-import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
-import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
-import { countText } from "../../../lambdas/job/run/record/count-text.ts";
-import { missingByReason } from "../../../lambdas/job/run/record/missing-text.ts";
+} from "../../../lambdas/job/run/publish/held-snapshots.ts";
+import type { Preview } from "../../../lambdas/job/run/publish/preview.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import type { AccountStatus, Status } from "../../../lambdas/job/run/status.ts";
+import { countText, missingByReason } from "../../../lambdas/job/run/record/texts.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
 import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";

@@ -1,7 +1,6 @@
 // What a command writes to stderr while it runs: a progress bar on a terminal, lines with their instants elsewhere.
 
-import { countText } from "../../../lambdas/job/run/record/count-text.ts";
-import { remainingText } from "../../../lambdas/job/run/record/duration-text.ts";
+import { countText, remainingText } from "../../../lambdas/job/run/record/texts.ts";
 import type { Progress } from "../../../lambdas/job/run/run-ports.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import { LOG_LEVELS, type Logger } from "../../../lambdas/job/runtime/logger.ts";

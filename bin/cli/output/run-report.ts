@@ -1,9 +1,8 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
-import { wasPinned } from "../../../lambdas/job/run/compare/held-snapshots.ts";
-import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
-import { missingText } from "../../../lambdas/job/run/record/missing-text.ts";
+import { wasPinned } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import type { RunResult, Skipped } from "../../../lambdas/job/run/record/run-result.ts";
+import { durationText, missingText } from "../../../lambdas/job/run/record/texts.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";

@@ -1,10 +1,9 @@
 // Words that several outputs share: instants and ages, counts, what a run met, and where the snapshots are.
 
 import { hostname } from "node:os";
-import { countText } from "../../../lambdas/job/run/record/count-text.ts";
-import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { allowance, type Limit } from "../../../lambdas/job/settings/limit.ts";
+import { countText, durationText } from "../../../lambdas/job/run/record/texts.ts";
+import { allowance, type Limit } from "../../../lambdas/job/settings/values.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import type { OptionValues } from "../options/options.ts";
 

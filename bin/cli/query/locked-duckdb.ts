@@ -17,7 +17,7 @@ import {
   linesIn,
   literal,
 } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
-import { VIEWS } from "../../../lambdas/job/catalog/views/views.ts";
+import { VIEWS } from "../../../lambdas/job/catalog/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
 import { FOLDERS, TABLES, VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";

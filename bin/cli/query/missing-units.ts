@@ -1,8 +1,8 @@
 // What the tables of a query lack, because files of it are missing: the query goes on without.
 
 import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
-import { tablesBehind } from "../../../lambdas/job/catalog/views/views.ts";
-import { damagedHeadRemedy } from "../../../lambdas/job/errors/damaged.ts";
+import { tablesBehind } from "../../../lambdas/job/catalog/views.ts";
+import { damagedHeadRemedy } from "../../../lambdas/job/errors/sync-error.ts";
 import { describeUnit, folderOf } from "../../../lambdas/job/snapshot/files/units.ts";
 import type { OptionValues } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";

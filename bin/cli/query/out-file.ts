@@ -3,8 +3,7 @@
 import { lstat, open, readdir, readlink, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
+import { systemClock, systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { systemReason } from "../output/exit-code.ts";
 
 const NEW_FILE_MODE = 0o666;

@@ -1,15 +1,13 @@
 // One account: what is known of it at a glance, what needs attention, and the figures.
 
+import { type Status, status } from "../../../lambdas/job/commands/status.ts";
 import {
   type HeldCommands,
   type HeldSnapshot,
   ifNotAccepted,
-} from "../../../lambdas/job/run/compare/held-snapshots.ts";
-import { countText } from "../../../lambdas/job/run/record/count-text.ts";
-import { durationText } from "../../../lambdas/job/run/record/duration-text.ts";
-import { missingReasons } from "../../../lambdas/job/run/record/missing-text.ts";
+} from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { isRun, isStranded, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { type Status, status } from "../../../lambdas/job/run/status.ts";
+import { countText, durationText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { entryIds, type Publication, readEntry } from "../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";

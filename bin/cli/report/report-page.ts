@@ -1,7 +1,7 @@
 // The whole page, of what the warehouse says of its accounts.
 
 import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { HeldCommands } from "../../../lambdas/job/run/compare/held-snapshots.ts";
+import type { HeldCommands } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { statusTable } from "../output/describe-status.ts";

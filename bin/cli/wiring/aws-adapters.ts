@@ -12,8 +12,7 @@ import type { TokenStore } from "../../../lambdas/job/credentials/tokens/token-s
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { awsClient } from "../../../lambdas/job/network/aws-client.ts";
 import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
-import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
+import { systemClock, systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { parseS3Location } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
 import type { Warehouse } from "./command.ts";

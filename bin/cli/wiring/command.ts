@@ -5,7 +5,7 @@ import type { Proxies } from "../../../lambdas/job/network/proxies.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
-import type { OpenBrowser } from "../authorize/system-browser.ts";
+import type { OpenBrowser } from "../authorize/receive-answer.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
 import type { Input, Output, ResultOutput } from "../output/terminal.ts";

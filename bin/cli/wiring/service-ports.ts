@@ -2,11 +2,11 @@
 
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { serviceOpener } from "../../../lambdas/job/run/open-account.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
-import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
@@ -19,8 +19,7 @@ import {
 import { commandLineText } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
-import { openCredentials, openTokens } from "./open-credentials.ts";
-import { openWarehouse } from "./open-warehouse.ts";
+import { openCredentials, openTokens, openWarehouse } from "./open-warehouse.ts";
 import { isGone, thisProcess } from "./this-process.ts";
 
 /** What a run works with; it alone has the options of a run. */

@@ -1,9 +1,8 @@
 // A dry run: does everything that a run does, but writes nothing. It says what would be published, or why it would be held.
 
-import { rowsOf } from "../snapshot/compare/compare-snapshots.ts";
 import { RequiredFields } from "../snapshot/fields/field-profile.ts";
 import { readManifest } from "../snapshot/files/manifest.ts";
-import { diffRows } from "../snapshot/rows/diff-rows.ts";
+import { diffRows, rowsOf } from "../snapshot/rows/compare-snapshots.ts";
 import { lifter } from "../snapshot/rows/lifted-column.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";

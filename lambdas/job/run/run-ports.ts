@@ -1,9 +1,8 @@
 // Everything impure that a run touches.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock, Random } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
-import type { Random } from "../runtime/random.ts";
 import type { EventService } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { ServiceCounts } from "../service/requests/sender.ts";

@@ -8,7 +8,7 @@ import { type LogEnd, readEnd } from "../storage/publication-log.ts";
 import { TimeBudget } from "./collect/time-budget.ts";
 import type { Lease } from "./lease/lease.ts";
 import { leasedRateLimiter } from "./lease/lease-account.ts";
-import { openAccount } from "./login/open-account.ts";
+import { openAccount } from "./open-account.ts";
 import type { Attempt } from "./record/attempt.ts";
 import { endOf, type RunEnd, type RunFailure, StartSkipped } from "./record/run-result.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";

@@ -4,7 +4,6 @@
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, type Plan, plannedTrigger } from "../snapshot/staging/plan.ts";
 import type { AccountStore } from "../storage/store.ts";
-import { SnapshotFacts } from "./build/build-snapshot.ts";
 import { type CollectTask, collect, rangeCut } from "./collect/collect.ts";
 import { sayEstimate } from "./collect/estimate.ts";
 import { readList } from "./collect/read-list.ts";
@@ -15,15 +14,16 @@ import { handOver, mayTakeOver, type OwnExecution } from "./hand-over/hand-over.
 import { acquireLease, Lease } from "./lease/lease.ts";
 import { freeLease, readExecutionLease, runOfRequest } from "./lease/lease-file.ts";
 import { orWarn } from "./or-warn.ts";
+import { SnapshotFacts } from "./publish/build-snapshot.ts";
 import { columnsOfRun } from "./publish/columns.ts";
+import { takeBack } from "./publish/commit.ts";
 import { publishRun, supersededBy } from "./publish/publish.ts";
 import { applyRetention } from "./publish/retention.ts";
 import { type Attempt, beginAttempt, recordAttempt } from "./record/attempt.ts";
-import { countText } from "./record/count-text.ts";
 import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
 import { attemptsOf, type Trigger } from "./record/run-log.ts";
 import { endOf, type RunEnd, type RunResult, readRunResult } from "./record/run-result.ts";
-import { takeBack } from "./remove/remove-account.ts";
+import { countText } from "./record/texts.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import { type Baseline, RunSession } from "./run-session.ts";
 import type { RunSettings } from "./run-settings.ts";

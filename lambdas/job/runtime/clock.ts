@@ -1,5 +1,6 @@
 // Time as a run sees it. It is injected, so a test can run hours in milliseconds.
 
+import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 
 export interface Clock {
@@ -23,3 +24,13 @@ export const systemClock: Clock = {
     }
   },
 };
+
+export interface Random {
+  /** A number in [0, 1). */
+  next(): number;
+  /** A globally unique token (128 bits or more). */
+  token(): string;
+}
+
+/** The randomness of this machine. */
+export const systemRandom: Random = { next: () => Math.random(), token: () => randomUUID() };

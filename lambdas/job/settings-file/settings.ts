@@ -5,9 +5,8 @@
 import * as z from "zod";
 import { parsePointer } from "../json/json-pointers.ts";
 import { authUrl, baseUrl, notifyUrl } from "../settings/addresses.ts";
-import { limit } from "../settings/limit.ts";
 import { nextPage } from "../settings/next-page.ts";
-import { isListed, text, timeZone, trueOrFalse, wholeNumber } from "../settings/values.ts";
+import { isListed, limit, text, timeZone, trueOrFalse, wholeNumber } from "../settings/values.ts";
 import { credentialsPlace, warehousePlace } from "./places.ts";
 import { MAX_STALE_HOURS, parseSchedule } from "./schedule.ts";
 

@@ -2,7 +2,7 @@
 // password.
 
 import * as z from "zod";
-import { isLoopback, parseUrl } from "../network/hosts.ts";
+import { isLoopback, parseUrl } from "../network/proxies.ts";
 
 /**
  * The service, as text, without `/`, `/v1` or an endpoint (docs/service-interface.md §3) at the end of its path. Run

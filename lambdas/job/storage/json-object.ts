@@ -1,8 +1,7 @@
 // Small JSON objects in the store: read through a schema, written once.
 
 import type { z } from "zod";
-import { damaged, RESTORE } from "../errors/damaged.ts";
-import { damageIn } from "../errors/sync-error.ts";
+import { damaged, damageIn, RESTORE } from "../errors/sync-error.ts";
 import type { Store } from "./store.ts";
 
 /** The object at `key`, or undefined where there is none. Throws `STORE_CORRUPT` when it is not what the schema says. */

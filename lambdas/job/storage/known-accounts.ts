@@ -1,5 +1,5 @@
 // The accounts that a warehouse has anything of: publications, run logs or a lease. One that was removed has none of
-// them, but for the entry of the log and the lines of runs that the removal has ended.
+// them, but for the entry of the log and the lines of runs that the removal has ended. And the files of one.
 
 import { isDamage, type SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { FOLDERS, isOfLayout } from "./layout.ts";
@@ -53,4 +53,18 @@ export async function orDamage<T>(account: string, read: () => Promise<T>): Prom
     if (!isDamage(error)) throw error;
     return { account, damage: error };
   }
+}
+
+/** The account's folder in each of the warehouse's. */
+export function accountFolders({ account }: AccountStore): readonly string[] {
+  return Object.values(FOLDERS).map((folder) => `${folder}${account}/`);
+}
+
+/** All keys of the layout that the account has. */
+export async function keysOf(store: AccountStore): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for (const folder of accountFolders(store)) {
+    for await (const { key } of store.list(folder)) keys.push(key);
+  }
+  return keys.filter(isOfLayout);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import { authorizationRequest, exchangeCode } from "../../../bin/cli/authorize/code-exchange.ts";
 import type { OAuthTokens } from "../../../lambdas/job/credentials/tokens/token-store.ts";
 import { readProxies } from "../../../lambdas/job/network/proxies.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { LogLines } from "../../job/runtime/log-lines.ts";
 import { AUTHORIZE } from "../../job/service/auth/oauth/authorized.ts";
 import { said } from "../../job/service/connection.ts";

@@ -1,7 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { pasteAnswer } from "../../../bin/cli/authorize/paste-answer.ts";
-import { readAnswer } from "../../../bin/cli/authorize/read-answer.ts";
+import { pasteAnswer, readAnswer } from "../../../bin/cli/authorize/read-answer.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 

@@ -1,7 +1,7 @@
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { systemBrowser } from "../../../bin/cli/authorize/system-browser.ts";
+import { systemBrowser } from "../../../bin/cli/authorize/receive-answer.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
 const ADDRESS = "https://login.example/oauth/authorize?a=1&b='%22$(id)";

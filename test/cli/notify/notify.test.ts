@@ -1,10 +1,10 @@
 import type { RequestListener } from "node:http";
 import { hostname } from "node:os";
 import { expect, test } from "vitest";
-import { notify } from "../../../bin/cli/notify/notify.ts";
 import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { heldCommands } from "../../../bin/cli/output/describe-status.ts";
+import { notify } from "../../../bin/cli/output/notify.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { describeHeld } from "../../../bin/cli/output/describe-status.ts";
-import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
+import type { Preview } from "../../../lambdas/job/run/publish/preview.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 const HEAD = "2026-11-20T06-00-00.000Z";

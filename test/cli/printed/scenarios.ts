@@ -64,7 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/notify/notify.ts status",
+    place: "bin/cli/output/notify.ts status",
     said: (world) => world.toldBy(),
   },
   {
@@ -77,7 +77,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/notify/notify.ts check",
+    place: "bin/cli/output/notify.ts check",
     said: async (world) => {
       await rename(world.credentials, `${world.credentials}.away`);
       const text = await world.toldBy();
@@ -86,7 +86,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/notify/notify.ts run",
+    place: "bin/cli/output/notify.ts run",
     said: async (world) => {
       const inTheWay = join(world.warehouse, "snapshots");
       await mkdir(world.warehouse);
@@ -96,7 +96,7 @@ export const SCENARIOS: readonly Scenario[] = [
       return text;
     },
   },
-  { place: "bin/cli/notify/notify.ts authorize", asks: "tokens", said: (world) => world.toldBy() },
+  { place: "bin/cli/output/notify.ts authorize", asks: "tokens", said: (world) => world.toldBy() },
   {
     place: "bin/cli/wiring/service-ports.ts authorize",
     asks: "tokens",

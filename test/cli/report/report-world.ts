@@ -2,7 +2,7 @@
 
 import type { RequestLimit } from "../../../bin/cli/report/figures/run-figures.ts";
 import { makeReport, type Report } from "../../../bin/cli/report/report-page.ts";
-import type { Preview } from "../../../lambdas/job/run/compare/preview.ts";
+import type { Preview } from "../../../lambdas/job/run/publish/preview.ts";
 import { NO_COUNTS } from "../../../lambdas/job/run/record/attempt.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.ts";

@@ -4,7 +4,7 @@ import { chmod, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
-import { openTokens } from "../../../bin/cli/wiring/open-credentials.ts";
+import { openTokens } from "../../../bin/cli/wiring/open-warehouse.ts";
 import { readProxies } from "../../../lambdas/job/network/proxies.ts";
 import { sampleTokens } from "../../job/credentials/tokens/sample-tokens.ts";
 import { LogLines } from "../../job/runtime/log-lines.ts";

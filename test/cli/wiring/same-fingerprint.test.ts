@@ -16,7 +16,7 @@ import {
   functionFileText,
   readEnvironment,
 } from "../../../lambdas/sync/environment.ts";
-import { parseSettings } from "../../../lib/settings/settings.ts";
+import { parseSettings } from "../../../lib/settings.ts";
 
 interface Given {
   readonly baseUrl: string;

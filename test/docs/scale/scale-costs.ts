@@ -2,7 +2,7 @@
 
 import { rangeCut } from "../../../lambdas/job/run/collect/collect.ts";
 import { RENEWAL_MS } from "../../../lambdas/job/run/lease/lease.ts";
-import { allowance } from "../../../lambdas/job/settings/limit.ts";
+import { allowance } from "../../../lambdas/job/settings/values.ts";
 
 /** In US dollars, in the region us-east-1. */
 const PRICES = {

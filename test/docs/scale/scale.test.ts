@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { LIST_CAPS } from "../../../lambdas/job/service/events/list/fetch-list.ts";
 import { MAX_ENTRIES } from "../../../lambdas/job/service/events/list/list-page.ts";
-import { allowance } from "../../../lambdas/job/settings/limit.ts";
+import { allowance } from "../../../lambdas/job/settings/values.ts";
 import { attemptMetrics } from "../../../lambdas/sync/report-result.ts";
 import { PUBLISHED } from "../../sync/rows.ts";
 import { sectionOf, tableBelow } from "../markdown.ts";

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { addDamagedHeadRemedy, damaged, RESTORE } from "../../../lambdas/job/errors/damaged.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { addDamagedHeadRemedy, damaged, RESTORE, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
 it("an error about a damaged file gets a second remedy where the file is of the head", () => {
   const cause = new Error("cut");

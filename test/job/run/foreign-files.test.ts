@@ -1,8 +1,8 @@
 // Files that are none of the warehouse's: a copy that a person or a program has left there changes nothing.
 
 import { expect, test } from "vitest";
+import { status } from "../../../lambdas/job/commands/status.ts";
 import { attemptsOf } from "../../../lambdas/job/run/record/run-log.ts";
-import { status } from "../../../lambdas/job/run/status.ts";
 import { accountsIn, knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";

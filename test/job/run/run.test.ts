@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { status } from "../../../lambdas/job/commands/status.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { status } from "../../../lambdas/job/run/status.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";

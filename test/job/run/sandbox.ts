@@ -1,15 +1,14 @@
 // A run's whole world in memory: store, catalog, clock, and a simulated service that is a real server.
 
 import { randomUUID } from "node:crypto";
+import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
-import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
+import { serviceOpener } from "../../../lambdas/job/run/open-account.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
 import type { Progress, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
-import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
-import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
-import type { Random } from "../../../lambdas/job/runtime/random.ts";
+import type { Clock, Random } from "../../../lambdas/job/runtime/clock.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { acceleratedClock } from "../../simulator/clocks.ts";
 import type { SimulatorOptions } from "../../simulator/settings.ts";

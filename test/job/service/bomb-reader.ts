@@ -1,8 +1,7 @@
 // Reads the list of a service at an address in a process of its own, and says what came of it and how much memory it took.
 
 import { readFileSync } from "node:fs";
-import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
-import { systemRandom } from "../../../lambdas/job/runtime/random.ts";
+import { systemClock, systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { createEventService } from "../../../lambdas/job/service/http-event-service.ts";
 import { RateLimiter } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 

@@ -1,6 +1,6 @@
 // A service client connected to a simulated service, both on a clock that runs faster than real time.
 
-import type { Random } from "../../../lambdas/job/runtime/random.ts";
+import type { Random } from "../../../lambdas/job/runtime/clock.ts";
 import type { Detail, EventList } from "../../../lambdas/job/service/event-service.ts";
 import {
   createEventService,

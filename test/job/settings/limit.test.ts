@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { allowance } from "../../../lambdas/job/settings/limit.ts";
+import { allowance } from "../../../lambdas/job/settings/values.ts";
 
 test.each([
   [200, 180],

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { runLogEntrySchema } from "../../../lambdas/job/run/record/run-log.ts";
-import { changeLine } from "../../../lambdas/job/snapshot/rows/diff-rows.ts";
+import { changeLine } from "../../../lambdas/job/snapshot/rows/compare-snapshots.ts";
 import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { aPublication } from "../../job/storage/publications.ts";
 import { synthesized } from "../synthesized.ts";

@@ -6,9 +6,9 @@ import { Annotations, Match } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { METRICS } from "../../../lambdas/sync/telemetry/metrics.ts";
+import { METRICS } from "../../../lambdas/sync/telemetry.ts";
 import { EventSyncStack } from "../../../lib/app.ts";
-import { parseSettings } from "../../../lib/settings/settings.ts";
+import { parseSettings } from "../../../lib/settings.ts";
 import { synthesized, WITHOUT_BUNDLE, WITHOUT_RULES } from "../synthesized.ts";
 
 const RUNBOOK = readFileSync(new URL("../../../docs/runbook.md", import.meta.url), "utf8");

@@ -2,7 +2,7 @@
 
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
-import { METRICS } from "../../../lambdas/sync/telemetry/metrics.ts";
+import { METRICS } from "../../../lambdas/sync/telemetry.ts";
 import { ACCOUNTS_NOW, LAST_SUCCESS, LOG_QUERIES, queryText } from "../../../lib/monitoring/dashboard.ts";
 import { synthesized } from "../synthesized.ts";
 

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSettingsFile } from "../../../bin/cli/options/read-options.ts";
-import { parseSettings } from "../../../lib/settings/settings.ts";
+import { parseSettings } from "../../../lib/settings.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
 const UK = { schedule: "cron(0 6 * * ? *)" };

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { openSettingsFile } from "../../../bin/cli/options/read-options.ts";
 import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
-import { parseSettings } from "../../../lib/settings/settings.ts";
+import { parseSettings } from "../../../lib/settings.ts";
 import { CONTEXT, json } from "../synthesized.ts";
 
 const UK = { schedule: "cron(0 6 * * ? *)" };

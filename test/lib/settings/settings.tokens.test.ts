@@ -3,7 +3,7 @@
 import { App, CfnParameter, Stack, Token } from "aws-cdk-lib";
 import { describe, expect, it } from "vitest";
 import { EventSync } from "../../../lib/event-sync.ts";
-import type { EventSyncSettings } from "../../../lib/settings/settings.ts";
+import type { EventSyncSettings } from "../../../lib/settings.ts";
 
 const UK = { schedule: "cron(0 6 * * ? *)" };
 const GOOD: EventSyncSettings = { baseUrl: "https://api.example.com", accounts: { uk: UK } };

@@ -1,7 +1,7 @@
 // What a seed means, as data: the world at its beginning, and a list of things that happen in it. Each of them can be
 // left out, which is how a failure is shrunk.
 
-import type { Limit } from "../../../lambdas/job/settings/limit.ts";
+import type { Limit } from "../../../lambdas/job/settings/values.ts";
 
 export interface Plan {
   readonly seed: number;

@@ -11,13 +11,13 @@ export const ACCOUNT_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a removal deletes files of an account with a longer name",
-    file: "run/remove/remove-account.ts",
+    file: "commands/remove-account.ts",
     from: "for await (const { key } of store.list(folder)) keys.push(key);",
     to: "for await (const { key } of store.list(folder.slice(0, -1))) keys.push(key);",
   },
   {
     name: "a removal deletes files before the tables follow",
-    file: "run/remove/remove-account.ts",
+    file: "commands/remove-account.ts",
     from: "    await catalog.refresh(store.account);\n",
     to: "",
   },
@@ -29,7 +29,7 @@ export const ACCOUNT_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "what readers see is retired",
-    file: "run/retire.ts",
+    file: "commands/retire.ts",
     from: 'if (log.at(-1)?.snapshot_id === snapshotId) throw isHead(snapshotId, "Readers see the snapshot");',
     to: "",
   },

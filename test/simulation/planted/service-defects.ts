@@ -5,7 +5,7 @@ import type { PlantedDefect } from "./planted-defect.ts";
 export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "check works without the lease",
-    file: "run/check.ts",
+    file: "commands/check.ts",
     from: 'withLease(ports, settings, "check", tryAll)',
     to: "tryAll(openWithoutLease, ports, unused)",
     isPast: true,
@@ -48,7 +48,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "the schedule does not remember a refused login",
-    file: "run/login/open-account.ts",
+    file: "run/open-account.ts",
     from: "if (isSchedule || ports.requestId !== undefined) {",
     to: "if (ports.requestId === ports.store.account) {",
   },

@@ -11,7 +11,7 @@ export const STAGING_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "rows that another process has staged are not verified",
-    file: "run/build/build-snapshot.ts",
+    file: "run/publish/build-snapshot.ts",
     from: "if (facts.hasCounted(record.place)) continue;",
     to: "if (facts.hasCounted(record.place) || record.place > 0) continue;",
   },

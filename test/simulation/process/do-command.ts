@@ -1,10 +1,10 @@
 // Does one command with a real job, and says how it ended.
 
+import type { Check } from "../../../lambdas/job/commands/check.ts";
 import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { Check } from "../../../lambdas/job/run/check.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
-import type { Change } from "../../../lambdas/job/snapshot/rows/diff-rows.ts";
+import type { Change } from "../../../lambdas/job/snapshot/rows/compare-snapshots.ts";
 import type { Account } from "../account.ts";
 import type { Command } from "../plan/plan.ts";
 import type { Job } from "../versions/job.ts";

@@ -1,6 +1,6 @@
 // The limits of the service as it counts them: requests and decoded bytes in each window of a minute.
 
-import type { Limit } from "../../../lambdas/job/settings/limit.ts";
+import type { Limit } from "../../../lambdas/job/settings/values.ts";
 
 interface Use {
   readonly atMs: number;

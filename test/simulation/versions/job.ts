@@ -2,17 +2,17 @@
 
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
+import { acceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
+import { check } from "../../../lambdas/job/commands/check.ts";
+import { diff } from "../../../lambdas/job/commands/diff.ts";
+import { discover } from "../../../lambdas/job/commands/discover.ts";
+import { removeAccount } from "../../../lambdas/job/commands/remove-account.ts";
+import { retire } from "../../../lambdas/job/commands/retire.ts";
+import { verifiedCounts, verifiedText, verify } from "../../../lambdas/job/commands/verify.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { acceptOrRollback } from "../../../lambdas/job/run/accept-or-rollback.ts";
-import { check } from "../../../lambdas/job/run/check.ts";
-import { diff } from "../../../lambdas/job/run/compare/diff.ts";
-import { discover } from "../../../lambdas/job/run/discover.ts";
 import { abandonRun } from "../../../lambdas/job/run/hand-over/hand-over.ts";
-import { removeAccount } from "../../../lambdas/job/run/remove/remove-account.ts";
-import { retire } from "../../../lambdas/job/run/retire.ts";
+import { serviceOpener } from "../../../lambdas/job/run/open-account.ts";
 import { continueRun, run } from "../../../lambdas/job/run/run.ts";
-import { serviceOpener } from "../../../lambdas/job/run/service-opener.ts";
-import { verifiedCounts, verifiedText, verify } from "../../../lambdas/job/run/verify/verify.ts";
 import { NoResponse } from "../../../lambdas/job/service/http/transport.ts";
 import { S3Store } from "../../../lambdas/job/storage/s3/s3-store.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";

@@ -2,8 +2,7 @@
 // of other types.
 
 import { undefinedIfDamaged } from "../../../../lambdas/job/errors/sync-error.ts";
-import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
-import { missingText } from "../../../../lambdas/job/run/record/missing-text.ts";
+import { countText, missingText } from "../../../../lambdas/job/run/record/texts.ts";
 import {
   type FieldChanges,
   fieldChanges,

@@ -1,6 +1,6 @@
 // What readers have seen over time, and what each publication changed.
 
-import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
+import { countText } from "../../../../lambdas/job/run/record/texts.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import { type Html, html } from "../../output/html.ts";
 import { changeCounts, plural } from "../../output/words.ts";

@@ -1,10 +1,9 @@
 // What the run log says: how the last attempts of runs ended, how long they took, and how many requests they sent, against
 // what the limit allows in that time.
 
-import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
-import { durationText } from "../../../../lambdas/job/run/record/duration-text.ts";
 import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
-import { allowance, type Limit } from "../../../../lambdas/job/settings/limit.ts";
+import { countText, durationText } from "../../../../lambdas/job/run/record/texts.ts";
+import { allowance, type Limit } from "../../../../lambdas/job/settings/values.ts";
 import { reasonOf } from "../../output/describe-status.ts";
 import { type Html, html } from "../../output/html.ts";
 import { plural, throttledText } from "../../output/words.ts";

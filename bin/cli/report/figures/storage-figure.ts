@@ -1,7 +1,7 @@
 // How much room the snapshots of an account take, and what each of them is to readers.
 
-import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
-import type { Status } from "../../../../lambdas/job/run/status.ts";
+import type { Status } from "../../../../lambdas/job/commands/status.ts";
+import { countText } from "../../../../lambdas/job/run/record/texts.ts";
 import { FOLDERS, runInstant } from "../../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots, type SnapshotFiles } from "../../../../lambdas/job/storage/snapshot-marks.ts";

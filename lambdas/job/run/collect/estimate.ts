@@ -2,8 +2,7 @@
 
 import type { Logger } from "../../runtime/logger.ts";
 import type { BudgetUse, RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
-import { countText } from "../record/count-text.ts";
-import { remainingText } from "../record/duration-text.ts";
+import { countText, remainingText } from "../record/texts.ts";
 
 type EstimateBudget = Pick<RateLimiter, "waitMs" | "use" | "detailsPerWindow" | "windowMs">;
 

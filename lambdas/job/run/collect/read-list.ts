@@ -8,7 +8,7 @@ import { readManifest } from "../../snapshot/files/manifest.ts";
 import { CompressedLines } from "../../snapshot/staging/plan.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { countText } from "../record/count-text.ts";
+import { countText } from "../record/texts.ts";
 import type { CountingService } from "../run-ports.ts";
 import type { RunSession } from "../run-session.ts";
 

@@ -9,9 +9,9 @@ import { type Plan, readPlan, type Shape } from "../../snapshot/staging/plan.ts"
 import { isOfLayout } from "../../storage/layout.ts";
 import type { LogEnd } from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
-import { countText } from "../record/count-text.ts";
 import { recordPublishedRun } from "../record/published-run.ts";
 import { StartSkipped } from "../record/run-result.ts";
+import { countText } from "../record/texts.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
 

@@ -2,8 +2,8 @@
 
 import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import type { Usage } from "../../service/rate-limit/usage-window.ts";
-import type { Limits } from "../../settings/limit.ts";
-import { openAccount } from "../login/open-account.ts";
+import type { Limits } from "../../settings/values.ts";
+import { openAccount } from "../open-account.ts";
 import { type Skipped, StartSkipped } from "../record/run-result.ts";
 import type { CountingService, RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";

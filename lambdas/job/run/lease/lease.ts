@@ -3,7 +3,7 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 import type { Usage } from "../../service/rate-limit/usage-window.ts";
-import { type Limits, windowMsOf } from "../../settings/limit.ts";
+import { type Limits, windowMsOf } from "../../settings/values.ts";
 import { formatRunId } from "../../storage/layout.ts";
 import { nameOfExecution } from "../hand-over/executions.ts";
 import { StartSkipped } from "../record/run-result.ts";

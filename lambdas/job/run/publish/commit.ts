@@ -1,20 +1,21 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
-import { addDamagedHeadRemedy } from "../../errors/damaged.ts";
-import { damageIn, isDamage, SyncError } from "../../errors/sync-error.ts";
-import { compareSnapshots } from "../../snapshot/compare/compare-snapshots.ts";
+import { addDamagedHeadRemedy, damageIn, isDamage, SyncError } from "../../errors/sync-error.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { type PartInfo, type WrittenPart, writeParts } from "../../snapshot/files/parts.ts";
 import { checkListed, verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
-import { changeLine } from "../../snapshot/rows/diff-rows.ts";
+import { changeLine, compareSnapshots } from "../../snapshot/rows/compare-snapshots.ts";
+import { keysOf } from "../../storage/known-accounts.ts";
 import { publicationId } from "../../storage/layout.ts";
 import {
   type LogEnd,
   type Missing,
   type Publication,
   publish,
+  type Removal,
   readLogSince,
 } from "../../storage/publication-log.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { recordColumnsOf } from "./columns.ts";
@@ -155,4 +156,19 @@ export async function explainDamage(
   if (ofBase) return addDamagedHeadRemedy(ofBase, store.account);
   const ofSnapshot = snapshotId === undefined ? undefined : await damageOf(snapshotId);
   return ofSnapshot ?? error;
+}
+
+/**
+ * For a process that was stopped while the account was removed: deletes what there is of its run or of the snapshot that it
+ * wanted to publish, which never counts again. Undefined where the account was not removed since `last`, the end of the log
+ * when the process began.
+ */
+export async function takeBack(
+  store: AccountStore,
+  { last, id }: { readonly last: string; readonly id: string },
+): Promise<Removal | undefined> {
+  const { removal } = await readLogSince(store, last);
+  if (removal === undefined || removal.run_id < id) return undefined;
+  for (const key of await keysOf(store)) if (key.includes(`/${id}/`)) await store.delete(key);
+  return removal;
 }

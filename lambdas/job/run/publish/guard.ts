@@ -6,9 +6,8 @@ import type { Incomplete } from "../../snapshot/fields/field-profile.ts";
 import { ensureJson, readJson } from "../../storage/json-object.ts";
 import type { Missing } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { type Preview, previewSchema } from "../compare/preview.ts";
-import { countText } from "../record/count-text.ts";
-import { missingReasons } from "../record/missing-text.ts";
+import { countText, missingReasons } from "../record/texts.ts";
+import { type Preview, previewSchema } from "./preview.ts";
 
 export const HOLD_REASONS = [
   "NO_EVENTS",

@@ -2,7 +2,6 @@
 // own that are empty in every row, or whose type fits no value, because a pointer or a type is wrong.
 
 import { parsePointer } from "../../json/json-pointers.ts";
-import { rowsOf } from "../../snapshot/compare/compare-snapshots.ts";
 import {
   describeFieldChanges,
   type FieldChanges,
@@ -10,11 +9,12 @@ import {
 } from "../../snapshot/fields/field-changes.ts";
 import { shownPointer, typesOf } from "../../snapshot/fields/field-profile.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
+import { rowsOf } from "../../snapshot/rows/compare-snapshots.ts";
 import { fitsType, lifter } from "../../snapshot/rows/lifted-column.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { orWarn } from "../or-warn.ts";
-import { countText } from "../record/count-text.ts";
+import { countText } from "../record/texts.ts";
 import type { RunPorts } from "../run-ports.ts";
 
 type LogPorts = Pick<RunPorts, "store" | "logger">;

@@ -10,16 +10,15 @@ import {
   readHead,
   readLogSince,
 } from "../../storage/publication-log.ts";
-
-import { buildSnapshot, type SnapshotFacts } from "../build/build-snapshot.ts";
-import { makePreview } from "../compare/preview.ts";
 import { countsOf } from "../record/attempt.ts";
 import { publishedEnd, restartText } from "../record/published-run.ts";
 import type { RunEnd } from "../record/run-result.ts";
 import type { Baseline, RunSession } from "../run-session.ts";
+import { buildSnapshot, type SnapshotFacts } from "./build-snapshot.ts";
 import { commit } from "./commit.ts";
 import { describeUnstable, guard, type Hold, hold, readHold } from "./guard.ts";
 import { logEmptyColumns, logFieldChanges } from "./log-fields.ts";
+import { makePreview } from "./preview.ts";
 
 interface PublishTask extends Baseline {
   readonly session: RunSession;

@@ -20,9 +20,9 @@ import {
   recordAttempt,
   type SnapshotCounts,
 } from "./attempt.ts";
-import { countText } from "./count-text.ts";
 import { attemptsOf, isRun, type Trigger } from "./run-log.ts";
 import { type RunEnd, writeRunResult } from "./run-result.ts";
+import { countText } from "./texts.ts";
 
 /** How the run ended, read from what it has written. Without a publication where the run did not publish it. */
 type PublishedRun = Pick<Attempt, "counts" | "publication"> & { readonly end: RunEnd };

@@ -3,7 +3,7 @@
 
 import { type FieldChanges, type Told, toldChanges } from "../../snapshot/fields/field-changes.ts";
 import type { Publication } from "../../storage/publication-log.ts";
-import { type HeldCommands, ifNotAccepted, wasPinned } from "../compare/held-snapshots.ts";
+import { type HeldCommands, ifNotAccepted, wasPinned } from "../publish/held-snapshots.ts";
 import { errorColumns, isRun, isStranded, leftOutCount, type RunLogEntry, type Trigger } from "./run-log.ts";
 import type { RunResult } from "./run-result.ts";
 

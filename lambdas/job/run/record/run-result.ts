@@ -7,7 +7,7 @@ import { SyncError } from "../../errors/sync-error.ts";
 import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { findPublication, isOfRun, type Publication } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { type Preview, previewSchema } from "../compare/preview.ts";
+import { type Preview, previewSchema } from "../publish/preview.ts";
 import { isRun, type Outcome, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
 /** How an attempt ended without an error. */

@@ -1,12 +1,15 @@
 // An e-mail address and a password: with them a cookie session (docs/service-interface.md §4.1), which is one login, its cookies
 // on every request, and a new login when they are refused; or HTTP Basic (§4.2).
 
+import { isUtf8 } from "node:buffer";
 import { setImmediate } from "node:timers/promises";
+import { Cookie, CookieJar, pathMatch } from "tough-cookie";
 import type { PasswordCredentials } from "../../credentials/credentials.ts";
 import { isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
+import { canonicalHost } from "../../network/proxies.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import { type HttpResponse, NoResponse } from "../http/transport.ts";
+import { type Address, type HttpResponse, NoResponse } from "../http/transport.ts";
 import { endpoint } from "../requests/api-client.ts";
 import { type AuthenticationMethod, NEW_PROOF_PAUSES_MS } from "../requests/authenticator.ts";
 import {
@@ -20,7 +23,6 @@ import {
 import { askedWaitMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
 import type { CurrentCredentials } from "./current-credentials.ts";
-import { SessionCookies } from "./session-cookies.ts";
 
 interface LoginOptions {
   readonly baseUrl: URL;
@@ -191,4 +193,110 @@ function unusable(url: URL, { status, headers }: HttpResponse, why: string): Syn
       "itself and not a proxy or web page, and that this machine's clock is right; if so, ask the service's operator.",
     { fields: { request: requestName("POST", url), status, cookies } },
   );
+}
+
+/** RFC 6265 §6.1: what every client should accept from one domain. */
+const MAX_COOKIES = 50;
+/** Names, values and attributes together. Servers that limit request headers accept no more anyway. */
+const MAX_COOKIE_CHARS = 16_384;
+
+/** A cookie that is sent until its end to a path and all below it. */
+interface Kept {
+  readonly text: string;
+  readonly path: string;
+  readonly chars: number;
+  readonly endsAtMs: number;
+}
+
+/** The session is among the first: those that come when there is no room are refused. */
+export class SessionCookies {
+  readonly #root: URL;
+  readonly #clock: Pick<Clock, "now">;
+  /** By name, domain and path (RFC 6265 §5.3), in the order in which they came. */
+  readonly #kept = new Map<string, Kept>();
+  #chars = 0;
+  /** Of every request until the first of them ends, as long as none has a path of its own. */
+  #same: { readonly headers: Readonly<Record<string, string>>; readonly untilMs: number } | undefined;
+  /** How many cookies did not fit. */
+  refused = 0;
+
+  constructor(baseUrl: URL, clock: Pick<Clock, "now">) {
+    this.#root = new URL("/", baseUrl);
+    this.#clock = clock;
+  }
+
+  /**
+   * Stores `Set-Cookie` headers as far as there is room; one that RFC 6265 §5.3 rejects is ignored. All count as set
+   * by "/": a cookie without a Path would otherwise be sent to /v1/auth only (RFC 6265 §5.1.4), but it belongs on
+   * every later request (docs/service-interface.md §3.1).
+   */
+  keep(setCookies: readonly string[]): void {
+    if (setCookies.length === 0) return;
+    const nowMs = this.#clock.now();
+    this.#same = undefined;
+    for (const [id, { endsAtMs }] of this.#kept) if (endsAtMs <= nowMs) this.#drop(id);
+    for (const setCookie of setCookies) this.#keep(setCookie, nowMs);
+  }
+
+  #keep(setCookie: string, nowMs: number): void {
+    const cookie = acceptedCookie(setCookie, this.#root, nowMs);
+    if (cookie === undefined) return;
+    const id = `${cookie.key};${cookie.domain};${cookie.path}`;
+    const endsAtMs = cookie.expiryTime(new Date(nowMs)) ?? Infinity;
+    const { length: chars } = cookie.toString();
+    const before = this.#kept.get(id);
+    const allChars = this.#chars + chars - (before?.chars ?? 0);
+    const isOneTooMany = before === undefined && this.#kept.size === MAX_COOKIES;
+    if (endsAtMs <= nowMs) this.#drop(id);
+    else if (isOneTooMany || allChars > MAX_COOKIE_CHARS) this.refused += 1;
+    else {
+      this.#kept.set(id, { text: cookie.cookieString(), path: cookie.path ?? "/", chars, endsAtMs });
+      this.#chars = allChars;
+    }
+  }
+
+  #drop(id: string): void {
+    this.#chars -= this.#kept.get(id)?.chars ?? 0;
+    this.#kept.delete(id);
+  }
+
+  /** For a request to the origin of the base URL. */
+  headers({ pathname }: Pick<Address, "pathname">): Readonly<Record<string, string>> {
+    const nowMs = this.#clock.now();
+    if (this.#same !== undefined && nowMs < this.#same.untilMs) return this.#same.headers;
+    const path = canonicalPath(pathname);
+    // RFC 6265 §5.4: longer paths first, then those that came first.
+    const sent = [...this.#kept.values()]
+      .filter((cookie) => nowMs < cookie.endsAtMs && pathMatch(path, cookie.path))
+      .sort((one, other) => other.path.length - one.path.length);
+    const headers = sent.length === 0 ? {} : { cookie: sent.map(({ text }) => text).join("; ") };
+    const all = [...this.#kept.values()];
+    const untilMs = Math.min(Infinity, ...sent.map(({ endsAtMs }) => endsAtMs));
+    this.#same = all.every((cookie) => cookie.path === "/") ? { headers, untilMs } : undefined;
+    return headers;
+  }
+}
+
+/** Undefined for one that the rules of cookies do not allow here. */
+function acceptedCookie(setCookie: string, root: URL, nowMs: number): Cookie | undefined {
+  const cookie = Cookie.parse(setCookie);
+  if (cookie === undefined) return undefined;
+  if (cookie.domain) cookie.domain = canonicalHost(cookie.domain);
+  if (cookie.path) cookie.path = canonicalPath(cookie.path);
+  return new CookieJar().setCookieSync(cookie, root, { ignoreError: true, now: new Date(nowMs) });
+}
+
+/**
+ * As the URL parser writes it, and with one of several ways to percent-encode the same (RFC 3986 §6.2.2). A header arrives as
+ * bytes, one character each: UTF-8 that is not encoded.
+ */
+function canonicalPath(path: string): string {
+  if (/^[\w/.~-]*$/.test(path)) return path;
+  const bytes = Buffer.from(path, "latin1");
+  const url = new URL("https://host/");
+  url.pathname = isUtf8(bytes) && bytes.toString("latin1") === path ? bytes.toString() : path;
+  return url.pathname.replaceAll(/%[0-9a-f]{2}/gi, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+  });
 }

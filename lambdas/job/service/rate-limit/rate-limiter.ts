@@ -2,7 +2,7 @@
 // pause that it asks for.
 
 import type { Clock } from "../../runtime/clock.ts";
-import { allowance, type Limits, windowMsOf } from "../../settings/limit.ts";
+import { allowance, type Limits, windowMsOf } from "../../settings/values.ts";
 import { type Amount, type Usage, UsageRecord, UsageWindow } from "./usage-window.ts";
 
 /** How much of the budget may be missing in what was recorded before a crash: a minute's. */

@@ -1,8 +1,8 @@
 // Why an attempt failed, and the errors for what no retry can fix.
 
 import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
-import { parseUrl } from "../../network/hosts.ts";
-import { encodingsIn } from "../http/content-encoding.ts";
+import { parseUrl } from "../../network/proxies.ts";
+import { encodingsIn } from "../http/response-collector.ts";
 import type { Address, HttpResponse, NoResponse } from "../http/transport.ts";
 import { type AddressOption, connectionRemedy, type FailedRequest, peerOf } from "./connection-problem.ts";
 

@@ -1,6 +1,6 @@
 // Whether a request is sent again, and when: what a response's status asks for, and how long each wait is.
 
-import type { Random } from "../../runtime/random.ts";
+import type { Random } from "../../runtime/clock.ts";
 import type { HttpResponse } from "../http/transport.ts";
 import { type Failure, isThrottled } from "./failure.ts";
 

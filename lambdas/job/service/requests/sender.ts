@@ -1,9 +1,8 @@
 // Sends one attempt as soon as the rate limiter permits it, counts it, and waits after one that failed.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import type { Clock, Random } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import type { Random } from "../../runtime/random.ts";
 import type { Address, HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
 import type { HeldBackBy, Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
 import { isUnanswered, keepsTrying, permanentProblem } from "./connection-problem.ts";

@@ -4,8 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip, type Gunzip, type Gzip, gunzipSync, gzipSync } from "node:zlib";
-import { damaged, MAKE_AGAIN } from "../../errors/damaged.ts";
-import { codeOf } from "../../errors/sync-error.ts";
+import { codeOf, damaged, MAKE_AGAIN } from "../../errors/sync-error.ts";
 
 /** Goes to zlib's thread and back as one. What is smaller takes less time in one call. */
 const BLOCK_BYTES = 128 * 1024;

@@ -1,7 +1,7 @@
 // Parts: gzipped NDJSON files, written once and cut at a size; read; and verified without parsing their rows.
 
 import { isDeepStrictEqual } from "node:util";
-import { damaged, MAKE_AGAIN, RESTORE } from "../../errors/damaged.ts";
+import { damaged, MAKE_AGAIN, RESTORE } from "../../errors/sync-error.ts";
 import type { Store } from "../../storage/store.ts";
 import {
   Checksum,

@@ -1,8 +1,7 @@
 // What readers see whole or not at all, the units: a snapshot, or the changes of one publication. Which of them lack files.
 
 import { isDeepStrictEqual } from "node:util";
-import { damaged, RESTORE } from "../../errors/damaged.ts";
-import { damageIn, type SyncError } from "../../errors/sync-error.ts";
+import { damaged, damageIn, RESTORE, type SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
 import type { PublishedUnits } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";

@@ -1,8 +1,7 @@
 // Verifies a snapshot: its manifest, and every part that the manifest names.
 
 import * as z from "zod";
-import { damaged, RESTORE } from "../../errors/damaged.ts";
-import { SyncError } from "../../errors/sync-error.ts";
+import { damaged, RESTORE, SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, isOfLayout } from "../../storage/layout.ts";
 import type { PublishedUnits } from "../../storage/publication-log.ts";
 import { type AccountStore, ARCHIVED_TEXT, type StoredKey } from "../../storage/store.ts";

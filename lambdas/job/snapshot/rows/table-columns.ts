@@ -1,8 +1,7 @@
 // `columns.json`: the columns of one's own that the tables have, where each account has them from, and their types.
 
 import * as z from "zod";
-import { RESTORE } from "../../errors/damaged.ts";
-import { undefinedIfDamaged } from "../../errors/sync-error.ts";
+import { RESTORE, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { parseJson } from "../../storage/json-object.ts";
 import { accountsIn } from "../../storage/known-accounts.ts";
 import { COLUMNS_FILE, FOLDERS } from "../../storage/layout.ts";

@@ -5,7 +5,7 @@ import { constants } from "node:fs";
 import { lstat, open, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { codeOf } from "../../errors/sync-error.ts";
-import type { Random } from "../../runtime/random.ts";
+import type { Random } from "../../runtime/clock.ts";
 import { isAccountFolder, isPlace } from "../layout.ts";
 import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
 import {

@@ -18,7 +18,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { awsError } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Random } from "../../runtime/random.ts";
+import type { Random } from "../../runtime/clock.ts";
 import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
 import { s3Error } from "./s3-error.ts";
 

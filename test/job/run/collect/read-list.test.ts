@@ -2,9 +2,9 @@
 
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { check } from "../../../../lambdas/job/commands/check.ts";
+import { discover } from "../../../../lambdas/job/commands/discover.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { check } from "../../../../lambdas/job/run/check.ts";
-import { discover } from "../../../../lambdas/job/run/discover.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import type { EventList } from "../../../../lambdas/job/service/event-service.ts";

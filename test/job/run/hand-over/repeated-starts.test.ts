@@ -1,7 +1,7 @@
 // The same trigger again, a start by hand meanwhile, processes that die: nothing is done twice, nothing is lost.
 
 import { describe, expect, test } from "vitest";
-import { check } from "../../../../lambdas/job/run/check.ts";
+import { check } from "../../../../lambdas/job/commands/check.ts";
 import type { Executions } from "../../../../lambdas/job/run/hand-over/executions.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";

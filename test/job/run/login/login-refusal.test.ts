@@ -1,9 +1,9 @@
 // After a refused login a schedule sends no other one, until something has changed.
 
 import { describe, expect, test } from "vitest";
+import { check } from "../../../../lambdas/job/commands/check.ts";
+import { discover } from "../../../../lambdas/job/commands/discover.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { check } from "../../../../lambdas/job/run/check.ts";
-import { discover } from "../../../../lambdas/job/run/discover.ts";
 import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS } from "../small-world.ts";

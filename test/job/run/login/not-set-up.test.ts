@@ -1,9 +1,9 @@
 // A secret that never had a value is an unfinished setup: runs are skipped until a person fills it.
 
 import { expect, test } from "vitest";
+import { check } from "../../../../lambdas/job/commands/check.ts";
 import { CredentialsNotSetUp } from "../../../../lambdas/job/credentials/credentials.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { check } from "../../../../lambdas/job/run/check.ts";
 import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
 import { ACCOUNT, SmallWorld } from "../small-world.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countText } from "../../../../lambdas/job/run/record/count-text.ts";
+import { countText } from "../../../../lambdas/job/run/record/texts.ts";
 
 test.each([
   [0, "0"],

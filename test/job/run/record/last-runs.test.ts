@@ -1,8 +1,8 @@
 // The newest attempts, and the times that people read of them.
 
 import { describe, expect, test } from "vitest";
-import { durationText, remainingText } from "../../../../lambdas/job/run/record/duration-text.ts";
 import { lastRuns } from "../../../../lambdas/job/run/record/run-log.ts";
+import { durationText, remainingText } from "../../../../lambdas/job/run/record/texts.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { aRun } from "../../../cli/report/report-world.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missingReasons, missingText } from "../../../../lambdas/job/run/record/missing-text.ts";
+import { missingReasons, missingText } from "../../../../lambdas/job/run/record/texts.ts";
 
 test.each([
   [{ gone: 0, forbidden: 0, rejected: 0 }, ""],

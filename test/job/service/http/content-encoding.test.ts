@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { decodeBody } from "../../../../lambdas/job/service/http/content-encoding.ts";
+import { decodeBody } from "../../../../lambdas/job/service/http/response-collector.ts";
 
 const SMALL = Buffer.from("0123456789abcdef".repeat(500));
 /** It stays large when it is compressed. */

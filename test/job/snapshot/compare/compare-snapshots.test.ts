@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { compareSnapshots } from "../../../../lambdas/job/snapshot/compare/compare-snapshots.ts";
 import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
-import type { Change } from "../../../../lambdas/job/snapshot/rows/diff-rows.ts";
+import { type Change, compareSnapshots } from "../../../../lambdas/job/snapshot/rows/compare-snapshots.ts";
 import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { readLeftOut, verifyLeftOut, writeLeftOut } from "../../../../lambdas/job/snapshot/files/left-out.ts";
-import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
+import {
+  type Manifest,
+  readLeftOut,
+  verifyLeftOut,
+  writeLeftOut,
+} from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import type { LeftOut } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lineBytes } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
-import { type Change, changeLine, diffRows } from "../../../../lambdas/job/snapshot/rows/diff-rows.ts";
+import {
+  type Change,
+  changeLine,
+  diffRows,
+} from "../../../../lambdas/job/snapshot/rows/compare-snapshots.ts";
 import { MAX_ROW_BYTES, type Row } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { TABLES } from "../../../../lambdas/job/storage/layout.ts";
 import { type JsonText, jsonText } from "../../json/json-texts.ts";

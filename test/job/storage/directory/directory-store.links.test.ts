@@ -17,7 +17,7 @@ import {
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { systemRandom } from "../../../../lambdas/job/runtime/random.ts";
+import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
 import { withFileLock } from "../../../../lambdas/job/storage/directory/file-lock.ts";
 import { inFolder } from "../../../../lambdas/job/storage/directory/open-folder.ts";

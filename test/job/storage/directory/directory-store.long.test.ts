@@ -8,7 +8,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { tryLock } from "fs-native-extensions";
 import { describe, expect, it } from "vitest";
-import { systemRandom } from "../../../../lambdas/job/runtime/random.ts";
+import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
 import { storeContract } from "../store-contract.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";

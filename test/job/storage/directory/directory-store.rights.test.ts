@@ -4,7 +4,7 @@ import { chmod, mkdir, open, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { tryLock } from "fs-native-extensions";
 import { describe, expect, it } from "vitest";
-import { systemRandom } from "../../../../lambdas/job/runtime/random.ts";
+import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 

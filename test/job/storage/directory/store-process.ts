@@ -2,7 +2,7 @@
 // Usage: node store-process.ts <create|increment|stall|hold|large> <directory>
 
 import { join } from "node:path";
-import { systemRandom } from "../../../../lambdas/job/runtime/random.ts";
+import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
 import { withFileLock } from "../../../../lambdas/job/storage/directory/file-lock.ts";
 

@@ -1,6 +1,6 @@
 // A store in a bucket behind a connection that a test breaks, beside one on a good connection.
 
-import { systemRandom } from "../../../../lambdas/job/runtime/random.ts";
+import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { S3Store } from "../../../../lambdas/job/storage/s3/s3-store.ts";
 import { AwsProxy } from "../../../aws/aws-proxy.ts";
 import { awsClients, emulator, freshBucket, newAwsClients } from "../../../aws/emulator.ts";

@@ -2,7 +2,7 @@
 
 import { ListMultipartUploadsCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { describe, expect, it } from "vitest";
-import { systemRandom } from "../../../../lambdas/job/runtime/random.ts";
+import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { S3Store } from "../../../../lambdas/job/storage/s3/s3-store.ts";
 import { awsClients, freshBucket, newAwsClients, onEmulator } from "../../../aws/emulator.ts";
 import { keysOf, listingContract } from "../listing-contract.ts";

@@ -1,7 +1,7 @@
 // What the store in a bucket says when S3 refuses a request.
 
 import { describe, expect, it } from "vitest";
-import { systemRandom } from "../../../../lambdas/job/runtime/random.ts";
+import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { S3Store } from "../../../../lambdas/job/storage/s3/s3-store.ts";
 import { AwsProxy, s3Response } from "../../../aws/aws-proxy.ts";
 import { awsClients, emulator, freshBucket, newAwsClients, onEmulator } from "../../../aws/emulator.ts";

@@ -1,7 +1,7 @@
 // The address of the next page as links name it: those of Link headers (RFC 8288), and those in the page.
 
 import { SyncError } from "../../../errors/sync-error.ts";
-import { parseUrl } from "../../../network/hosts.ts";
+import { parseUrl } from "../../../network/proxies.ts";
 import type { HttpResponse } from "../../http/transport.ts";
 import { shownOrigin } from "../../requests/failure.ts";
 

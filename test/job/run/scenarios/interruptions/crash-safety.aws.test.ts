@@ -3,8 +3,7 @@
 
 import { afterAll, expect, test } from "vitest";
 import { GlueCatalog } from "../../../../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { systemClock } from "../../../../../lambdas/job/runtime/clock.ts";
-import { systemRandom } from "../../../../../lambdas/job/runtime/random.ts";
+import { systemClock, systemRandom } from "../../../../../lambdas/job/runtime/clock.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { S3Store } from "../../../../../lambdas/job/storage/s3/s3-store.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";

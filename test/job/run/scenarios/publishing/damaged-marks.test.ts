@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { status } from "../../../../../lambdas/job/run/status.ts";
+import { status } from "../../../../../lambdas/job/commands/status.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../../interposed-store.ts";

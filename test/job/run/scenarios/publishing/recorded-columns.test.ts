@@ -1,8 +1,8 @@
 // `columns.json`: the columns of the warehouse are written down right before the publication that brings them.
 
 import { describe, expect, test } from "vitest";
-import { check } from "../../../../../lambdas/job/run/check.ts";
-import { removeAccount } from "../../../../../lambdas/job/run/remove/remove-account.ts";
+import { check } from "../../../../../lambdas/job/commands/check.ts";
+import { removeAccount } from "../../../../../lambdas/job/commands/remove-account.ts";
 import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
 import { parseLiftedColumns } from "../../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { readColumns } from "../../../../../lambdas/job/snapshot/rows/table-columns.ts";

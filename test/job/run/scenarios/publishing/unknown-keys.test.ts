@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { status } from "../../../../../lambdas/job/run/status.ts";
+import { status } from "../../../../../lambdas/job/commands/status.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { Crashed, CrashPoint } from "../../crash.ts";

@@ -1,8 +1,8 @@
 // Lifted columns belong to the warehouse: a run that names none uses those that are there.
 
 import { describe, expect, test } from "vitest";
-import { check } from "../../../../../lambdas/job/run/check.ts";
-import { discover } from "../../../../../lambdas/job/run/discover.ts";
+import { check } from "../../../../../lambdas/job/commands/check.ts";
+import { discover } from "../../../../../lambdas/job/commands/discover.ts";
 import { columnsOfRun } from "../../../../../lambdas/job/run/publish/columns.ts";
 import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { check } from "../../../../../lambdas/job/run/check.ts";
-import { discover } from "../../../../../lambdas/job/run/discover.ts";
-import { verify } from "../../../../../lambdas/job/run/verify/verify.ts";
+import { check } from "../../../../../lambdas/job/commands/check.ts";
+import { discover } from "../../../../../lambdas/job/commands/discover.ts";
+import { verify } from "../../../../../lambdas/job/commands/verify.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";

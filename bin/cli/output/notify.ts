@@ -1,0 +1,237 @@
+// Tells a chat or a program how a run ended. Whatever happens here changes neither the outcome nor the exit code.
+
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts";
+import type { RunEvent } from "../../../lambdas/job/run/record/run-event.ts";
+import type { Clock, Random } from "../../../lambdas/job/runtime/clock.ts";
+import { USER_AGENT } from "../../../lambdas/job/runtime/version.ts";
+import { type HttpResponse, NoResponse } from "../../../lambdas/job/service/http/transport.ts";
+import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
+import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/service/requests/retry.ts";
+import { runInstant } from "../../../lambdas/job/storage/layout.ts";
+import {
+  AUTHORIZE_OPTIONS,
+  type NOTIFY_OPTIONS,
+  type OptionValues,
+  PLACE_OPTIONS,
+  RUN_OPTIONS,
+  SERVICE_OPTIONS,
+} from "../options/options.ts";
+import { commandLineText } from "../options/read-options.ts";
+import { oneLine, type Terminal } from "./terminal.ts";
+import { minute, whereText } from "./words.ts";
+
+const OF_THE_SERVICE = SERVICE_OPTIONS.filter((name) => name !== "json" && name !== "logLevel");
+
+type Values = OptionValues<
+  (typeof OF_THE_SERVICE)[number] | (typeof RUN_OPTIONS)[number] | (typeof NOTIFY_OPTIONS)[number]
+>;
+
+interface NotifyOptions {
+  readonly values: Values;
+  readonly terminal: Pick<Terminal, "message">;
+  readonly proxies: Proxies;
+  readonly signal: AbortSignal;
+  readonly clock: Pick<Clock, "now" | "sleep">;
+  readonly random: Random;
+  /** For one attempt; default 10 s. */
+  readonly timeoutMs?: number;
+}
+
+/** @param eventOf asked only where there is somebody to tell */
+export async function notify(
+  eventOf: () => Promise<RunEvent | undefined>,
+  options: NotifyOptions,
+): Promise<void> {
+  const { values, terminal, signal } = options;
+  // A person who stops a run knows how it ended.
+  if (values.notifyUrl === undefined || signal.aborted) return;
+  const url = new URL(values.notifyUrl);
+  let problem: string | undefined;
+  try {
+    const event = await eventOf();
+    if (event === undefined || !values.notifyOn.includes(END_OF[event.detailType])) return;
+    const { detailType, detail } = event;
+    const body = { "detail-type": detailType, detail, text: notificationText(event, values) };
+    problem = await deliver(JSON.stringify(body), url, options);
+  } catch (error) {
+    problem = problemOf(error);
+  }
+  terminal.message(
+    problem === undefined
+      ? `The notification is delivered to ${url.host}.`
+      : `The notification is not delivered to ${url.host}: ${problem}. The run itself is not affected. Check --notify-url.`,
+  );
+}
+
+const END_OF: Readonly<Record<RunEvent["detailType"], Values["notifyOn"][number]>> = {
+  "Snapshot Published": "published",
+  "Snapshot Held": "held",
+  "Run Failed": "failed",
+};
+
+/** An error that is not ours may name the URL. */
+function problemOf(error: unknown): string {
+  if (error instanceof SyncError) return `${error.code}: ${error.message}`;
+  return `an unexpected error (${error instanceof Error ? error.name : typeof error})`;
+}
+
+const ATTEMPTS = 3;
+/** A longer `Retry-After` is not waited for: the run has ended, and its terminal or cron waits. */
+const MAX_WAIT_MS = 30_000;
+
+interface Failure {
+  readonly problem: string;
+  /** Before the next attempt; undefined: chosen here; infinite: no other attempt would help. */
+  readonly waitMs?: number | undefined;
+}
+
+/** Why the body was not delivered; undefined if it was. No redirect is followed, and no more of the URL named than its host. */
+async function deliver(body: string, url: URL, options: NotifyOptions): Promise<string | undefined> {
+  const { proxies, clock, random, signal, timeoutMs = 10_000 } = options;
+  const transport = new UndiciTransport({ connections: 1, timeoutMs, proxy: proxyFor(url, proxies) });
+  const request = {
+    method: "POST",
+    url,
+    headers: { "content-type": "application/json", "user-agent": USER_AGENT },
+    body,
+    bodyCapBytes: 65_536,
+    // The status says all; what the server adds is not read.
+    sink: { add: () => false },
+  } as const;
+  try {
+    for (let attempts = 1; ; attempts += 1) {
+      const failure = await transport
+        .send(request, signal)
+        .then((response) => failureOf(response, url, clock.now()), withoutAnswer);
+      if (failure === undefined) return undefined;
+      const { problem, waitMs = retryDelayMs(attempts, random) } = failure;
+      const tried = attempts === 1 ? "" : `, after ${attempts} attempts`;
+      if (attempts === ATTEMPTS || waitMs > MAX_WAIT_MS) return `${problem}${tried}`;
+      await clock.sleep(waitMs, signal);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return "the program was stopped";
+  } finally {
+    await transport.close();
+  }
+}
+
+function withoutAnswer(error: unknown): Failure {
+  if (!(error instanceof NoResponse)) throw error;
+  if (error.isAnswer && error.proxy === undefined) return { problem: `the answer was ${error.message}` };
+  const through = error.proxy === undefined ? "" : ` through the proxy ${error.proxy}`;
+  return { problem: `there was no answer${through} (${error.reason})` };
+}
+
+function failureOf({ status, headers }: HttpResponse, url: URL, nowMs: number): Failure | undefined {
+  const problem = `the answer was status ${status}`;
+  switch (statusClass(status)) {
+    case "read":
+      return undefined;
+    case "retry":
+      return { problem, waitMs: retryAfterMs(headers, nowMs) };
+    case "redirect": {
+      const host = URL.parse(headers.get("location")?.[0] ?? "", url.href)?.host || "nowhere";
+      return { problem: `${problem}, a redirect to ${host}, which is not followed`, waitMs: Infinity };
+    }
+    case "renew":
+    case "refused":
+      return { problem, waitMs: Infinity };
+  }
+}
+
+/** Messages of errors may list every wrong key of a file; chats cut long texts. */
+const MAX_MESSAGE = 1_000;
+
+/** A command that a person runs next, and what it is for: `To publish it anyway`. */
+type NextCommand = readonly [purpose: string, command: string];
+
+function notificationText(event: RunEvent, values: Values): string {
+  const { what, next, wait } = inWords(event, values);
+  const parts = [
+    `brand-events-sync, account ${event.detail["account"]}: ${what}`,
+    ...next.map(([purpose, command]) => `${purpose}: ${code(command)}.`),
+    ...(wait === undefined ? [] : [`Or wait: ${wait}`]),
+    `Where: ${whereText(values)}.`,
+    ...(values.notifyLink === undefined ? [] : [`More: ${values.notifyLink}`]),
+  ];
+  return escaped(oneLine(parts.join(" ")));
+}
+
+interface InWords {
+  readonly what: string;
+  readonly next: readonly NextCommand[];
+  readonly wait?: unknown;
+}
+
+function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
+  switch (detailType) {
+    case "Snapshot Published":
+      return {
+        what: `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${detail["explanation"] === null ? "" : ` ${sentence(detail["explanation"])}`}`,
+        next: [["To see what readers have", commandLineText(["status"], PLACE_OPTIONS, values)]],
+      };
+    case "Snapshot Held":
+      return {
+        what: `the snapshot ${detail["snapshot_id"]} is held (${detail["reason"]}). ${sentence(detail["explanation"])}${wouldDo(detail)} ${readersKeep(detail["base_snapshot_id"])}; nothing is urgent.`,
+        next: [
+          ["To see what publishing it would change", String(detail["diff_command"])],
+          ["To publish it anyway", String(detail["accept_command"])],
+        ],
+        wait: detail["wait"],
+      };
+    case "Run Failed": {
+      const { error_code: errorCode, run_id: runId, finished } = detail;
+      const next = afterFailure(errorCode, finished === false, values);
+      const why = withoutCommand(sentence(detail["error_message"]), next[1]);
+      const run = runId === null ? "a start" : `the run ${runId}`;
+      const named = errorCode === null ? "" : ` with ${errorCode}`;
+      return { what: `${run} failed${named}. Readers keep what they have. ${why}`, next: [next] };
+    }
+  }
+}
+
+function afterFailure(code: unknown, isUnfinished: boolean, values: Values): NextCommand {
+  if (code === "AUTHORIZATION_EXPIRED") {
+    return ["To authorize again", commandLineText(["authorize"], AUTHORIZE_OPTIONS, values)];
+  }
+  if (!isUnfinished) return ["To find the cause", commandLineText(["check"], OF_THE_SERVICE, values)];
+  return ["To resume it", commandLineText(["run"], [...OF_THE_SERVICE, ...RUN_OPTIONS], values)];
+}
+
+function wouldDo({ added, changed, removed }: RunEvent["detail"]): string {
+  if (added === null || added === undefined) return "";
+  return ` Publishing it would add ${added}, change ${changed} and remove ${removed} events.`;
+}
+
+/** @param base what readers saw when the snapshot was held */
+function readersKeep(base: unknown): string {
+  if (typeof base !== "string") return "Readers keep what they have";
+  return `Readers keep the snapshot of ${minute(runInstant(base) ?? Number.NaN)}`;
+}
+
+function sentence(text: unknown): string {
+  const words = String(text ?? "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  if (words.length > MAX_MESSAGE) return `${words.slice(0, MAX_MESSAGE).toWellFormed()}…`;
+  return /[.!?)]$/.test(words) || words === "" ? words : `${words}.`;
+}
+
+/** An error whose remedy is a command ends with it, and the text's own end names it too. */
+function withoutCommand(words: string, command: string): string {
+  const end = words.lastIndexOf(command);
+  return end === -1 ? words : words.slice(0, words.lastIndexOf(". ", end) + 1);
+}
+
+/** As code, where nothing has a meaning but the mark itself. */
+function code(command: string): string {
+  return command.includes("`") ? command : `\`${command}\``;
+}
+
+/** The three characters that mean something in both: a text like `<!channel>` would call everybody. */
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}

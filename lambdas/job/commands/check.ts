@@ -1,0 +1,311 @@
+// Tries everything a run needs, once, and says what is wrong and what to do.
+
+import { damagedHeadRemedy, damageIn, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
+import { estimateText } from "../run/collect/estimate.ts";
+import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
+import { checkTimeLeft } from "../run/collect/time-budget.ts";
+import { newRateLimiter, type OpenService, withLease } from "../run/lease/lease-account.ts";
+import { openAccount } from "../run/open-account.ts";
+import { columnsOfRun } from "../run/publish/columns.ts";
+import { heldSnapshots } from "../run/publish/held-snapshots.ts";
+import type { Skipped } from "../run/record/run-result.ts";
+import type { CountingService, RunPorts } from "../run/run-ports.ts";
+import type { RunSettings } from "../run/run-settings.ts";
+import type { ListedEvent } from "../service/event-service.ts";
+import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
+import { verifyLeftOut } from "../snapshot/files/manifest.ts";
+import { incompleteUnits, keptSnapshots } from "../snapshot/files/units.ts";
+import {
+  checkFolders,
+  checkForeign,
+  verifyChanges,
+  verifySnapshot,
+} from "../snapshot/files/verify-snapshot.ts";
+import { isRestart, type Publication, readLog } from "../storage/publication-log.ts";
+import { listSnapshots } from "../storage/snapshot-marks.ts";
+import type { AccountStore } from "../storage/store.ts";
+
+const CHECKS = ["credentials", "lease", "login", "list", "detail", "store", "catalog", "snapshot"] as const;
+
+export interface Check {
+  readonly name: (typeof CHECKS)[number];
+  readonly ok: boolean;
+  readonly code: SyncError["code"] | Skipped["reason"] | null;
+  /** What to do; of what is ok a warning, if there is one. */
+  readonly remedy: string | null;
+}
+
+/** How many details are tried, of the whole list. */
+const MOST_TRIED = 20;
+/** They take one part in so many of what the budget has now. */
+const SHARE = 4;
+/** However little the budget has: one event may be gone or forbidden. */
+const LEAST_TRIED = 3;
+
+interface CheckOptions {
+  /** Verifies everything that is kept, not only what readers see. */
+  readonly deep?: boolean;
+  /** Called with how many events are listed and how long a run of them takes, in words. */
+  readonly onEstimate?: (estimate: string) => void;
+  /** The whole command that retires a snapshot: where the warehouse is is known to the caller only. */
+  readonly retireCommand?: (snapshotId: string) => string;
+}
+
+type RunCheck = <T>(
+  name: Check["name"],
+  work: (warn: (remedy: string) => unknown) => Promise<T>,
+) => Promise<T | undefined>;
+
+/**
+ * The checks in order; a check that needs a failed one is left out. Publishes nothing. Holds the lease while it uses
+ * the service. Where another process holds the lease, nothing is sent to the service and the list has a check `lease`,
+ * which it has only then.
+ */
+export async function check(
+  ports: RunPorts,
+  settings: RunSettings,
+  {
+    deep = false,
+    onEstimate = () => undefined,
+    retireCommand = (snapshotId) => `retire ${snapshotId} --yes`,
+  }: CheckOptions = {},
+): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  const runCheck: RunCheck = async (name, work) => {
+    const warnings: string[] = [];
+    try {
+      const value = await work((warning) => warnings.push(warning));
+      checks.push({ name, ok: true, code: null, remedy: warnings.join(" ") || null });
+      return value;
+    } catch (error) {
+      ports.signal.throwIfAborted();
+      if (!(error instanceof SyncError)) throw error;
+      checks.push({ name, ok: false, code: error.code, remedy: error.message });
+      return undefined;
+    }
+  };
+
+  const unused = newRateLimiter(ports, settings);
+  const openWithoutLease: OpenService = () => openAccount(ports, unused, "manual");
+  const tryAll = async (open: OpenService, leased: RunPorts, budget: RateLimiter): Promise<undefined> => {
+    const listed = await tryService(leased, open, budget, runCheck);
+    if (listed !== undefined) onEstimate(estimateText(listed, budget));
+  };
+  const skipped = await withLease(ports, settings, "check", tryAll).catch((error: unknown) => {
+    // The store failed, so no run can work on the account either. The checks of the service are still worth making.
+    if (!(error instanceof SyncError) || ports.signal.aborted) throw error;
+    return tryAll(openWithoutLease, ports, unused);
+  });
+  if (skipped?.reason === "LOGIN_REFUSED") {
+    checks.push({ name: "login", ok: false, code: skipped.reason, remedy: skipped.explanation });
+  } else if (skipped) {
+    if (checks.length === 0) await runCheck("credentials", async () => (await openWithoutLease()).close());
+    checks.push({ name: "lease", ok: false, code: skipped.reason, remedy: skipped.explanation });
+  }
+  const isStoreWritable = await runCheck("store", () => tryStore(ports));
+  if (isStoreWritable) {
+    await runCheck("catalog", () => tryCatalog(ports, settings));
+    await runCheck("snapshot", async (warn) => {
+      const found = await (deep ? checkEverything : checkHead)(ports);
+      tellDamage(found, ports.store.account, { warn, retireCommand });
+    });
+  }
+  return checks;
+}
+
+/** Returns how many events a run would request, if the service lists them. */
+async function tryService(
+  ports: RunPorts,
+  open: OpenService,
+  budget: RateLimiter,
+  runCheck: RunCheck,
+): Promise<number | undefined> {
+  const service = await runCheck("credentials", open);
+  if (service === undefined) return undefined;
+  try {
+    const loggedIn = await runCheck("login", async () => {
+      await service.logIn(ports.signal);
+      return true;
+    });
+    const list = loggedIn
+      ? await runCheck("list", (warn) => readListOnce(service, ports.signal, warn))
+      : undefined;
+    let most = MOST_TRIED;
+    while (most > LEAST_TRIED && budget.waitMs(most * SHARE) > 0) most -= 1;
+    const tried = list ? spread(list.events, most) : [];
+    if (tried.length > 0) await runCheck("detail", (warn) => tryDetails(ports, service, tried, warn));
+    return list?.events.length;
+  } finally {
+    await service.close();
+  }
+}
+
+async function tryDetails(
+  ports: RunPorts,
+  service: CountingService,
+  tried: readonly ListedEvent[],
+  warn: (remedy: string) => void,
+): Promise<void> {
+  const details = await Promise.all(tried.map(({ requestAs }) => service.detail(requestAs, ports.signal)));
+  const read = details.filter(({ kind }) => kind === "event").length;
+  const refused = details.filter((one) => one.kind === "left-out" && one.reason === "forbidden").length;
+  if (read === 0) throw noneReadable(tried.length);
+  if (refused > 0)
+    warn(
+      `The service refuses the details of ${refused} of ${tried.length} events that were tried (403). If the account may not see them, a first snapshot may be held as MISSING or FEW_ROWS: accept it, and later ones with the same share are published.`,
+    );
+}
+
+/** The columns are those that a run would have. */
+async function tryCatalog(ports: RunPorts, settings: RunSettings): Promise<void> {
+  await ports.catalog.refresh(ports.store.account);
+  await columnsOfRun(ports, settings);
+}
+
+async function tryStore(ports: RunPorts): Promise<true> {
+  const key = ports.store.keys.writeCheck(ports.random.token());
+  await ports.store.create(key, Buffer.from("{}\n"));
+  await ports.store.delete(key);
+  return true;
+}
+
+type SnapshotCheckPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
+
+const MAX_NAMED = 10;
+
+interface Damage {
+  readonly error: SyncError;
+  /** What helps without a backup; `past` where nothing has to: what lies before a restart counts no more. */
+  readonly cure?: "restart" | { readonly retire: string } | "past" | undefined;
+}
+
+/**
+ * The head byte by byte, and whether every other snapshot that is published and not retired, and the changes of every
+ * publication, have their files. Throws `INTERRUPTED` where time runs out.
+ */
+async function checkHead(ports: SnapshotCheckPorts): Promise<readonly Damage[]> {
+  const { store } = ports;
+  const log = await readLog(store);
+  const head = log.at(-1)?.snapshot_id;
+  if (head === undefined) return [];
+  const found: Damage[] = [];
+  await collectDamage(found, checkFolders(store));
+  await checkSnapshot(ports, log, head, found);
+  const units = await incompleteUnits(store, log, await listSnapshots(store));
+  for (const { holds, publication, damage: error } of units) {
+    const { snapshot_id: snapshotId } = publication;
+    if (holds === "changes") found.push({ error, cure: cureOfChanges(log, publication) });
+    else if (snapshotId !== head) found.push({ error, cure: cureOfSnapshot(log, snapshotId) });
+  }
+  return found;
+}
+
+/** Every snapshot that is published or held and not retired, and the changes of every publication, byte by byte. */
+export async function checkEverything(ports: SnapshotCheckPorts): Promise<readonly Damage[]> {
+  const { store } = ports;
+  const log = await readLog(store);
+  const found: Damage[] = [];
+  await collectDamage(found, checkFolders(store));
+  for (const snapshotId of await verifiable(store, log)) await checkSnapshot(ports, log, snapshotId, found);
+  for (const publication of log) {
+    const changes = verifyChanges(store, publication, () => checkTimeLeft(ports, outOfTime));
+    await collectDamage(found, changes, cureOfChanges(log, publication));
+  }
+  return found;
+}
+
+async function checkSnapshot(
+  ports: SnapshotCheckPorts,
+  log: readonly Publication[],
+  snapshotId: string,
+  found: Damage[],
+): Promise<void> {
+  const { store } = ports;
+  const cure = cureOfSnapshot(log, snapshotId);
+  const verified = verifySnapshot(store, snapshotId, () => checkTimeLeft(ports, outOfTime));
+  await collectDamage(found, verified, cure);
+  const manifest = await verified.catch(undefinedIfDamaged);
+  if (manifest === undefined) return;
+  // A run makes do without this file, so its damage asks for no restart.
+  await collectDamage(found, verifyLeftOut(store, manifest), cure === "restart" ? undefined : cure);
+  await collectDamage(found, checkForeign(store, manifest));
+}
+
+async function collectDamage(found: Damage[], work: Promise<unknown>, cure?: Damage["cure"]): Promise<void> {
+  const error = await damageIn(work);
+  if (error) found.push({ error, cure });
+}
+
+function cureOfSnapshot(log: readonly Publication[], snapshotId: string): Damage["cure"] {
+  return snapshotId === log.at(-1)?.snapshot_id ? "restart" : { retire: snapshotId };
+}
+
+function cureOfChanges(
+  log: readonly Publication[],
+  { publication }: Pick<Publication, "publication">,
+): Damage["cure"] {
+  const last = log.findLast((each, index) => isRestart(each, log[index - 1]));
+  return last !== undefined && publication < last.publication ? "past" : "restart";
+}
+
+/** Those that are published or held, and not retired. */
+async function verifiable(store: AccountStore, log: readonly Publication[]): Promise<readonly string[]> {
+  const published = keptSnapshots(log, await listSnapshots(store));
+  const held = await heldSnapshots(store);
+  return [...published.map(({ snapshot_id }) => snapshot_id), ...held.map(({ snapshotId }) => snapshotId)];
+}
+
+function outOfTime(): string {
+  return "The snapshot has too many bytes to verify them within the time limit. What was read is undamaged. To verify all of it, use check on the command line, which has no time limit.";
+}
+
+/** Throws `STORE_CORRUPT` naming all that is damaged and counts, with what helps. */
+function tellDamage(
+  found: readonly Damage[],
+  account: string,
+  options: {
+    readonly warn: (remedy: string) => unknown;
+    readonly retireCommand: (snapshotId: string) => string;
+  },
+): void {
+  const past = found.filter(({ cure }) => cure === "past");
+  const counting = found.filter(({ cure }) => cure !== "past");
+  const pastText = past.length === 0 ? [] : [`${PAST} ${keysOf(past)}.`];
+  if (counting.length === 0) {
+    for (const text of pastText) options.warn(text);
+    return;
+  }
+  const { code, message, fields } = damageOf(counting);
+  const old = counting.flatMap(({ cure }) => (typeof cure === "object" ? [cure.retire] : []));
+  const commands = [...new Set(old)].slice(0, MAX_NAMED).map(options.retireCommand);
+  const remedies = [
+    ...(counting.some(({ cure }) => cure === "restart") ? [damagedHeadRemedy(account)] : []),
+    ...pastText,
+    // Last, and without a full stop, so that it can be pasted into a shell.
+    ...(commands.length === 0 ? [] : [`${RETIRE} ${commands.join("; ")}`]),
+  ];
+  throw new SyncError(code, [message, ...remedies].join(" "), { fields });
+}
+
+const PAST = "Damaged, but before the last restart, so it counts no more:";
+const RETIRE = "Without a backup, take each older snapshot that is damaged out of the tables:";
+
+function damageOf(found: readonly Damage[]): SyncError {
+  const [first] = found;
+  return first !== undefined && found.length === 1 ? first.error : severalDamaged(found);
+}
+
+function severalDamaged(found: readonly Damage[]): SyncError {
+  const keys = found.map(({ error }) => error.fields["key"]);
+  return new SyncError(
+    "STORE_CORRUPT",
+    `${keys.length} files are damaged: ${keysOf(found)}. Restore them from a backup or from older versions of them.`,
+    { fields: { keys: keys.join(",") } },
+  );
+}
+
+/** The first of them. */
+function keysOf(found: readonly Damage[]): string {
+  const named = found.slice(0, MAX_NAMED).map(({ error }) => error.fields["key"]);
+  return [...named, ...(found.length > MAX_NAMED ? [`and ${found.length - MAX_NAMED} more`] : [])].join(", ");
+}

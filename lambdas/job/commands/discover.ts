@@ -1,0 +1,120 @@
+// Reads a sample of the events: which fields they have, and which fields are worth a column.
+
+import { SyncError } from "../errors/sync-error.ts";
+import { mapOrdered } from "../run/collect/map-ordered.ts";
+import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
+import { withLease } from "../run/lease/lease-account.ts";
+import { type WarehouseColumn, warehouseColumns } from "../run/publish/columns.ts";
+import type { Skipped } from "../run/record/run-result.ts";
+import type { CountingService, RunPorts } from "../run/run-ports.ts";
+import type { RunSettings } from "../run/run-settings.ts";
+import type { Detail, ListedEvent } from "../service/event-service.ts";
+import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
+import { suggestColumns, TextTypes } from "../snapshot/fields/suggest-columns.ts";
+import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
+import type { LeftOutReason } from "../snapshot/staging/chain.ts";
+
+export interface Discovery {
+  readonly listed: number;
+  /** Events whose details were read. */
+  readonly events: number;
+  /** Events of the sample whose details were not, by reason. */
+  readonly leftOut: Readonly<Partial<Record<LeftOutReason, number>>>;
+  readonly fields: readonly Field[];
+  /** False where events have more fields than are counted. */
+  readonly isComplete: boolean;
+  /** The lifted columns that a run has without these suggestions; without a type they have the one that fits the sample. */
+  readonly columns: readonly WarehouseColumn[];
+  readonly suggestions: readonly LiftedColumn[];
+}
+
+export const DEFAULT_SAMPLE = 50;
+
+/** A sample uses little of the budget. */
+export const MAX_SAMPLE = 500;
+
+/**
+ * Reads at most `limit` events, spread evenly over the list. Writes nothing but the lease, which it holds meanwhile.
+ * Throws `CONFIG_INVALID` for a limit above `MAX_SAMPLE`.
+ */
+export async function discover(
+  ports: RunPorts,
+  settings: RunSettings,
+  limit: number,
+): Promise<Discovery | Skipped> {
+  if (limit > MAX_SAMPLE) throw tooLarge(limit);
+  return withLease(ports, settings, "discover", async (open, leased) => {
+    const columns = await presentColumns(leased, settings);
+    const service = await open();
+    try {
+      return await readSample(service, leased, settings.concurrency, limit, columns);
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+function withType(column: WarehouseColumn, types: TextTypes): WarehouseColumn {
+  const [pointer, another] = column.pointers;
+  const isTyped = column.type !== undefined || pointer === undefined || another !== undefined;
+  return isTyped ? column : { ...column, type: types.typeAt(pointer) };
+}
+
+async function presentColumns(ports: RunPorts, { lifted }: RunSettings): Promise<readonly WarehouseColumn[]> {
+  if (lifted.length > 0)
+    return lifted.map(({ name, pointer, type }) => ({ name, pointers: [pointer], isOwn: true, type }));
+  return warehouseColumns(ports);
+}
+
+async function readSample(
+  service: CountingService,
+  ports: RunPorts,
+  concurrency: number,
+  limit: number,
+  columns: readonly WarehouseColumn[],
+): Promise<Discovery> {
+  const list = await readListOnce(service, ports.signal, (doubt) => ports.logger.warn(doubt));
+  const sample = spread(list.events, limit);
+  const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
+    service.detail(requestAs, stop);
+  const details = mapOrdered(sample, fetchOne, {
+    concurrency,
+    weigh: (detail) => (detail.kind === "event" ? detail.event.length : 0),
+    signal: ports.signal,
+  });
+  const profiler = new FieldProfiler();
+  const types = new TextTypes();
+  const leftOut: Partial<Record<LeftOutReason, number>> = {};
+  let events = 0;
+  let tried = 0;
+  for await (const detail of details) {
+    tried += 1;
+    ports.onProgress({ done: tried, total: sample.length, retries: service.counts.retries });
+    if (detail.kind !== "event") {
+      leftOut[detail.reason] = (leftOut[detail.reason] ?? 0) + 1;
+      continue;
+    }
+    events += 1;
+    profiler.add(detail.value);
+    types.add(detail.event);
+  }
+  if (tried > 0 && events === 0) throw noneReadable(tried);
+  const { fields, fields_complete } = profiler.profile();
+  return {
+    listed: list.events.length + list.rejected,
+    events,
+    leftOut,
+    fields,
+    isComplete: fields_complete,
+    columns: columns.map((column) => withType(column, types)),
+    suggestions: suggestColumns(fields, events, columns, (pointer) => types.typeAt(pointer)),
+  };
+}
+
+function tooLarge(limit: number): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `discover reads a sample of at most ${MAX_SAMPLE} events, and the limit is ${limit}. Set a limit of ${MAX_SAMPLE} or less.`,
+    { fields: { limit } },
+  );
+}

@@ -1,0 +1,43 @@
+// What an account's warehouse says about itself: what readers see, a run under way, what is held, the last runs.
+
+import { undefinedIfDamaged } from "../errors/sync-error.ts";
+import { type HeldLease, heldLease, readLease } from "../run/lease/lease-file.ts";
+import { type HeldSnapshot, heldSnapshots } from "../run/publish/held-snapshots.ts";
+import { publishedFieldChanges } from "../run/publish/log-fields.ts";
+import { lastRuns, type RunLogEntry } from "../run/record/run-log.ts";
+import type { FieldChanges } from "../snapshot/fields/field-changes.ts";
+import type { DamagedAccount } from "../storage/known-accounts.ts";
+import { type Publication, readHead } from "../storage/publication-log.ts";
+import type { AccountStore } from "../storage/store.ts";
+
+const LAST_RUNS = 10;
+
+export interface Status {
+  readonly account: string;
+  readonly head: Publication | null;
+  readonly lease: HeldLease | null;
+  /** Snapshots that wait for a decision, oldest first. */
+  readonly held: readonly HeldSnapshot[];
+  /** The last attempts, newest first. */
+  readonly runs: readonly RunLogEntry[];
+  /** What is new in the fields of the head's events, against the snapshot before it; undefined where that is gone. */
+  readonly fieldChanges: FieldChanges | undefined;
+}
+
+/** Reads only. Throws `STORE_CORRUPT` for a damaged file among those that it reads. */
+export async function status(store: AccountStore, nowMs: number): Promise<Status> {
+  const lease = (await readLease(store))?.lease;
+  const head = await readHead(store);
+  return {
+    account: store.account,
+    head: head ?? null,
+    lease: (lease && heldLease(lease, nowMs)) ?? null,
+    held: await heldSnapshots(store),
+    runs: await lastRuns(store, LAST_RUNS),
+    // check and run report a damaged manifest: here it must not hide everything else.
+    fieldChanges: head && (await publishedFieldChanges(store, head).catch(undefinedIfDamaged)),
+  };
+}
+
+/** The status of several accounts: damage of one does not hide the others. */
+export type AccountStatus = Status | DamagedAccount;

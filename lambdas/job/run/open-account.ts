@@ -1,0 +1,193 @@
+// Opens the service for an account.
+
+import * as z from "zod";
+import { type Credentials, CredentialsNotSetUp } from "../credentials/credentials.ts";
+import type { TokenStore } from "../credentials/tokens/token-store.ts";
+import { ERROR_CODES, isRefusedLogin, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
+import type { OAuthOptions } from "../service/auth/oauth/by-tokens.ts";
+import type { Transport } from "../service/http/transport.ts";
+import { createEventService, type EventServiceOptions } from "../service/http-event-service.ts";
+import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
+import { readJson } from "../storage/json-object.ts";
+import { orWarn } from "./or-warn.ts";
+import type { Trigger } from "./record/run-log.ts";
+import { StartSkipped } from "./record/run-result.ts";
+import type { CountingService, RunPorts } from "./run-ports.ts";
+import type { RunSettings } from "./run-settings.ts";
+
+/** Sends nothing. Throws `CREDENTIALS_INVALID`, and `StartSkipped` to a schedule or a retry. */
+export async function openAccount(
+  ports: RunPorts,
+  rateLimiter: RateLimiter,
+  trigger: Trigger,
+): Promise<CountingService> {
+  const service = await ports.openService(rateLimiter);
+  try {
+    const isSchedule = trigger === "schedule" || ports.isUnattended === true;
+    if (isSchedule || ports.requestId !== undefined) {
+      await withholdRefused(ports, isSchedule, service.credentialsVersion);
+    }
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  return recordLoginRefusals(service, ports);
+}
+
+async function withholdRefused(
+  { store, clock, requestId }: RunPorts,
+  isSchedule: boolean,
+  version: string | undefined,
+): Promise<void> {
+  // A damaged file costs one login at most.
+  const refusal = await readJson(store, store.keys.loginRefused, refusalSchema).catch(undefinedIfDamaged);
+  if (refusal === undefined) return;
+  const { code, refused_at, credentials_version, request_id } = refusal;
+  const refusedAtMs = Date.parse(refused_at);
+  // An instant in the future was written by a wrong clock, and must not withhold the login until then.
+  const isRecent = Math.abs(clock.now() - refusedAtMs) < IN_FORCE_MS;
+  if (!isRecent || credentials_version !== version) return;
+  if (!isSchedule && request_id !== requestId) return;
+  const until = new Date(refusedAtMs + IN_FORCE_MS).toISOString();
+  const remedy =
+    code === "AUTHORIZATION_EXPIRED"
+      ? "Authorize again with the command that the error of that run names"
+      : "Correct the credentials";
+  throw new StartSkipped(
+    "LOGIN_REFUSED",
+    `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${until}. ${remedy}, or start a check or a run by hand: once the service accepts a login, the schedule works again.`,
+  );
+}
+
+/** Nothing is recorded for credentials without versions: those from standard input. */
+function recordLoginRefusals(
+  service: CountingService,
+  { store, clock, logger, requestId }: Pick<RunPorts, "store" | "clock" | "logger" | "requestId">,
+): CountingService {
+  const key = store.keys.loginRefused;
+  // Reads first: in a bucket with versions every deletion leaves a delete marker, also that of a missing key.
+  const clear = async (): Promise<void> => {
+    if (service.credentialsVersion === undefined) return;
+    if ((await store.read(key)) !== undefined) await store.delete(key);
+  };
+  // Replaces the refusal before it, unless another process writes at the same time.
+  const record = async ({ code }: SyncError): Promise<void> => {
+    const credentials_version = service.credentialsVersion;
+    if (credentials_version === undefined) return;
+    const refused_at = new Date(clock.now()).toISOString();
+    const refusal: LoginRefusal = { code, refused_at, credentials_version, request_id: requestId };
+    const bytes = Buffer.from(`${JSON.stringify(refusal)}\n`);
+    const stored = await store.read(key);
+    if (stored === undefined) await store.create(key, bytes);
+    else await store.replace(key, bytes, stored.version);
+  };
+  const orWarned = (work: Promise<void>): Promise<void> =>
+    orWarn(logger, "the result of the login could not be recorded", work);
+  // The first request does it for all, also for concurrent ones.
+  let cleared: Promise<void> | undefined;
+  let refused: Promise<void> | undefined;
+  const recorded = async <T>(request: Promise<T>): Promise<T> => {
+    try {
+      const result = await request;
+      cleared ??= orWarned(clear());
+      await cleared;
+      return result;
+    } catch (error) {
+      if (isRefusedLogin(error)) {
+        refused ??= orWarned(record(error));
+        await refused;
+      }
+      throw error;
+    }
+  };
+  return {
+    logIn: (signal) => recorded(service.logIn(signal)),
+    list: (signal) => recorded(service.list(signal)),
+    detail: (requestAs, signal) => recorded(service.detail(requestAs, signal)),
+    close: () => service.close(),
+    get counts() {
+      return service.counts;
+    },
+    get credentialsVersion() {
+      return service.credentialsVersion;
+    },
+  };
+}
+
+/** After so long a schedule tries again: an account may be enabled without a new password. */
+const IN_FORCE_MS = 24 * 60 * 60_000;
+
+const refusalSchema = z.object({
+  code: z.enum(ERROR_CODES),
+  refused_at: z.iso.datetime(),
+  /** The id of the secret's version; a new value has another id. */
+  credentials_version: z.string(),
+  /** Of the request that sent the login, where there was one. */
+  request_id: z.string().optional(),
+});
+type LoginRefusal = Readonly<z.infer<typeof refusalSchema>>;
+
+interface ServicePorts
+  extends Pick<
+    EventServiceOptions,
+    | "clock"
+    | "random"
+    | "logger"
+    | "onWait"
+    | "keepTryingUntilMs"
+    | "proxies"
+    | "timeoutMs"
+    | "timeLeftMs"
+    | "transport"
+  > {
+  readonly credentials: Credentials;
+  /** For the method `oauth`. */
+  readonly authorization?: TokenAccess | undefined;
+}
+
+/** Where the tokens of an account are, and the command that stores new ones there. */
+interface TokenAccess {
+  /** Throws `CONFIG_INVALID` where no place is set. */
+  readonly tokens: () => Promise<TokenStore>;
+  readonly command: string;
+}
+
+/** How a run with these settings opens the service. The credentials are read each time it does. */
+export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPorts["openService"] {
+  const { credentials, authorization, ...others } = ports;
+  return async (rateLimiter) => {
+    const read = await credentials.read();
+    return createEventService({
+      ...others,
+      ...settings,
+      rateLimiter,
+      credentials: read,
+      readCredentials: () => credentials.read(),
+      versionOf: (current) => credentials.versionOf?.(current),
+      oauth:
+        read.method === "oauth" ? await oauthOptions(settings, authorization, ports.transport) : undefined,
+    });
+  };
+}
+
+/** Throws `CONFIG_INVALID` for a missing setting, and `CredentialsNotSetUp` for a secret that never had tokens. */
+async function oauthOptions(
+  { authUrl }: RunSettings,
+  authorization: TokenAccess | undefined,
+  transport: Transport | undefined,
+): Promise<OAuthOptions> {
+  if (authUrl === undefined || authorization === undefined)
+    throw new SyncError(
+      "CONFIG_INVALID",
+      "The method oauth needs the address of the identity provider: give --auth-url https://… or set BRAND_AUTH_URL; in cdk.json it is authUrl.",
+      { fields: { setting: "authUrl" } },
+    );
+  const { command } = authorization;
+  const tokens = await authorization.tokens();
+  const { version: tokensVersion } = await tokens.read();
+  if (tokensVersion === undefined && tokens.isCreatedEmpty) {
+    throw new CredentialsNotSetUp(`There are no tokens in ${tokens.place} yet. Authorize once: ${command}`);
+  }
+  const own = transport === undefined ? {} : { transport };
+  return { authUrl, tokens, tokensVersion, authorize: command, ...own };
+}

@@ -1,0 +1,73 @@
+// Numbers, durations and missing events, as a person reads them.
+
+import type { LeftOutReason } from "../../snapshot/staging/chain.ts";
+
+/** A number of things as people read it, on every computer: `50,000`. */
+export function countText(n: number): string {
+  return n.toLocaleString("en-US");
+}
+
+/** What the budget adds to each window is nothing to round up for. */
+const IGNORED_MS = 10;
+
+/** To the nearest unit: what was. */
+export function durationText(ms: number): string {
+  return textOf(ms, Math.round);
+}
+
+/** Rounded up: what a person has to wait for. */
+export function remainingText(ms: number): string {
+  return textOf(ms - IGNORED_MS, Math.ceil);
+}
+
+function textOf(ms: number, round: (value: number) => number): string {
+  const seconds = round(Math.max(0, ms) / 1000);
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = round(seconds / 60);
+  if (minutes < 90) return `${minutes} min`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${round(minutes / (24 * 60))} days`;
+}
+
+interface MissingCounts {
+  readonly gone: number | null;
+  readonly forbidden: number | null;
+  /** All others. */
+  readonly rejected: number | null;
+  /** Parts of `rejected`, where they are known. */
+  readonly oversize?: number;
+  readonly too_deep?: number;
+}
+
+/** In the order of the columns. Without a `reason` no uuids are known. */
+export function missingByReason(
+  counts: MissingCounts,
+): readonly { readonly what: string; readonly count: number; readonly reason?: LeftOutReason }[] {
+  const { oversize, too_deep: tooDeep } = counts;
+  const rejected = counts.rejected ?? 0;
+  return [
+    { what: "gone (404 or 410)", count: counts.gone ?? 0, reason: "gone" },
+    { what: "forbidden (403)", count: counts.forbidden ?? 0, reason: "forbidden" },
+    ...(oversize === undefined || tooDeep === undefined
+      ? [{ what: "rejected (no valid uuid, too large, or nested too deep)", count: rejected }]
+      : [
+          { what: "too large", count: oversize, reason: "oversize" } as const,
+          { what: "nested too deep", count: tooDeep, reason: "too_deep" } as const,
+          { what: "without a valid uuid", count: rejected - oversize - tooDeep },
+        ]),
+  ];
+}
+
+/** `38 gone (404 or 410), 2 forbidden (403)`; empty where nothing is missing. */
+export function missingReasons(counts: MissingCounts): string {
+  const found = missingByReason(counts).filter(({ count }) => count > 0);
+  return found.map(({ what, count }) => `${countText(count)} ${what}`).join(", ");
+}
+
+/** `40 of 5,000 listed events have no details: 38 gone (404 or 410), 2 forbidden (403)`; empty where all have. */
+export function missingText(counts: MissingCounts & { readonly listed: number | null }): string {
+  const missing = missingByReason(counts).reduce((sum, { count }) => sum + count, 0);
+  if (missing === 0) return "";
+  const of = `${countText(missing)} of ${countText(counts.listed ?? 0)} listed events`;
+  return `${of} ${missing === 1 ? "has" : "have"} no details: ${missingReasons(counts)}`;
+}

@@ -1,0 +1,65 @@
+// The metrics that the function sends: their names and units. Alarms and the dashboard name them.
+
+/** Where the metrics are, unless a deployment has a namespace of its own. */
+export const METRIC_NAMESPACE = "BrandEventsSync";
+/** Contract: alarms and dashboard name it. Every metric has exactly this one dimension. */
+export const METRIC_DIMENSION = "account";
+
+/**
+ * Contract: each metric and its unit, as CloudWatch spells it. One is paid for each hour in which it is sent, so an alarm
+ * or the dashboard shows each.
+ */
+export const METRICS = {
+  /** 1 for an attempt with this outcome, and nothing for another. */
+  Published: "Count",
+  Skipped: "Count",
+  Superseded: "Count",
+  /** 1 for a held snapshot, 0 for a published one. */
+  Held: "Count",
+  /** 1 for a run that failed for good, 0 for one that made a snapshot. */
+  Failed: "Count",
+  /** 1 where the service refused the credentials, 0 where it accepted them. */
+  LoginRefused: "Count",
+  /** 1 where the catalog could not be brought up to the publication log and no retry follows, 0 where it was. */
+  CatalogBehind: "Count",
+  /** Of the published snapshot. */
+  Events: "Count",
+  Added: "Count",
+  Changed: "Count",
+  Removed: "Count",
+  /** Listed events without a row, in a snapshot that was published or held. */
+  LeftOut: "Count",
+  Throttled: "Count",
+  DurationSeconds: "Seconds",
+  /** Requests sent, in percent of those that the budget allowed in that time. */
+  BudgetShare: "Percent",
+  /** 1 where the event about the outcome did not reach the event bus. */
+  EventNotSent: "Count",
+} as const;
+
+export type MetricName = keyof typeof METRICS;
+export type MetricValues = Readonly<Partial<Record<MetricName, number>>>;
+
+/** Contract: the sections of the runbook that mails lead to; rules match on them. */
+export const MAIL_SECTIONS = {
+  "Snapshot Held": ["held"],
+  "Run Failed": ["failed", "login-refused", "execution"],
+} as const;
+
+/** Contract: in the detail of an event that a person is told of. The templates name these. */
+export interface Mail {
+  readonly section: string;
+  readonly what: string;
+  readonly why: string;
+  /** Of a held snapshot: what publishing it would do. */
+  readonly effect?: string;
+  /** Of a held snapshot: the first uuids of each kind. */
+  readonly examples?: string;
+  /** Of a held snapshot: what happens if no person accepts it. */
+  readonly wait?: string;
+  /** What the function is invoked with, in base64: a template cannot show double quotes. */
+  readonly accept?: string;
+  readonly diff?: string;
+  readonly check?: string;
+  readonly run?: string;
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import { status } from "../../../lambdas/job/commands/status.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
+import { type HeldWorld, heldWorld } from "../run/held-world.ts";
+import { ACCOUNT, type SmallWorld } from "../run/small-world.ts";
+
+const head = (world: SmallWorld) => readHead(accountStore(world.store, ACCOUNT));
+
+describe("accept", () => {
+  test("publishes a held snapshot without a request, with its changes against the present head", async () => {
+    const { world, second, held } = await heldWorld();
+    const details = world.details;
+
+    const { row } = await world.accept(held);
+
+    expect(row).toMatchObject({
+      trigger: "accept",
+      outcome: "PUBLISHED",
+      snapshot_id: held,
+      events: 5,
+      added: 0,
+      changed: 5,
+      removed: 5,
+      requests: null,
+    });
+    expect(await head(world)).toMatchObject({
+      publication: "0000000003",
+      action: "accept",
+      snapshot_id: held,
+      base_snapshot_id: second,
+      pinned: false,
+      run_id: row.run_id,
+    });
+    expect(await world.seen()).toEqual(world.truth());
+    expect(world.details).toBe(details);
+    expect((await status(accountStore(world.store, ACCOUNT), world.clock.now())).held).toEqual([]);
+  });
+
+  test("takes an older snapshot only with force", async () => {
+    const { world, first } = await heldWorld();
+
+    const refused = await world.accept(first);
+    const forced = await world.accept(first, true);
+
+    expect(refused.row).toMatchObject({ outcome: "SUPERSEDED", reason: "LATER_HEAD" });
+    expect(refused.explanation).toContain("--force");
+    expect(forced.row).toMatchObject({ outcome: "PUBLISHED", changed: 10 });
+    expect((await head(world))?.snapshot_id).toBe(first);
+  });
+
+  test("of the head publishes an entry without changes", async () => {
+    const { world, second } = await heldWorld();
+
+    const { row } = await world.accept(second);
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0, removed: 0 });
+    expect(await head(world)).toMatchObject({
+      publication: "0000000003",
+      snapshot_id: second,
+      pinned: false,
+    });
+  });
+});
+
+describe("rollback", () => {
+  test("publishes an older snapshot and pins it: later runs are held until an accept [D12]", async () => {
+    const { world, first } = await heldWorld();
+    world.show(10, 4);
+
+    const rolledBack = await world.rollback(first);
+    const heldRun = await world.run();
+    const accepted = await world.accept(heldRun.row.snapshot_id);
+    world.show(10, 5);
+    const next = await world.run();
+
+    expect(rolledBack.row).toMatchObject({
+      trigger: "rollback",
+      outcome: "PUBLISHED",
+      snapshot_id: first,
+      changed: 10,
+    });
+    expect(heldRun.row).toMatchObject({ outcome: "HELD", reason: "PINNED" });
+    expect(accepted.row).toMatchObject({ outcome: "PUBLISHED" });
+    expect(next.row).toMatchObject({ outcome: "PUBLISHED" });
+    expect(
+      (await readLog(accountStore(world.store, ACCOUNT))).map(({ action, pinned }) => `${action} ${pinned}`),
+    ).toEqual(["run false", "run false", "rollback true", "accept false", "run false"]);
+  });
+
+  test("without a pin lets the next run replace it", async () => {
+    const { world, first } = await heldWorld();
+    world.show(10, 4);
+
+    await world.rollback(first, false);
+    const next = await world.run();
+
+    expect(next.row).toMatchObject({ outcome: "PUBLISHED", changed: 10 });
+  });
+
+  test("of the head sets the pin, and accept of the head ends it, both without changes", async () => {
+    const { world, second } = await heldWorld();
+
+    const pinned = await world.rollback(second);
+    const headPinned = await head(world);
+    const ended = await world.accept(second);
+
+    expect([pinned, ended].map(({ row }) => row.changed)).toEqual([0, 0]);
+    expect(headPinned).toMatchObject({ snapshot_id: second, pinned: true });
+    expect(await head(world)).toMatchObject({ snapshot_id: second, pinned: false });
+  });
+
+  test("does not make a run that was published before publish again", async () => {
+    const { world, first } = await heldWorld();
+    const runId = "2026-01-01T12-00-00.000Z";
+    world.show(10, 7);
+    await world.run({ runId });
+    await world.store.delete(layout(ACCOUNT).outcome(runId));
+    await world.rollback(first);
+
+    const again = await world.run({ runId });
+
+    expect(again.row).toMatchObject({ outcome: "PUBLISHED", snapshot_id: runId });
+    expect((await head(world))?.snapshot_id).toBe(first);
+  });
+});
+
+describe("accept or rollback is refused with the remedy", () => {
+  test.each<{ what: string; says: string; act: (of: HeldWorld) => Promise<unknown> }>([
+    {
+      what: "accept of an unknown id",
+      says: "Look at status",
+      act: ({ world }) => world.accept("2020-01-01T00-00-00.000Z"),
+    },
+    {
+      what: "accept of nonsense",
+      says: "An id looks like",
+      act: ({ world }) => world.accept("../../etc/passwd"),
+    },
+    { what: "rollback to a held one", says: "with accept", act: ({ world, held }) => world.rollback(held) },
+    {
+      what: "accept of a retired one",
+      says: "Make a new one with run",
+      act: async ({ world, first }) => {
+        const retired_at = new Date(world.clock.now()).toISOString();
+        world.store.put(layout(ACCOUNT).retired(first), JSON.stringify({ retired_at }));
+        return world.accept(first, true);
+      },
+    },
+    {
+      what: "rollback to a published one whose files are lost",
+      says: "Restore them from a backup",
+      act: async ({ world, first }) => {
+        for (const key of world.store.keys(layout(ACCOUNT).snapshot(first))) await world.store.delete(key);
+        return world.rollback(first);
+      },
+    },
+    {
+      what: "accept of one whose run is not finished",
+      says: "run again",
+      act: async ({ world, held }) => {
+        await world.store.delete(layout(ACCOUNT).held(held));
+        return world.accept(held);
+      },
+    },
+  ])("$what", async ({ says, act }) => {
+    const of = await heldWorld();
+    const before = await readLog(accountStore(of.world.store, ACCOUNT));
+
+    const result = await act(of);
+
+    expect(result).toMatchObject({
+      row: { outcome: "FAILED", error_code: "SNAPSHOT_NOT_FOUND" },
+      error: { code: "SNAPSHOT_NOT_FOUND", message: expect.stringContaining(says) },
+    });
+    expect(await readLog(accountStore(of.world.store, ACCOUNT))).toEqual(before);
+  });
+
+  test("a snapshot with a damaged part is not published", async () => {
+    const { world, held } = await heldWorld();
+    const [part = ""] = world.store
+      .keys(layout(ACCOUNT).snapshot(held))
+      .filter((key) => key.includes("part-"));
+    world.store.put(part, "nonsense");
+
+    const { error } = await world.accept(held);
+
+    expect(error).toBeInstanceOf(SyncError);
+    expect(error?.code).toBe("STORE_CORRUPT");
+    expect(await readLog(accountStore(world.store, ACCOUNT))).toHaveLength(2);
+  });
+});

@@ -1,0 +1,371 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Check, check } from "../../../lambdas/job/commands/check.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { ACCOUNT, type PortChanges, SmallWorld } from "../run/small-world.ts";
+
+let world: SmallWorld;
+
+beforeEach(() => {
+  world = new SmallWorld();
+  world.show(10);
+});
+
+/** The last line of `check`. */
+async function snapshotLine(deep = false, changes: PortChanges = {}): Promise<Check | undefined> {
+  const retireCommand = (snapshotId: string): string => `retire it: ${snapshotId}`;
+  const checks = await check(world.ports(changes), world.settings, { deep, retireCommand });
+  return checks.find(({ name }) => name === "snapshot");
+}
+
+async function publish(version: number): Promise<string> {
+  world.show(10, version);
+  const { row } = await world.run();
+  return row.snapshot_id ?? "";
+}
+
+/** Other rows in a whole gzip file: what a flipped bit comes to where gzip does not notice. */
+async function changeRows(key: string): Promise<void> {
+  const stored = await world.store.read(key);
+  const text = gunzipSync(stored?.bytes ?? "").toString();
+  world.store.put(key, gzipSync(text.replace('"version', '"Version').replace("added", "Added")));
+}
+
+/** Of the same length, as a flipped bit leaves it. */
+async function flipByte(key: string): Promise<void> {
+  const bytes = Buffer.from((await world.store.read(key))?.bytes ?? "");
+  bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20);
+  world.store.put(key, bytes);
+}
+
+const RESTART = "Or restart: start a run with --over-damaged";
+const PAST = "Damaged, but before the last restart, so it counts no more:";
+
+/** Of the publication of this place in the log. */
+function changesPart(index: number, snapshotIds: readonly string[]): string {
+  return layout(ACCOUNT).changesPart(`000000000${index + 1}`, snapshotIds[index] ?? "", 0);
+}
+
+async function takeAway(key: string): Promise<Buffer> {
+  const { bytes = "" } = (await world.store.read(key)) ?? {};
+  await world.store.delete(key);
+  return Buffer.from(bytes);
+}
+
+const OK = { name: "snapshot", ok: true, code: null, remedy: null };
+
+describe("the line snapshot of check", () => {
+  it.each([
+    "snapshots/uk/2026-01-01T00-00-00.000Z/part-00000 (1).ndjson.gz",
+    "changes/uk/0000000001/x/part-00000.ndjson.gz.bak",
+    "publications/uk/0000000001 (1).ndjson",
+    "run-log/uk/a copy (1).json",
+  ])("names a file that the layout does not know and Athena may read: %s", async (key) => {
+    await publish(1);
+    world.store.put(key, "{}\n");
+    world.store.put(key.replace(/[^/]+$/, "_notes"), "");
+
+    for (const deep of [false, true]) {
+      const line = await snapshotLine(deep);
+
+      expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+      expect(line?.remedy).toContain(`The file ${key} is damaged: it is not a file of the warehouse`);
+    }
+  });
+
+  it("is ok before anything is published, and when the head is as it was published", async () => {
+    expect(await snapshotLine()).toEqual(OK);
+    await publish(1);
+    expect(await snapshotLine()).toEqual(OK);
+    expect(await snapshotLine(true)).toEqual(OK);
+  });
+
+  it("names the damaged file of the head, and how to publish over it", async () => {
+    const head = await publish(1);
+    await changeRows(layout(ACCOUNT).part(head, 0));
+
+    for (const deep of [false, true]) {
+      const line = await snapshotLine(deep);
+
+      expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+      expect(line?.remedy).toContain(layout(ACCOUNT).part(head, 0));
+      expect(line?.remedy).toContain("start a run with --over-damaged");
+    }
+  });
+
+  it("names a file in the head's folder that readers would take for a part", async () => {
+    const head = await publish(1);
+    const stray = `${layout(ACCOUNT).snapshot(head)}part-00007.ndjson.gz`;
+    world.store.put(stray, "");
+    world.store.put(`${layout(ACCOUNT).snapshot(head)}.DS_Store`, "");
+
+    const line = await snapshotLine();
+
+    expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+    expect(line?.remedy).toContain(stray);
+    expect(line?.remedy).not.toContain("--over-damaged");
+  });
+
+  describe("with events that are left out", () => {
+    const TEXT = /^\{"uuid":"([^"]+)","reason":"gone"\}\n$/;
+    let key: string;
+
+    beforeEach(async () => {
+      world.gone.add(3);
+      key = layout(ACCOUNT).leftOut(await publish(1));
+      expect(await snapshotLine()).toEqual(OK);
+    });
+
+    /** As a version did that knew no checksum of this file. */
+    async function withoutChecksum(): Promise<void> {
+      const manifest = key.replace("_left_out.ndjson", "_manifest.json");
+      const { left_out: _, ...rest } = JSON.parse(world.store.text(manifest) ?? "");
+      world.store.put(manifest, JSON.stringify(rest));
+    }
+
+    it.each(["as it was made", "without its checksum"])("is ok with a manifest %s", async (manifest) => {
+      if (manifest === "without its checksum") await withoutChecksum();
+
+      expect(world.store.text(key)).toMatch(TEXT);
+      expect(await snapshotLine(true)).toEqual(OK);
+    });
+
+    it.each([
+      ["another uuid", (text: string) => text.replace(/"[0-9a-f]/, '"f')],
+      ["a byte less", (text: string) => text.slice(0, -1)],
+      ["no line", () => ""],
+    ])("names their list where it has %s, also of an older snapshot", async (_, change) => {
+      world.store.put(key, change(world.store.text(key) ?? ""));
+
+      expect((await snapshotLine())?.remedy).toContain(key);
+      await publish(2);
+      expect(await snapshotLine()).toEqual(OK);
+      expect((await snapshotLine(true))?.remedy).toContain(key);
+    });
+
+    it.each(["as it was made", "without its checksum"])(
+      "names their list where it is gone, with a manifest %s",
+      async (manifest) => {
+        if (manifest === "without its checksum") await withoutChecksum();
+        await world.store.delete(key);
+
+        expect((await snapshotLine())?.remedy).toBe(
+          `The file ${key} is damaged: it is missing. Restore it from a backup or an older version.`,
+        );
+      },
+    );
+
+    it.each([
+      ["other reasons", (text: string) => text.replace("gone", "forbidden")],
+      ["more lines", (text: string) => text.repeat(2)],
+      ["half a line", (text: string) => text.slice(0, 20)],
+    ])("names their list where it has %s than a manifest without its checksum counts", async (_, change) => {
+      await withoutChecksum();
+      world.store.put(key, change(world.store.text(key) ?? ""));
+
+      expect((await snapshotLine(true))?.remedy).toContain(key);
+    });
+  });
+
+  it("does not read older snapshots and changes, unless it is asked for everything", async () => {
+    const older = await publish(1);
+    await publish(2);
+    const damage = [layout(ACCOUNT).part(older, 0), layout(ACCOUNT).changesPart("0000000001", older, 0)];
+    for (const key of damage) await flipByte(key);
+
+    expect(await snapshotLine()).toEqual(OK);
+    const line = await snapshotLine(true);
+
+    expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+    for (const key of damage) expect(line?.remedy).toContain(key);
+    expect(line?.remedy).toContain(RESTART);
+    expect(line?.remedy).toMatch(new RegExp(`out of the tables: retire it: ${older}$`));
+  });
+
+  it.each<[string, (older: string) => string]>([
+    ["manifest", (older) => layout(ACCOUNT).manifest(older)],
+    ["part", (older) => layout(ACCOUNT).part(older, 0)],
+  ])(
+    "misses a %s of an older snapshot, and ends with the command that retires it, until the file is restored",
+    async (_, keyOf) => {
+      const older = await publish(1);
+      await publish(2);
+      const key = keyOf(older);
+      const file = await world.store.read(key);
+      await world.store.delete(key);
+
+      const [line, deep] = [await snapshotLine(), await snapshotLine(true)];
+      world.store.put(key, Buffer.from(file?.bytes ?? ""));
+
+      for (const each of [line, deep]) {
+        expect(each).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+        expect(each?.remedy).toContain(`The file ${key} is damaged: it is missing`);
+        expect(each?.remedy).toMatch(new RegExp(`out of the tables: retire it: ${older}$`));
+        expect(each?.remedy).not.toContain("--over-damaged");
+      }
+      expect(await snapshotLine()).toEqual(OK);
+    },
+  );
+
+  it("names the commands for several older snapshots, ten at most", async () => {
+    const ids: string[] = [];
+    for (let version = 0; version < 12; version += 1) ids.push(await publish(version));
+    for (const id of ids.slice(0, 11)) await world.store.delete(layout(ACCOUNT).part(id, 0));
+
+    const line = await snapshotLine();
+
+    const commands = ids.slice(0, 10).map((id) => `retire it: ${id}`);
+    expect(line?.remedy).toMatch(/^11 files are damaged: .*, and 1 more\./);
+    expect(line?.remedy?.endsWith(`out of the tables: ${commands.join("; ")}`)).toBe(true);
+  });
+
+  describe("with changes", () => {
+    const RESTORE = "Restore it from a backup or an older version.";
+
+    it.each([
+      ["of the first publication", 0],
+      ["of the head", 2],
+    ])("misses a file %s, and says both remedies: it is ok after either", async (_, index) => {
+      const ids = [await publish(1), await publish(2), await publish(3)];
+      const key = changesPart(index, ids);
+      const bytes = await takeAway(key);
+
+      const lines = [await snapshotLine(), await snapshotLine(true)];
+      world.store.put(key, bytes);
+      expect(await snapshotLine()).toEqual(OK);
+      await world.store.delete(key);
+      await world.run({ overDamaged: true });
+
+      for (const line of lines) {
+        expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+        expect(line?.remedy).toContain(RESTORE);
+        expect(line?.remedy).toContain(RESTART);
+        expect(line?.remedy).not.toContain("retire");
+      }
+      expect(lines[0]?.remedy).toContain(key);
+      const after = await snapshotLine();
+      expect(after).toMatchObject({ ok: true, code: null });
+      expect(after?.remedy).toBe(`${PAST} ${key}.`);
+    });
+
+    it("that are flipped is ok, and fails when it is asked for everything, until a restart", async () => {
+      const ids = [await publish(1), await publish(2)];
+      await flipByte(changesPart(0, ids));
+
+      expect(await snapshotLine()).toEqual(OK);
+      expect(await snapshotLine(true)).toMatchObject({ ok: false, remedy: expect.stringContaining(RESTART) });
+      await world.run({ overDamaged: true });
+      expect(await snapshotLine(true)).toMatchObject({ ok: true, remedy: expect.stringContaining(PAST) });
+    });
+
+    it("of a restart itself misses a file, beside older ones that count no more", async () => {
+      const ids = [await publish(1), await publish(2)];
+      ids.push((await world.run({ overDamaged: true })).row.snapshot_id ?? "");
+      for (const index of [0, 1, 2]) await world.store.delete(changesPart(index, ids));
+
+      const line = await snapshotLine();
+
+      expect(line).toMatchObject({ ok: false });
+      expect(line?.remedy).toMatch(/^The file changes[/]uk[/]0000000003[/]/);
+      expect(line?.remedy).toMatch(
+        / it counts no more: changes[/]uk[/]0000000001[/].*, changes[/]uk[/]0000000002[/].*[.]$/,
+      );
+    });
+
+    it("counts from a publication that is compared with an older snapshot, as an earlier version has made it", async () => {
+      const ids = [await publish(1), await publish(2), await publish(3)];
+      const key = layout(ACCOUNT).publication("0000000003");
+      const text = world.store.text(key) ?? "";
+      world.store.put(key, text.replace(`"base_snapshot_id":"${ids[1]}"`, `"base_snapshot_id":"${ids[0]}"`));
+      await world.store.delete(changesPart(1, ids));
+
+      expect(await snapshotLine()).toMatchObject({ ok: true, remedy: expect.stringContaining(PAST) });
+    });
+
+    it("that an earlier version has given up counts as any other", async () => {
+      const ids = [await publish(1), await publish(2)];
+      await world.store.delete(changesPart(0, ids));
+      world.store.put(changesPart(0, ids).replace("part-00000.ndjson.gz", "_lost.json"), "{}");
+
+      expect(await snapshotLine()).toMatchObject({ ok: false, remedy: expect.stringContaining(RESTART) });
+    });
+  });
+
+  it("looks at held snapshots when it is asked for everything", async () => {
+    await publish(1);
+    world.show(2);
+    const { row } = await world.run();
+    await world.store.delete(layout(ACCOUNT).part(row.snapshot_id ?? "", 0));
+
+    const line = await snapshotLine(true);
+
+    expect(row).toMatchObject({ outcome: "HELD" });
+    expect(line?.remedy).toContain(layout(ACCOUNT).part(row.snapshot_id ?? "", 0));
+  });
+
+  it.each([
+    ["missing", async (key: string) => world.store.delete(key)],
+    ["cut short", async (key: string) => world.store.put(key, gzipSync('{"change":"added"}\n'))],
+  ])("notices changes that are %s when it is asked for everything", async (_, damage) => {
+    const head = await publish(1);
+    await damage(layout(ACCOUNT).changesPart("0000000001", head, 0));
+
+    const line = await snapshotLine(true);
+
+    expect(line?.remedy).toContain(layout(ACCOUNT).changes("0000000001", head));
+  });
+
+  it("does not miss the files of retired snapshots", async () => {
+    world.settings = { ...world.settings, retainDays: 1 };
+    const retired = await publish(1);
+    world.clock.advance(3 * 24 * 60 * 60 * 1000);
+    await publish(2);
+    world.clock.advance(2 * 24 * 60 * 60 * 1000);
+    await publish(3);
+    world.clock.advance(2 * 24 * 60 * 60 * 1000);
+    await publish(4);
+
+    expect(world.store.keys(layout(ACCOUNT).snapshot(retired))).toEqual([layout(ACCOUNT).retired(retired)]);
+    expect(await snapshotLine(true)).toEqual(OK);
+  });
+
+  it.each([
+    ["the snapshot that readers see", (_: string, head: string) => layout(ACCOUNT).part(head, 0)],
+    ["an older snapshot", (older: string) => layout(ACCOUNT).part(older, 0)],
+    ["the changes", (_: string, head: string) => layout(ACCOUNT).changesPart("0000000002", head, 0)],
+    ["the run log", (older: string) => layout(ACCOUNT).runLog(older, 1)],
+  ])("says that a file of %s is archived, before it reads anything", async (_, keyOf) => {
+    const older = await publish(1);
+    world.clock.advance(60_000);
+    const key = keyOf(older, await publish(2));
+    world.store.archive(key);
+
+    for (const deep of [false, true]) {
+      const line = await snapshotLine(deep);
+
+      expect(line).toMatchObject({ ok: false, code: "STORE_FAILED" });
+      expect(line?.remedy).toContain(
+        `Could not read ${key}: a lifecycle rule of the bucket has archived it.`,
+      );
+      expect(line?.remedy).toContain("(GLACIER)");
+    }
+  });
+
+  it("names one archived file, and how many others there are", async () => {
+    const head = await publish(1);
+    for (const key of world.store.keys(layout(ACCOUNT).snapshot(head))) world.store.archive(key);
+
+    const line = await snapshotLine();
+
+    expect(line?.remedy).toMatch(/_manifest\.json: .* \(GLACIER\) The same holds for 1 other files\.$/);
+  });
+
+  it("says that time ran out instead of failing the whole check", async () => {
+    await publish(1);
+
+    const line = await snapshotLine(false, { timeLeftMs: () => 20_000 });
+
+    expect(line).toMatchObject({ ok: false, code: "INTERRUPTED" });
+    expect(line?.remedy).toContain("use check on the command line");
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { check } from "../../../lambdas/job/commands/check.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
+import { interposed } from "../run/interposed-store.ts";
+import { livingLease } from "../run/living-lease.ts";
+import { ACCOUNT, Sandbox } from "../run/sandbox.ts";
+
+const LEASE = `accounts/${ACCOUNT}/lease.json`;
+
+describe("check", () => {
+  test("that finds the lease of another process sends nothing, and makes the other checks [D26]", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+    const lease = livingLease(sandbox.clock.now());
+    sandbox.store.put(LEASE, lease);
+
+    const checks = await check(sandbox.ports(), sandbox.settings);
+
+    expect(checks).toEqual([
+      { name: "credentials", ok: true, code: null, remedy: null },
+      {
+        name: "lease",
+        ok: false,
+        code: "LEASE_TAKEN",
+        remedy: expect.stringMatching(
+          /^The run run-1 works on this account; .*Start again when it has ended\.$/,
+        ),
+      },
+      { name: "store", ok: true, code: null, remedy: null },
+      { name: "catalog", ok: true, code: null, remedy: null },
+      { name: "snapshot", ok: true, code: null, remedy: null },
+    ]);
+    expect(sandbox.simulator.counts.requests).toBe(0);
+    expect(sandbox.store.text(LEASE)).toBe(lease);
+  });
+
+  test("that finds the lease of another process still says what is wrong with the credentials", async () => {
+    await using sandbox = await Sandbox.start();
+    sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
+    const openService = async (): Promise<never> => {
+      throw new SyncError("CREDENTIALS_INVALID", "There is no such file.");
+    };
+
+    const checks = await check(sandbox.ports({ openService }), sandbox.settings);
+
+    expect(checks.map(({ name, code }) => [name, code]).slice(0, 2)).toEqual([
+      ["credentials", "CREDENTIALS_INVALID"],
+      ["lease", "LEASE_TAKEN"],
+    ]);
+  });
+
+  test("says that it lost the lease to another process", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3), latencyMs: 30_000 });
+    const ports = sandbox.ports();
+
+    const checking = check(ports, sandbox.settings);
+    while (sandbox.simulator.counts.requests === 0) await ports.clock.sleep(100);
+    sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
+    const checks = await checking;
+
+    expect(checks.map(({ name, code }) => [name, code]).slice(0, 2)).toEqual([
+      ["credentials", null],
+      ["lease", "LEASE_LOST"],
+    ]);
+  });
+
+  test.each([
+    { of: "a usual one", requestsPerMinute: 20, estimate: "40 events, about 2 min" },
+    { of: "none", requestsPerMinute: "unlimited" as const, estimate: "40 events" },
+  ])("says how long a run takes within the limit: $of", async ({ requestsPerMinute, estimate }) => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(40) }, { requestsPerMinute });
+    const estimates: string[] = [];
+
+    await check(sandbox.ports(), sandbox.settings, { onEstimate: (text) => estimates.push(text) });
+
+    expect(estimates).toEqual([estimate]);
+  });
+
+  test("says how long a run takes within the limit of bytes, as it has seen a body", async () => {
+    const events = makeEvents(40, { length: 10_000 });
+    await using sandbox = await Sandbox.start({ events }, { bytesPerMinute: 200_000 });
+    const estimates: string[] = [];
+
+    await check(sandbox.ports(), sandbox.settings, { onEstimate: (text) => estimates.push(text) });
+
+    expect(estimates).toEqual([expect.stringMatching(/^40 events, about [23] min$/)]);
+  });
+
+  test("frees the lease, and leaves its use in it", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+
+    const checks = await check(sandbox.ports(), sandbox.settings);
+
+    expect(checks.every(({ ok }) => ok)).toBe(true);
+    const { run_id, use } = JSON.parse(sandbox.store.text(LEASE) ?? "");
+    const requests = use.reduce((sum: number, each: { requests: number }) => sum + each.requests, 0);
+    expect({ run_id, requests }).toEqual({ run_id: null, requests: sandbox.simulator.counts.requests });
+  });
+
+  test("warns where the service refuses some of twenty details, spread over the list", async () => {
+    const events = makeEvents(60);
+    await using sandbox = await Sandbox.start({ events });
+    for (const { uuid } of events.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1)).slice(0, 6))
+      sandbox.simulator.restrict(uuid);
+
+    const checks = await check(sandbox.ports(), sandbox.settings);
+
+    expect(checks.find(({ name }) => name === "detail")).toEqual({
+      name: "detail",
+      ok: true,
+      code: null,
+      remedy:
+        "The service refuses the details of 2 of 20 events that were tried (403). If the account may not see them, a first snapshot may be held as MISSING or FEW_ROWS: accept it, and later ones with the same share are published.",
+    });
+  });
+
+  test("tries no more details than a quarter of what the budget has, but three", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(60) }, { requestsPerMinute: 20 });
+
+    await check(sandbox.ports(), sandbox.settings);
+
+    expect(sandbox.simulator.counts.details).toBe(4);
+  });
+
+  test("counts what the run before it has used", async () => {
+    const windowMs = 30_000;
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(34), limits: { requestsPerWindow: 40, windowMs } },
+      { requestsPerMinute: 80, windowMs },
+    );
+    await sandbox.run();
+
+    await check(sandbox.ports(), sandbox.settings);
+
+    const { statuses, fullestWindow } = sandbox.simulator.counts;
+    expect(statuses.get(429)).toBeUndefined();
+    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
+  });
+
+  test("tries the service also where the store fails, for no run can work there either", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+    const store = interposed(sandbox.store, async () => {
+      throw new SyncError("STORE_FAILED", "The disk is full.");
+    });
+
+    const checks = await check(sandbox.ports({ store }), sandbox.settings);
+
+    expect(checks.map(({ name, ok }) => [name, ok])).toEqual([
+      ["credentials", true],
+      ["login", true],
+      ["list", true],
+      ["detail", true],
+      ["store", false],
+    ]);
+  });
+
+  test("is waited for by a run", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3), latencyMs: 3_000 });
+
+    const checking = check(sandbox.ports(), sandbox.settings);
+    while (sandbox.simulator.counts.requests === 0) await sandbox.clock.sleep(100);
+    const { row } = await sandbox.run();
+
+    expect(row.outcome).toBe("PUBLISHED");
+    expect((await checking).every(({ ok }) => ok)).toBe(true);
+    expect(sandbox.log.text).toContain("waits up to a minute for the command check to end");
+  });
+});

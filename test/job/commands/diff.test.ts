@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import { type DiffTask, diff, FirstChanges } from "../../../lambdas/job/commands/diff.ts";
+import type { Change } from "../../../lambdas/job/snapshot/rows/compare-snapshots.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
+import { heldWorld } from "../run/held-world.ts";
+import { ACCOUNT, type PortChanges, SmallWorld } from "../run/small-world.ts";
+
+async function compare(world: SmallWorld, task: DiffTask, changes: PortChanges = {}) {
+  const first = new FirstChanges(1_000);
+  const compared = await diff(world.ports(changes), task, (change) => first.add(change));
+  return { ...compared, ...first.counts, rows: first.rows };
+}
+
+describe("diff", () => {
+  test("compares the newest held snapshot with what readers see: added is in the first one only", async () => {
+    const { world, second, held } = await heldWorld();
+
+    const found = await compare(world, { a: "held", b: undefined });
+    const back = await compare(world, { a: second, b: held });
+
+    expect(found).toMatchObject({ a: held, b: second, added: 0, changed: 5, removed: 5 });
+    expect(back).toMatchObject({ a: second, b: held, added: 5, changed: 5, removed: 0 });
+    expect(found.rows.map(({ uuid }) => uuid)).toEqual(found.rows.map(({ uuid }) => uuid).toSorted());
+    expect(found.rows.filter(({ change }) => change === "changed").map(({ fields }) => fields)).toEqual(
+      Array(5).fill(["/version"]),
+    );
+    expect(found.rows.filter(({ change }) => change === "removed").map(({ fields }) => fields)).toEqual(
+      Array(5).fill(null),
+    );
+  });
+
+  test("of a snapshot with itself finds nothing", async () => {
+    const { world, second } = await heldWorld();
+
+    expect(await compare(world, { a: second, b: undefined })).toEqual({
+      a: second,
+      b: second,
+      added: 0,
+      changed: 0,
+      removed: 0,
+      rows: [],
+    });
+  });
+
+  test("adds everything where nothing is published", async () => {
+    const world = new SmallWorld({ require: ["/nothing"] });
+    world.show(7);
+    const { row } = await world.run();
+
+    expect(await compare(world, { a: "held", b: undefined })).toMatchObject({
+      a: row.run_id,
+      b: null,
+      added: 7,
+    });
+  });
+
+  test("finds what a publication has recorded", async () => {
+    const { world, first, second } = await heldWorld();
+
+    const { added, changed, removed } = await compare(world, { a: second, b: first });
+
+    const log = JSON.parse(world.store.text(layout(ACCOUNT).publication("0000000002")) ?? "{}");
+    expect({ added, changed, removed }).toEqual({
+      added: log.added,
+      changed: log.changed,
+      removed: log.removed,
+    });
+  });
+
+  test.each([
+    { named: "yesterday", says: "An id looks like 2026-11-21T06-00-00.000Z" },
+    { named: "2020-01-01T00-00-00.000Z", says: "does not exist. Look at status" },
+  ])("refuses $named: $says", async ({ named, says }) => {
+    const { world, first } = await heldWorld();
+
+    for (const task of [
+      { a: named, b: undefined },
+      { a: first, b: named },
+    ]) {
+      const error: unknown = await compare(world, task).catch((thrown) => thrown);
+      expect(error).toMatchObject({
+        code: "SNAPSHOT_NOT_FOUND",
+        message: expect.stringContaining(says),
+        fields: { snapshot_id: named },
+      });
+    }
+  });
+
+  test("refuses a retired snapshot, and held where none is", async () => {
+    const { world, first, held } = await heldWorld();
+    await markRetired(accountStore(world.store, ACCOUNT), first);
+    await world.accept(held);
+
+    await expect(compare(world, { a: first, b: undefined })).rejects.toMatchObject({
+      code: "SNAPSHOT_NOT_FOUND",
+      message: expect.stringContaining(`${first} is retired`),
+    });
+    await expect(compare(world, { a: "held", b: undefined })).rejects.toMatchObject({
+      code: "SNAPSHOT_NOT_FOUND",
+      message: "No snapshot of the account uk is held. Name a snapshot by its id; status lists the ids.",
+    });
+  });
+
+  test.each([
+    { what: "a part of the first", key: (a: string, _b: string) => layout(ACCOUNT).part(a, 0) },
+    { what: "a part of the second", key: (_a: string, b: string) => layout(ACCOUNT).part(b, 0) },
+    { what: "the manifest of the second", key: (_a: string, b: string) => layout(ACCOUNT).manifest(b) },
+  ])("names the damaged file: $what", async ({ key }) => {
+    const { world, second, held } = await heldWorld();
+    const damaged = key(held, second);
+    world.store.put(damaged, "damaged");
+
+    await expect(compare(world, { a: held, b: second })).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      fields: { key: damaged },
+    });
+  });
+
+  test("ends where the time limit does not cover it, and where a person stops it", async () => {
+    const { world } = await heldWorld();
+    const stopped = new Error("stopped");
+
+    await expect(
+      compare(world, { a: "held", b: undefined }, { timeLeftMs: () => 20_000 }),
+    ).rejects.toMatchObject({
+      code: "INTERRUPTED",
+      message: expect.stringContaining("Use diff on the command line"),
+    });
+    await expect(
+      compare(world, { a: "held", b: undefined }, { signal: AbortSignal.abort(stopped) }),
+    ).rejects.toBe(stopped);
+  });
+});
+
+describe("the first changes", () => {
+  const changed = (n: number, fields: string): Change => ({
+    uuid: `uuid ${n}`,
+    change: "changed",
+    fields,
+    before: "{}",
+    after: "{}",
+  });
+
+  test("are as many as asked for; all are counted", () => {
+    const first = new FirstChanges(2);
+
+    for (let n = 0; n < 5; n += 1) first.add(changed(n, '["/a"]'));
+
+    expect(first.counts).toEqual({ added: 0, changed: 5, removed: 0 });
+    expect(first.rows).toEqual([
+      { uuid: "uuid 0", change: "changed", fields: ["/a"] },
+      { uuid: "uuid 1", change: "changed", fields: ["/a"] },
+    ]);
+  });
+
+  test("take bounded memory, however long their pointers are", () => {
+    const first = new FirstChanges(100_000);
+    const long = JSON.stringify(Array.from({ length: 64 }, (_, n) => `/${n}${"x".repeat(1_000)}`));
+
+    for (let n = 0; n < 2_000; n += 1) first.add(changed(n, long));
+
+    expect(first.counts.changed).toBe(2_000);
+    expect(first.rows.length).toBeLessThan(600);
+  });
+});

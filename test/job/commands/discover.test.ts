@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import { type Discovery, discover } from "../../../lambdas/job/commands/discover.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
+import { customEvent } from "../run/custom-event.ts";
+import { livingLease } from "../run/living-lease.ts";
+import { ACCOUNT, Sandbox } from "../run/sandbox.ts";
+
+const LEASE = `accounts/${ACCOUNT}/lease.json`;
+
+describe("discover", () => {
+  test("reads a sample spread over the whole list, and writes nothing but the lease", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(100) });
+
+    const found = await discovered(sandbox, 10);
+
+    expect(found).toMatchObject({ listed: 100, events: 10, isComplete: true });
+    const read = [...sandbox.simulator.counts.detailsByUuid.keys()].sort();
+    const sorted = [...sandbox.truth().keys()];
+    expect(read).toEqual(sorted.filter((_, index) => index % 10 === 0));
+    expect(sandbox.store.keys()).toEqual([LEASE]);
+    expect(sandbox.progress.at(-1)).toMatchObject({ done: 10, total: 10 });
+  });
+
+  test("reads all where there are fewer, and finds fields and columns", async () => {
+    const events = [customEvent("x", '"name":"x","tags":[1]'), customEvent("y", '"name":null')];
+    await using sandbox = await Sandbox.start({ events });
+
+    const found = await discovered(sandbox, 50);
+
+    expect(found.fields).toEqual([
+      { pointer: "/name", count: 2, types: { string: 1, null: 1 } },
+      { pointer: "/tags", count: 1, types: { array: 1 } },
+      { pointer: "/tags/*", count: 1, types: { number: 1 } },
+      { pointer: "/uuid", count: 2, types: { string: 2 } },
+    ]);
+    expect(found.suggestions).toEqual([{ name: "name", pointer: "/name" }]);
+  });
+
+  test("leaves out events without details, and fails when none has any", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+    const [one, two, three] = sandbox.simulator.listed();
+    if (!one || !two || !three) throw new Error("too few events");
+    sandbox.simulator.vanish(one.uuid);
+    sandbox.simulator.restrict(two.uuid);
+
+    const found = await discovered(sandbox, 50);
+    sandbox.simulator.restrict(three.uuid);
+    const failed = discover(sandbox.ports(), sandbox.settings, 50);
+
+    expect(found).toMatchObject({ listed: 3, events: 1, leftOut: { gone: 1, forbidden: 1 } });
+    await expect(failed).rejects.toMatchObject({ code: "NOT_ENTITLED" });
+  });
+
+  test("of no events finds nothing", async () => {
+    await using sandbox = await Sandbox.start({ events: [] });
+
+    expect(await discover(sandbox.ports(), sandbox.settings, 50)).toMatchObject({
+      listed: 0,
+      events: 0,
+      fields: [],
+      suggestions: [],
+    });
+  });
+
+  test("does not exceed the limit that the last run has used up", async () => {
+    const windowMs = 30_000;
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs } },
+      { requestsPerMinute: 80, windowMs },
+    );
+    await sandbox.run();
+
+    const found = await discovered(sandbox, 20);
+
+    expect(found.events).toBe(20);
+    const { statuses, fullestWindow } = sandbox.simulator.counts;
+    expect(statuses.get(429)).toBeUndefined();
+    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
+  });
+
+  test("leaves its use to the run after it, so that both together keep the limit", async () => {
+    const windowMs = 30_000;
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs } },
+      { requestsPerMinute: 80, windowMs },
+    );
+
+    await discovered(sandbox, 25);
+    const { row } = await sandbox.run();
+
+    expect(row.outcome).toBe("PUBLISHED");
+    const { statuses, fullestWindow } = sandbox.simulator.counts;
+    expect(statuses.get(429)).toBeUndefined();
+    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
+  });
+
+  test("works once where it is started four times at once: the others send nothing", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(20), latencyMs: 500 });
+
+    const all = await Promise.all([1, 2, 3, 4].map(() => discover(sandbox.ports(), sandbox.settings, 10)));
+
+    const skipped = all.filter((found) => "outcome" in found);
+    expect(skipped).toEqual(
+      Array(3).fill({
+        outcome: "SKIPPED",
+        reason: "LEASE_TAKEN",
+        explanation: expect.stringMatching(/^The command discover works on this account; /),
+      }),
+    );
+    expect(sandbox.simulator.counts).toMatchObject({ logins: 1, details: 10 });
+  });
+
+  test("sends nothing where a run works on the account", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(5) });
+    sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
+
+    const found = await discover(sandbox.ports(), sandbox.settings, 5);
+
+    expect(found).toMatchObject({
+      outcome: "SKIPPED",
+      explanation: expect.stringMatching(/^The run run-1 /),
+    });
+    expect(sandbox.simulator.counts.requests).toBe(0);
+  });
+
+  test("stops when another process takes the lease meanwhile", async () => {
+    await using sandbox = await Sandbox.start(
+      { events: makeEvents(50), latencyMs: 2_000 },
+      { concurrency: 1 },
+    );
+    const onProgress = (): void => sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
+
+    const found = await discover(sandbox.ports({ onProgress }), sandbox.settings, 50);
+
+    expect(found).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
+    expect(sandbox.store.text(LEASE)).toContain("run-1");
+    expect(sandbox.simulator.counts.details).toBeLessThan(50);
+  });
+
+  test("frees the lease also when it fails", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(2), account: { disabled: true } });
+
+    const failed = discover(sandbox.ports(), sandbox.settings, 5);
+
+    await expect(failed).rejects.toMatchObject({ code: "ACCOUNT_DISABLED" });
+    expect(sandbox.store.text(LEASE)).toContain('"run_id":null');
+  });
+
+  test("refuses a sample of more than 500 events before it does anything", async () => {
+    await using sandbox = await Sandbox.start();
+
+    const refused = discover(sandbox.ports(), sandbox.settings, 501);
+
+    await expect(refused).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("at most 500 events"),
+    });
+    expect(sandbox.simulator.counts.requests).toBe(0);
+    expect(sandbox.store.keys()).toEqual([]);
+  });
+});
+
+async function discovered(sandbox: Sandbox, limit: number): Promise<Discovery> {
+  const found = await discover(sandbox.ports(), sandbox.settings, limit);
+  if ("outcome" in found) throw new Error(found.explanation);
+  return found;
+}

@@ -1,0 +1,289 @@
+// An account is taken out whole, whatever happens on the way, and no reader ever finds half of it.
+
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import {
+  countFiles,
+  type RemovePorts,
+  removeAccount,
+} from "../../../../lambdas/job/commands/remove-account.ts";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { takeBack } from "../../../../lambdas/job/run/publish/commit.ts";
+import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
+import { knownAccounts } from "../../../../lambdas/job/storage/known-accounts.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { readEnd, readHead } from "../../../../lambdas/job/storage/publication-log.ts";
+import { type AccountStore, accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import { Crashed, CrashPoint, type Moment } from "../../run/crash.ts";
+import { interposed } from "../../run/interposed-store.ts";
+import { livingLease } from "../../run/living-lease.ts";
+import { ACCOUNT, DAY_MS, SmallWorld } from "../../run/small-world.ts";
+
+/** uk has two publications, a held snapshot and changes; de has one publication. */
+async function twoAccounts(): Promise<SmallWorld> {
+  const world = new SmallWorld();
+  world.show(6, 1);
+  await world.run();
+  world.clock.advance(DAY_MS);
+  world.show(6, 2);
+  await world.run();
+  world.clock.advance(DAY_MS);
+  world.show(2, 2);
+  await world.run();
+  world.account = "de";
+  await world.run();
+  world.account = ACCOUNT;
+  return world;
+}
+
+/** What a process of its own works with. */
+function portsOf(world: SmallWorld): RemovePorts {
+  return world.ports();
+}
+
+const keysOf = (world: SmallWorld, account: string): readonly string[] =>
+  world.store.keys().filter((key) => key.includes(`/${account}/`));
+
+describe("remove", () => {
+  test("takes the account out of the tables and deletes all of its files, and nothing else", async () => {
+    const world = await twoAccounts();
+    const before = keysOf(world, "de");
+    const files = await countFiles(accountStore(world.store, ACCOUNT));
+
+    const result = await removeAccount(portsOf(world));
+
+    expect(result).toBe("removed");
+    expect(files).toMatchObject({ publications: 2, snapshots: 3, foreign: [] });
+    expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson"]);
+    expect((await countFiles(accountStore(world.store, ACCOUNT))).files).toBe(0);
+    expect(await knownAccounts(world.store)).toEqual(["de"]);
+    expect(world.catalog.head(ACCOUNT)).toBeUndefined();
+    expect(keysOf(world, "de")).toEqual(before);
+    expect(await world.catalog.events("de")).toHaveLength(2);
+  });
+
+  test("leaves files that the layout does not know, and ends", async () => {
+    const world = await twoAccounts();
+    const foreign = ["publications/uk/a copy (1).ndjson", "runs/uk/notes.txt", "snapshots/uk/x/mine.gz"];
+    for (const key of foreign) world.store.put(key, "mine");
+
+    const counted = await countFiles(accountStore(world.store, ACCOUNT));
+    const result = await removeAccount(portsOf(world));
+
+    expect(result).toBe("removed");
+    expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson", ...foreign]);
+    expect(counted).toMatchObject({ publications: 2, snapshots: 3 });
+    expect(counted.foreign.toSorted()).toEqual(foreign);
+    expect((await countFiles(accountStore(world.store, ACCOUNT))).files).toBe(0);
+  });
+
+  test("begins with its entry in the log and the tables, and deletes the lease last", async () => {
+    const world = await twoAccounts();
+    const point = new CrashPoint(Number.POSITIVE_INFINITY);
+
+    await removeAccount(crashing(world, point));
+
+    const effects = point.effects.filter(
+      (effect) => !effect.includes("lease.json") || effect.startsWith("delete"),
+    );
+    expect(effects.slice(0, 2)).toEqual(["create publications/uk/0000000003.ndjson", "follow uk"]);
+    expect(effects.slice(2).every((effect) => effect.startsWith("delete"))).toBe(true);
+    expect(effects.at(-1)).toBe(`delete ${layout(ACCOUNT).lease}`);
+  });
+
+  test("lets the account begin again, with the next number", async () => {
+    const world = await twoAccounts();
+    await removeAccount(portsOf(world));
+
+    const { row } = await world.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 2, added: 2, reason: null });
+    expect(await readHead(accountStore(world.store, ACCOUNT))).toMatchObject({
+      publication: "0000000004",
+      base_snapshot_id: null,
+    });
+    expect(await knownAccounts(world.store)).toEqual(["de", "uk"]);
+    expect(await countFiles(accountStore(world.store, ACCOUNT))).toMatchObject({
+      publications: 1,
+      snapshots: 1,
+    });
+  });
+
+  test("may be repeated after the account has begun again", async () => {
+    const world = await twoAccounts();
+    await removeAccount(portsOf(world));
+    await world.run();
+
+    expect(await removeAccount(portsOf(world))).toBe("removed");
+    expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000005.ndjson"]);
+  });
+
+  test("heals a log of which an earlier version left a later number only", async () => {
+    const world = await twoAccounts();
+    const third = (world.store.text("publications/uk/0000000002.ndjson") ?? "").replace(
+      "0000000002",
+      "0000000003",
+    );
+    for (const n of [1, 2]) await world.store.delete(`publications/uk/000000000${n}.ndjson`);
+    world.store.put("publications/uk/0000000003.ndjson", third);
+    const broken = await world.run();
+
+    expect(broken.error?.message).toContain("If the account was to be removed, start remove again.");
+    expect(await removeAccount(portsOf(world))).toBe("removed");
+    expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000004.ndjson"]);
+    expect((await world.run()).row.outcome).toBe("PUBLISHED");
+  });
+
+  test("removes an account whose log is damaged", async () => {
+    const world = await twoAccounts();
+    world.store.put("publications/uk/0000000002.ndjson", "damaged\n");
+
+    expect(await removeAccount(portsOf(world))).toBe("removed");
+    expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson"]);
+  });
+});
+
+test("Ctrl-C ends remove between two batches of files, and the next one finishes", async () => {
+  const world = await twoAccounts();
+  for (let n = 10; n < 50; n += 1) world.store.put(layout(ACCOUNT).runLog(`run-${n}`, 1), "{}\n");
+  const before = keysOf(world, ACCOUNT).length;
+  const stop = new AbortController();
+  const store: Store = {
+    ...interposed(world.store, async () => undefined),
+    delete: (key) => {
+      stop.abort(new SyncError("INTERRUPTED", "a person stopped it"));
+      return world.store.delete(key);
+    },
+  };
+
+  const stopped = removeAccount(world.ports({ store, signal: stop.signal }));
+
+  await expect(stopped).rejects.toMatchObject({ code: "INTERRUPTED" });
+  // With the entry of the log.
+  expect(keysOf(world, ACCOUNT)).toHaveLength(before - 16 + 1);
+  expect(await removeAccount(portsOf(world))).toBe("removed");
+  expect((await countFiles(accountStore(world.store, ACCOUNT))).files).toBe(0);
+});
+
+describe("a process that was stopped while its account was removed", () => {
+  const [EARLIER, LATER] = ["2025-12-31T00-00-00.000Z", "2026-02-01T00-00-00.000Z"];
+
+  async function removed(): Promise<{ world: SmallWorld; store: AccountStore; removal: string }> {
+    const world = await twoAccounts();
+    await removeAccount(portsOf(world));
+    const store: AccountStore = {
+      ...accountStore(world.store, ACCOUNT),
+      delete: async (key) => {
+        await setImmediate();
+        await world.store.delete(key);
+      },
+    };
+    const { removal } = await readEnd(store);
+    return { world, store, removal: removal?.run_id ?? "" };
+  }
+
+  test("takes back the files of its run, and no other ones", async () => {
+    const { world, store, removal } = await removed();
+    const own = [EARLIER, removal].map((id) => ({
+      id,
+      keys: [store.keys.part(id, 0), store.keys.changesPart("0000000009", id, 0), store.keys.plan(id)],
+    }));
+    for (const { keys } of own) for (const key of keys) world.store.put(key, "written");
+    const others = [store.keys.plan(LATER), store.keys.runLog(EARLIER, 1), `runs/de/${EARLIER}/outcome.json`];
+    for (const key of others) world.store.put(key, "written");
+
+    for (const { id, keys } of own) {
+      expect(await takeBack(store, { last: "0000000002", id })).toMatchObject({ run_id: removal });
+      expect(world.store.keys().filter((key) => keys.includes(key))).toEqual([]);
+    }
+
+    expect(world.store.keys()).toEqual(expect.arrayContaining(others));
+  });
+
+  test.each([
+    { what: "the account was removed before it began", last: "0000000003", id: EARLIER },
+    { what: "its run is later than the removal", last: "0000000002", id: LATER },
+  ])("takes nothing back where $what", async ({ last, id }) => {
+    const { world, store } = await removed();
+    world.store.put(store.keys.plan(id), "written");
+
+    expect(await takeBack(store, { last, id })).toBeUndefined();
+    expect(world.store.keys()).toContain(store.keys.plan(id));
+  });
+});
+
+describe("remove is refused", () => {
+  test("while a run is at work", async () => {
+    const world = await twoAccounts();
+    world.store.put(layout(ACCOUNT).lease, livingLease(world.clock.now()));
+    const before = world.store.keys();
+
+    const result = await removeAccount(portsOf(world));
+
+    expect(result).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+    expect(world.store.keys()).toEqual(before);
+    expect(world.catalog.head(ACCOUNT)).toBeDefined();
+  });
+
+  test("while an execution has the lease, however old it is", async () => {
+    const world = await twoAccounts();
+    const execution = "arn:aws:states:eu-west-1:1:execution:m:uk-20260101T000000000Z-1";
+    const at = "2020-01-01T00:00:00.000Z";
+    const lease = {
+      run_id: "run-1",
+      holder: null,
+      renewed_at: at,
+      expires_at: null,
+      execution,
+      use: [],
+      use_since: at,
+    };
+    world.store.put(layout(ACCOUNT).lease, JSON.stringify(lease));
+
+    const result = await removeAccount(portsOf(world));
+
+    expect(result).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+    expect(world.catalog.head(ACCOUNT)).toBeDefined();
+  });
+});
+
+describe.each<Moment>(["before", "after"])("a process that is killed %s an effect of remove", (moment) => {
+  test("leaves readers a whole snapshot or none, and the next one finishes, at every effect", async () => {
+    let effects = 1;
+    for (let at = 1; at <= effects; at += 1) {
+      const world = await twoAccounts();
+      const point = new CrashPoint(at, moment);
+      const dying = crashing(world, point);
+      await expect(removeAccount(dying)).rejects.toThrow(Crashed);
+      world.dead.add(dying.process.pid ?? -1);
+      if (at === 1) effects = await effectsOf();
+
+      // Another process brings the tables up to the log, as the start of any run does.
+      const where = `${moment} effect ${at}: ${point.effects.at(-1)}`;
+      await world.catalog.refresh(ACCOUNT);
+      const head = await readHead(accountStore(world.store, ACCOUNT));
+      if (head) await verifySnapshot(accountStore(world.store, ACCOUNT), head.snapshot_id);
+      expect(await world.catalog.events("de"), where).toHaveLength(2);
+      if (moment === "before" || at < effects) {
+        expect((await countFiles(accountStore(world.store, ACCOUNT))).files, where).toBeGreaterThan(0);
+      }
+
+      expect(await removeAccount(portsOf(world)), where).toBe("removed");
+      expect((await countFiles(accountStore(world.store, ACCOUNT))).files, where).toBe(0);
+      expect(world.catalog.head(ACCOUNT), where).toBeUndefined();
+      expect(await world.catalog.events("de"), where).toHaveLength(2);
+    }
+    expect(effects).toBeGreaterThan(20);
+  });
+});
+
+/** Of a removal that nothing stops, up to the deletion of the lease. */
+async function effectsOf(): Promise<number> {
+  const point = new CrashPoint(Number.POSITIVE_INFINITY);
+  await removeAccount(crashing(await twoAccounts(), point));
+  return point.effects.indexOf(`delete ${layout(ACCOUNT).lease}`) + 1;
+}
+
+function crashing(world: SmallWorld, point: CrashPoint): RemovePorts {
+  return world.ports(point.wrap(world));
+}
