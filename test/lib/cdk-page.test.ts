@@ -139,7 +139,7 @@ test("the endpoints that the function needs without NAT are those of the service
 });
 
 test("a warning names a section that there is", () => {
-  const sources = ["data/storage.ts", "monitoring/alarm-topic.ts"].map((path) =>
+  const sources = ["data/storage.ts", "monitoring/mails.ts"].map((path) =>
     readFileSync(new URL(`../../lib/${path}`, import.meta.url), "utf8"),
   );
 

@@ -9,9 +9,9 @@ import type { Mutation } from "./mutations.ts";
 /** `TIME`: a test did not end, which counts as noticed. `UNTESTED`: no test runs it. */
 export type Verdict = Fate["verdict"] | "SURVIVED" | "UNTESTED";
 
-/** Those that run the job in their own process, and need little time. */
-const TESTS = "test/{job,sync,protocol,simulation}/**/*.test.ts";
-const OTHER_TESTS = /\.(?:aws|long)\.test\.ts$/;
+/** Those that run the job in their own process, and need little time; and what tries the lock of `query`. */
+const TESTS = "test/{job,sync,protocol,simulation,cli/query}/**/*.test.ts";
+const OTHER_TESTS = /\.aws\.test\.ts$|^(?!test\/cli\/query\/).*\.long\.test\.ts$/;
 
 /** Below `root` lies a project like this one. */
 export async function tryMutations(

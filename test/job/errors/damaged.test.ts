@@ -8,7 +8,7 @@ it("an error about a damaged file gets a second remedy where the file is of the 
   expect(error).toMatchObject({
     code: "STORE_CORRUPT",
     message: expect.stringMatching(
-      /^The file snapshots\/uk\/s\/a is damaged: it is cut\. Restore it .* Or publish over it: .*"account": "uk"/,
+      /^The file snapshots\/uk\/s\/a is damaged: it is cut\. Restore it .* Or restart: .*"account": "uk"/,
     ),
     fields: { key: "snapshots/uk/s/a" },
     cause,

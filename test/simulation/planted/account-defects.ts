@@ -11,7 +11,7 @@ export const ACCOUNT_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a removal deletes files of an account with a longer name",
-    file: "commands/remove-account.ts",
+    file: "storage/known-accounts.ts",
     from: "for await (const { key } of store.list(folder)) keys.push(key);",
     to: "for await (const { key } of store.list(folder.slice(0, -1))) keys.push(key);",
   },

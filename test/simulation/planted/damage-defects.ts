@@ -35,7 +35,7 @@ export const DAMAGE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a removal deletes files that are not the program's",
-    file: "commands/remove-account.ts",
+    file: "storage/known-accounts.ts",
     from: "return keys.filter(isOfLayout);",
     to: "return keys;",
   },
