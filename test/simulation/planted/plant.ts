@@ -34,7 +34,14 @@ export class PlantedCopy implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "planted-"));
 
   constructor() {
-    for (const part of ["lambdas", "test/simulation", "test/simulator", "test/fixtures", "package.json"]) {
+    for (const part of [
+      "lambdas",
+      "test/simulation",
+      "test/simulator",
+      "test/fixtures",
+      "test/job",
+      "package.json",
+    ]) {
       cpSync(join(ROOT, part), join(this.#folder, part), { recursive: true });
     }
     symlinkSync(join(ROOT, "node_modules"), join(this.#folder, "node_modules"));
