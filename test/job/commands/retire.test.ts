@@ -46,6 +46,7 @@ describe("retire", () => {
     expect(explanation).toContain(`The snapshot ${second} is retired`);
     expect(await mark(second)).toEqual({ retired_at: now });
     expect(world.catalog.snapshots(ACCOUNT)).toEqual([first, third]);
+    expect(world.log.text).toContain(`retires the snapshot ${second}, as a person asked`);
     await world.run();
     expect(world.store.keys(layout(ACCOUNT).snapshot(second))).toContain(partOf(second));
     world.clock.advance(DAY_MS + 1000);
@@ -83,6 +84,11 @@ describe("retire", () => {
     await retireNow(held);
 
     expect((await world.accept(held)).error?.code).toBe("SNAPSHOT_NOT_FOUND");
+    world.clock.advance(DAY_MS + 1000);
+    world.show(10, 4);
+    await world.run();
+    expect(world.store.keys(layout(ACCOUNT).snapshot(held))).toEqual([layout(ACCOUNT).retired(held)]);
+    expect((await retireNow(held)).explanation).toBe(`The snapshot ${held} is retired already.`);
   });
 
   it("never takes what readers see", async () => {
