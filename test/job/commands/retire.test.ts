@@ -1,11 +1,12 @@
 // A person takes a snapshot out of the tables.
 
+import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Check, check } from "../../../lambdas/job/commands/check.ts";
 import { type Retired, retire } from "../../../lambdas/job/commands/retire.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { interposed } from "../run/interposed-store.ts";
 import { DamagedWorld, partOf } from "../run/scenarios/publishing/damaged-world.ts";
 import { ACCOUNT, DAY_MS, type PortChanges } from "../run/small-world.ts";
@@ -101,11 +102,18 @@ describe("retire", () => {
 
   it("takes its mark away again where a person has published the snapshot meanwhile", async () => {
     let published = false;
-    const store = interposed(world.store, async (key) => {
+    const quick = interposed(world.store, async (key) => {
       if (published || key !== layout(ACCOUNT).retired(second)) return;
       published = true;
       await world.rollback(second);
     });
+    const store: Store = {
+      ...quick,
+      delete: async (key) => {
+        for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+        await quick.delete(key);
+      },
+    };
 
     await expect(retireNow(second, true, { store })).rejects.toThrow(
       `Meanwhile a person has published the snapshot ${second}, so it cannot be retired.`,
@@ -156,7 +164,10 @@ describe("retire", () => {
     ["does not exist", "2020-01-01T00-00-00.000Z"],
     ["is no id", "../../elsewhere"],
   ])("refuses an id that %s", async (_, id) => {
-    await expect(retireNow(id)).rejects.toMatchObject({ code: "SNAPSHOT_NOT_FOUND" });
+    await expect(retireNow(id)).rejects.toMatchObject({
+      code: "SNAPSHOT_NOT_FOUND",
+      message: expect.stringContaining("does not exist"),
+    });
   });
 
   it("refuses a snapshot that is not finished", async () => {

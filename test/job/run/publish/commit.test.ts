@@ -77,6 +77,30 @@ describe("stopped", () => {
     expect(world.store.keys("changes/")).toEqual(before);
   });
 
+  test("when the files are listed for the last time, it publishes nothing", async () => {
+    const { world, held } = await heldWorld();
+    const stop = new AbortController();
+    let areWritten = false;
+    const written = onceWritten(world, async () => {
+      areWritten = true;
+    });
+    const store: Store = {
+      ...written,
+      list: (prefix, after) => {
+        if (areWritten && prefix === keys.snapshot(held)) stop.abort(STOPPED);
+        return written.list(prefix, after);
+      },
+    };
+
+    const { row } = await world.acceptOrRollback(
+      { action: "accept", snapshotId: held, force: false },
+      { store, signal: stop.signal },
+    );
+
+    expect(row).toMatchObject({ error_code: "INTERRUPTED" });
+    expect(world.store.keys("publications/")).toHaveLength(2);
+  });
+
   test("while they are written, it publishes nothing", async () => {
     const { world, held } = await heldWorld();
     const stop = new AbortController();

@@ -1,10 +1,17 @@
 // A run whose publication exists is finished, whatever has happened since: never adopted, held or published again.
 
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import {
+  publishedRun,
+  recordPublishedRun,
+  recordUnrecorded,
+} from "../../../../lambdas/job/run/record/published-run.ts";
 import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
 import { crashAfter, crashAfterPublishing } from "./crash-after.ts";
@@ -238,6 +245,16 @@ describe("a run that crashed when its snapshot was just held", () => {
     );
   });
 
+  test("has no counts where its manifest is damaged by then, and says why it was held", async () => {
+    const { world, held } = await acceptedAndRolledBack();
+    world.store.put(layout(ACCOUNT).manifest(held), "{");
+
+    const found = await publishedRun(accountStore(world.store, ACCOUNT), held);
+
+    expect(found).toMatchObject({ counts: { events: null, added: null }, publication: undefined });
+    expect(found?.end.explanation).toMatch(/^5 events are 50\.0 % fewer than .* was held at first;/);
+  });
+
   test("ends as HELD for a retry of its trigger, which says that it was accepted", async () => {
     const { world } = await acceptedAndRolledBack(SCHEDULED);
 
@@ -245,6 +262,55 @@ describe("a run that crashed when its snapshot was just held", () => {
 
     expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED", events: 5 });
     expect(explanation).toContain("a person has published it since (publication 0000000002)");
+  });
+});
+
+describe("what a run could not record", () => {
+  /** Creates a file only after many turns of the event loop: what is not waited for is not there yet. */
+  const slowly = (world: SmallWorld): Store =>
+    interposed(world.store, async () => {
+      for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+    });
+
+  /** Its row is there unless the crash was earlier. */
+  async function unrecorded(crash: "create publications/" | "create run-log/") {
+    const world = new SmallWorld();
+    world.show(10, 1);
+    const dead = await crashAfter(crash, world);
+    const rows = (): readonly string[] => world.store.keys(`run-log/${ACCOUNT}/${dead}`);
+    return { world, dead, rows, ports: world.ports({ store: slowly(world) }) };
+  }
+
+  test("is its outcome, of the row that says PUBLISHED, which is written once", async () => {
+    const { world, dead, rows, ports } = await unrecorded("create run-log/");
+    const [key = ""] = rows();
+    const text = world.store.text(key) ?? "";
+    const later = text.replace('"attempt":1', '"attempt":2').replace('"PUBLISHED"', '"HANDED_OVER"');
+    world.store.put(key.replace("-1.ndjson", "-2.ndjson"), later);
+
+    expect(await recordPublishedRun(ports, dead)).toBe(true);
+    expect((await readRunResult(ports.store, dead))?.row).toMatchObject({ outcome: "PUBLISHED", attempt: 1 });
+    expect(rows()).toHaveLength(2);
+  });
+
+  test.each(["a run", "a head"])("is row and outcome: they are there once %s is recorded", async (what) => {
+    const { dead, rows, ports } = await unrecorded("create publications/");
+    const [own] = await readLog(ports.store);
+    if (own === undefined) throw new Error("nothing is published");
+
+    if (what === "a run") expect(await recordPublishedRun(ports, dead)).toBe(true);
+    else await recordUnrecorded(ports, own);
+
+    expect(rows()).toHaveLength(1);
+    expect((await readRunResult(ports.store, dead))?.row.outcome).toBe("PUBLISHED");
+  });
+
+  test("ends the start where it cannot be written either", async () => {
+    const { world, dead } = await unrecorded("create publications/");
+    const full = new SyncError("STORE_FAILED", "The disk is full.");
+    const ports = world.ports({ store: interposed(world.store, () => Promise.reject(full)) });
+
+    await expect(recordPublishedRun(ports, dead)).rejects.toMatchObject({ code: "STORE_FAILED" });
   });
 });
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
+import { crashAfter } from "../../record/crash-after.ts";
 import { ACCOUNT } from "../../small-world.ts";
 import { DamagedWorld, partOf } from "./damaged-world.ts";
 
@@ -127,6 +128,15 @@ describe("--over-damaged", () => {
     const { preview } = await world.run({ overDamaged: true });
 
     expect(preview).toMatchObject({ base_snapshot_id: head, added: 0, changed: 5, removed: 5 });
+  });
+
+  it("restarts with a run that it continues, which was begun without it", async () => {
+    await world.publish(10, 1);
+    const dead = await crashAfter("_manifest.json", world);
+
+    const { row } = await world.run({ overDamaged: true });
+
+    expect(row).toMatchObject({ run_id: dead, reason: "DAMAGED_HEAD", added: 10 });
   });
 
   it("changes nothing before the first publication", async () => {
