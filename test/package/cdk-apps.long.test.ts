@@ -25,6 +25,8 @@ ${SYNTHESIZED}
 export const wrong: EventSyncProps = { settings: { accounts: { uk: {} } } };
 `;
 const JEST_TEST = `
+import { App, Stack } from "aws-cdk-lib";
+import { EventSync } from "brand-events-sync";
 test("it is synthesized", () => {${SYNTHESIZED}});
 `;
 /** What the CDK's command line makes a new app of. */

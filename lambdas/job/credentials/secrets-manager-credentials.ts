@@ -6,11 +6,9 @@ import {
   CredentialsNotSetUp,
   EXAMPLE,
   parseCredentials,
-  readSecret,
-  type SecretOptions,
   type ServiceCredentials,
-  secretRefused,
 } from "./credentials.ts";
+import { readSecret, type SecretOptions, secretRefused } from "./secret.ts";
 
 const RIGHTS = "secretsmanager:GetSecretValue on the secret, and kms:Decrypt";
 

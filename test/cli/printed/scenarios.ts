@@ -64,6 +64,22 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    place: "bin/cli/commands/check-and-verify.ts retire",
+    said: async (world) => {
+      await withoutOldPart(world);
+      return everything(await world.command(["check", ...world.place, ...world.of]));
+    },
+  },
+  {
+    place: "bin/cli/query/missing-units.ts retire",
+    said: async (world) => {
+      await withoutOldPart(world);
+      return everything(
+        await world.command(["query", "SELECT count(*) FROM event_snapshots", ...world.place.slice(0, 2)]),
+      );
+    },
+  },
+  {
     place: "bin/cli/output/notify.ts status",
     said: (world) => world.toldBy(),
   },
@@ -154,6 +170,13 @@ function readablePage(page: string): string {
   return page
     .replaceAll(/<[^>]*>/g, "\n")
     .replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+}
+
+/** Two snapshots, of which the older one has lost its part. */
+async function withoutOldPart(world: PrintedWorld): Promise<void> {
+  const { stdout } = await world.run("--json");
+  await world.run();
+  await rm(join(world.warehouse, "snapshots", "uk", JSON.parse(stdout).snapshot_id, "part-00000.ndjson.gz"));
 }
 
 async function held(world: PrintedWorld): Promise<Ended> {

@@ -85,11 +85,15 @@ describe("a list at its limits", () => {
       "more than 100000 in all]}",
     ],
     ["of white space", () => [joined("[", filled(" ", 64 * MIB - 2), "]")], "0 events, 0 rejected"],
-    ["with a page that is too large", () => [filled(" ", 64 * MIB + 1)], "a page of more than 64 MiB"],
+    [
+      "with a page that is too large",
+      () => [filled(" ", 64 * MIB + 1)],
+      "has more than 64 MiB in a page, or 128 MiB in all of them",
+    ],
     [
       "with pages that are too large together",
       () => [0, 11, 22].map((from) => numbered(from, 11, "x".repeat(4 * MIB - 100))),
-      "more than 128 MiB in all its pages",
+      "has more than 64 MiB in a page, or 128 MiB in all of them",
     ],
   ])("%s is read in at most 450 MiB: %#", async (_, make, expected) => {
     const { outcome, peakMiB } = await readInProcess(make());

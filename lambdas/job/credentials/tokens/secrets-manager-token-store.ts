@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { PutSecretValueCommand, UpdateSecretVersionStageCommand } from "@aws-sdk/client-secrets-manager";
 import { awsError } from "../../errors/aws-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { type Labels, labelsOf, readSecret, type SecretOptions, secretRefused } from "../credentials.ts";
+import { type Labels, labelsOf, readSecret, type SecretOptions, secretRefused } from "../secret.ts";
 import {
   type OAuthTokens,
   parseTokens,
