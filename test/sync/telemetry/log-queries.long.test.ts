@@ -89,8 +89,8 @@ describe("the saved query", () => {
 
   test("Fields that changed shows what the second day changed", () => {
     expect(rowsOf("Fields that changed").map(({ run_id, message }) => [run_id, message])).toEqual([
-      [run(2), "fields that changed their type: /name (from string to string or number)"],
       [run(2), "new fields: /brand (string)"],
+      [run(2), "fields that changed their type: /name (from string to string or number)"],
     ]);
   });
 

@@ -4,8 +4,8 @@ import { cloudWatchMetrics, functionLog } from "../../../lambdas/sync/function-p
 import { customEvent } from "../../job/run/custom-event.ts";
 import { FunctionSandbox } from "../function-sandbox.ts";
 
-const log = functionLog();
-const changes = { log, metrics: cloudWatchMetrics("BrandEventsSync") };
+const logger = functionLog();
+const changes = { logger, metrics: cloudWatchMetrics("BrandEventsSync") };
 const day = (number: number): object => ({ scheduledAt: `2026-01-0${number}T06:00:00.000Z` });
 const named = (...names: readonly string[]) => names.map((name) => customEvent(name, `"name":"${name}"`));
 
