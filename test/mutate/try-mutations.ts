@@ -9,8 +9,10 @@ import type { Mutation } from "./mutations.ts";
 /** `TIME`: a test did not end, which counts as noticed. `UNTESTED`: no test runs it. */
 export type Verdict = Fate["verdict"] | "SURVIVED" | "UNTESTED";
 
-/** Those that run the job in their own process, and need little time; and what tries the lock of `query`. */
-const TESTS = "test/{job,sync,protocol,simulation,cli/query}/**/*.test.ts";
+/** Those that run the job in their own process, and need little time. */
+const TESTS = "test/{job,sync,protocol,simulation}/**/*.test.ts";
+/** What tries the lock of `query`. */
+const QUERY_TESTS = "test/cli/query/*.test.ts";
 const OTHER_TESTS = /\.aws\.test\.ts$|^(?!test\/cli\/query\/).*\.long\.test\.ts$/;
 
 /** Below `root` lies a project like this one. */
@@ -60,7 +62,10 @@ function testsOf(root: string, sources: ReadonlySet<string>): readonly string[] 
     uses.set(file, isUsed || sources.has(file));
     return uses.get(file) ?? false;
   };
-  const tests = globSync(TESTS, { cwd: root }).map((file) => file.split(sep).join("/"));
+  const isQuery = [...sources].some((source) => source.startsWith("bin/"));
+  const tests = globSync(isQuery ? [TESTS, QUERY_TESTS] : TESTS, { cwd: root }).map((file) =>
+    file.split(sep).join("/"),
+  );
   return tests.filter((file) => !OTHER_TESTS.test(file) && isUser(file));
 }
 
