@@ -32,6 +32,10 @@ export const DECIDING: readonly string[] = [
   "bin/cli/query/locked-duckdb.ts",
   "lambdas/job/run/collect/refusals.ts",
   "lambdas/job/run/collect/map-ordered.ts",
+  "lambdas/job/snapshot/rows/compare-snapshots.ts",
+  "lambdas/job/snapshot/staging/plan.ts",
+  "lambdas/job/snapshot/staging/chain.ts",
+  "lambdas/job/run/publish/build-snapshot.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -58,6 +62,18 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "lambdas/job/storage/publication-log.ts": {
     'readEntry: if (ids.includes(id) || (ids.at(-1) ?? "") < id) throw corrupt(key, "it was listed but no longer exists"); → if (ids.includes(id) || (ids.at(-1) ?? "") <= id) throw corrupt(key, "it was listed but no longer exists");':
       "Where the last number is this one, the list includes it.",
+  },
+  "lambdas/job/snapshot/staging/plan.ts": {
+    "add: if (end > this.#open.length) this.#grow(end); → if (end >= this.#open.length) this.#grow(end);":
+      "A buffer that is exactly full is only replaced one line earlier.",
+  },
+  "lambdas/job/snapshot/staging/chain.ts": {
+    "read: for (let at = 0; at < keys.length; at += AT_ONCE) { → for (let at = 0; at <= keys.length; at += AT_ONCE) {":
+      "What begins at the end has no record.",
+    "read: if (key && sizes.get(key) !== next.rows?.stored.bytes) → if ((sizes.get(key) !== next.rows?.stored.bytes))":
+      "Without rows there is neither a file nor a size that it should have.",
+    "verify: await lines.return(undefined); → lines.return(undefined);":
+      "The file is closed as well, and nothing waits for that.",
   },
   "lambdas/job/run/lease/lease-file.ts": {
     "readLease: if (!isDamage(error)) throw error; → dropped":

@@ -122,6 +122,14 @@ describe("a snapshot", () => {
     expect(manifest()).toBeDefined();
   });
 
+  test("says by which member a list named its next page, where that was set", async () => {
+    record();
+
+    const built = await build({ settings: settingsWith({ nextPage: "/next" }) });
+
+    expect(built.settings).toHaveProperty("next_page", "/next");
+  });
+
   test("keeps its manifest", async () => {
     record();
     const first = await build();
@@ -137,6 +145,11 @@ describe("rows of another process", () => {
   test.each([
     ["that are not those of the plan", [rowAt(0), rowAt(2)], "its events are not those of the plan"],
     ["that cannot be parsed", [rowAt(0), `{"uuid":"${uuidAt(1)}"`], "it holds a row that cannot be read"],
+    [
+      "whose event cannot be parsed",
+      [rowAt(0), rowAt(1).replace(JSON.stringify(eventAt(1)), '"{"')],
+      "it holds a row that cannot be read",
+    ],
     ["that lack a column", [rowAt(0), `{"uuid":"${uuidAt(1)}"}`], "it holds a row that cannot be read"],
   ])("%s are refused, and nothing is named [D21]", async (_, lines, problem) => {
     record();
@@ -145,6 +158,16 @@ describe("rows of another process", () => {
     await expect(build()).rejects.toMatchObject(damaged(rowsKey(0), problem));
 
     expect(store.keys("snapshots/")).toEqual([]);
+  });
+
+  test("are not called damaged for an error of another kind", async () => {
+    record();
+    const failing = facts();
+    failing.add = () => {
+      throw new RangeError("no memory");
+    };
+
+    await expect(build({ facts: failing })).rejects.toThrow(RangeError);
   });
 
   test("are read once more by none who has counted them", async () => {
@@ -276,6 +299,35 @@ describe("the time", () => {
     expect(manifest()).toBeDefined();
   });
 
+  test("is not looked at once all is named", async () => {
+    const longPlan = await makePlan(new MemoryStore(), 16);
+    for (let place = 0; place < 16; place += 1) putRange(store, longPlan, place, place + 1);
+    const chain = await Chain.read(accountStore(store, ACCOUNT), longPlan, await filesOf(store));
+    const all = new SnapshotFacts([]);
+    for (const { place } of chain.records) all.markCounted(place);
+    let left = 2;
+    const timeBudget = new TimeBudget({ timeLeftMs: () => (left-- > 0 ? 900_000 : 0) });
+
+    await build({ chain, facts: all, timeBudget });
+
+    expect(manifest()).toBeDefined();
+  });
+
+  test("may be over by the signal", async () => {
+    record();
+    const reason = new Error("stop");
+    const ports = {
+      store: accountStore(store, ACCOUNT),
+      clock: new ManualClock(0),
+      signal: AbortSignal.abort(reason),
+      version: "0.0.0",
+    };
+
+    await expect(build({ ports })).rejects.toBe(reason);
+
+    expect(store.keys("snapshots/")).toEqual([]);
+  });
+
   test("may be over between two ranges that are verified", async () => {
     record();
     let left = 2;
@@ -298,4 +350,18 @@ describe("the time", () => {
 
     expect(manifest()).toBeUndefined();
   });
+});
+
+test("what was counted of rows that are not used is forgotten, but not what is required", () => {
+  const counted = facts();
+  const add = (event: string): void => counted.add(event, JSON.parse(event));
+  add('{"old":1}');
+  counted.markCounted(0);
+
+  counted.beginAgain();
+  add('{"new":1}');
+
+  expect(counted.hasCounted(0)).toBe(false);
+  expect(counted.profile.fields).toEqual([{ pointer: "/new", count: 1, types: { number: 1 } }]);
+  expect(counted.incomplete).toEqual({ events: 1, fields: [{ pointer: "/n", events: 1 }] });
 });

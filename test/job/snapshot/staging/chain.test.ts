@@ -1,10 +1,12 @@
 // What is staged of a plan: read, added to and verified, by the process that wrote it or another one.
 
+import { randomBytes } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import { interposed } from "../../run/interposed-store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { filesOf, makePlan, putRange, recordKey, rowAt, rowsKey, uuidAt, writeRange } from "./planned.ts";
 
@@ -232,6 +234,27 @@ describe("verifying a range", () => {
     await store.delete(rowsKey(0));
 
     await expect(verify(0, chain)).rejects.toMatchObject(damage(rowsKey(0), "it is missing"));
+  });
+
+  it("closes a file whose row is refused, however much of it is left", async () => {
+    const long = rowAt(1).replace('"{}"', `"${randomBytes(2_000_000).toString("hex")}"`);
+    putRange(store, plan, 0, 3, { lines: [rowAt(2), rowAt(0), long] });
+    const bytes = (await store.read(rowsKey(0)))?.bytes ?? new Uint8Array();
+    let isClosed = false;
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      try {
+        for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000);
+      } finally {
+        isClosed = true;
+      }
+    }
+    const open: Store["open"] = async () => chunks();
+    const ofChunks = accountStore({ ...interposed(store, async () => undefined), open }, "uk");
+
+    const reading = verify(0, await Chain.read(ofChunks, plan, await filesOf(store)));
+
+    await expect(reading).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+    await expect.poll(() => isClosed).toBe(true);
   });
 
   it("is refused where the file is cut, or is no compressed file", async () => {
