@@ -99,7 +99,7 @@ export function checkSnapshotCheck(model: Model, { version, start }: ProcessFact
   const counting = sinceRestart(model);
   const isMissing = counting.some((each) => lacksPart(model, each));
   if (isMissing && found.ok) model.fail("check does not miss changes that count");
-  // A damaged log is restored first: nobody knows what counts without it.
+  // A damaged log is restored first: what counts is unknown without it.
   const log = `publications/${model.account.name}/`;
   const isLogWhole = !model.world.objects.damaged.some((key) => key.startsWith(log));
   if (isMissing && isLogWhole && found.code === "STORE_CORRUPT" && !found.remedy?.includes("--over-damaged"))
