@@ -128,7 +128,6 @@ async function countRange(chain: Chain, record: RangeRecord, facts: SnapshotFact
       );
     }
   });
-  facts.markCounted(record.place);
 }
 
 function incomplete(planned: number, events: number, leftOut: number): SyncError {

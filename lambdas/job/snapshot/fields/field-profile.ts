@@ -4,7 +4,7 @@
 import * as z from "zod";
 import { redactKey } from "../../errors/shown-text.ts";
 import { formatPointer, parsePointer } from "../../json/json-pointers.ts";
-import { valueAt } from "../../json/json-scanner.ts";
+import { valueAt, wholeOf } from "../../json/json-scanner.ts";
 
 const JSON_TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
 export type JsonType = (typeof JSON_TYPES)[number];
@@ -243,6 +243,6 @@ export class RequiredFields {
 
 /** Of duplicate keys the last one counts, as everywhere. */
 function hasValue(event: string, tokens: readonly string[]): boolean {
-  const span = valueAt(event, tokens, { start: 0, end: event.length });
+  const span = valueAt(event, tokens, wholeOf(event));
   return span !== undefined && event[span.start] !== "n";
 }

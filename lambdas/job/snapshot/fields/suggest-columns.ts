@@ -2,7 +2,7 @@
 
 import { columnText } from "../../json/json-line.ts";
 import { formatPointer, parsePointer } from "../../json/json-pointers.ts";
-import { members, type Span } from "../../json/json-scanner.ts";
+import { members, type Span, wholeOf } from "../../json/json-scanner.ts";
 import {
   type ColumnType,
   fitsType,
@@ -142,7 +142,7 @@ export class TextTypes {
 
   /** For a text that is known to be JSON without white space around it. */
   add(event: string): void {
-    this.#visit(event, { start: 0, end: event.length }, "");
+    this.#visit(event, wholeOf(event), "");
   }
 
   /** Undefined where text is all that fits, or nothing but null was seen. */

@@ -6,7 +6,7 @@ import { shownText } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { columnText } from "../../json/json-line.ts";
 import { parsePointer } from "../../json/json-pointers.ts";
-import { members, type Span, valueAt } from "../../json/json-scanner.ts";
+import { members, type Span, valueAt, wholeOf } from "../../json/json-scanner.ts";
 import { TABLES } from "../../storage/layout.ts";
 
 /** `VARCHAR` is the text itself. */
@@ -238,7 +238,7 @@ export function lifter(
   for (const { name, pointer } of columns) branchAt(root, parsePointer(pointer)).names.push(name);
   return (event) => {
     const spans = new Map<string, Span>();
-    find(event, { start: 0, end: event.length }, root, spans);
+    find(event, wholeOf(event), root, spans);
     // Made of entries, because assigning to `__proto__` would set no column.
     return Object.fromEntries(columns.map(({ name }) => [name, columnText(event, spans.get(name))]));
   };
