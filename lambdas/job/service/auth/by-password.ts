@@ -269,7 +269,8 @@ export class SessionCookies {
     const sent = [...this.#kept.values()]
       .filter((cookie) => nowMs < cookie.endsAtMs && pathMatch(path, cookie.path))
       .sort((one, other) => other.path.length - one.path.length);
-    const headers = sent.length === 0 ? {} : { cookie: sent.map(({ text }) => text).join("; ") };
+    const headers: Readonly<Record<string, string>> =
+      sent.length === 0 ? {} : { cookie: sent.map(({ text }) => text).join("; ") };
     const all = [...this.#kept.values()];
     const untilMs = Math.min(Infinity, ...sent.map(({ endsAtMs }) => endsAtMs));
     this.#same = all.every((cookie) => cookie.path === "/") ? { headers, untilMs } : undefined;
