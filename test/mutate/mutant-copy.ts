@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Fate, Reached } from "./mutant-runner.ts";
 import { type Mutation, withMutations } from "./mutations.ts";
+import { writeRecord } from "./write-record.ts";
 
 const COPIED: ReadonlySet<string> = new Set(["bin", "lambdas", "test", "docs"]);
 const WORKERS = 2;
@@ -117,7 +118,7 @@ export class MutantCopy implements Disposable {
         const { id, untilMs } = text === "" ? { id: 0, untilMs: Number.POSITIVE_INFINITY } : JSON.parse(text);
         const isLate = Date.now() > untilMs;
         const fate: Fate = { verdict: "TIME", by: "no end" };
-        if (isLate) writeFileSync(join(this.#state, "fates", String(id)), JSON.stringify(fate));
+        if (isLate) writeRecord(join(this.#state, "fates", String(id)), fate);
         return isLate;
       })
       .includes(true);
@@ -128,7 +129,7 @@ export class MutantCopy implements Disposable {
   }
 }
 
-/** Empty where the file is being written, or was deleted a moment ago. */
+/** Empty where the file was deleted a moment ago. */
 function runningIn(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -1,10 +1,11 @@
 // Runs each test once as it is, and then once for each mutation that it reaches and that no test has noticed yet: in one
 // process, which has loaded all of them.
 
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { type RunnerTestCase, type RunnerTestFile, TestRunner } from "vitest";
+import { writeRecord } from "./write-record.ts";
 
 /** What the tests of one file have to do with the mutations, by their numbers. */
 export interface Reached {
@@ -71,7 +72,7 @@ export default class MutantRunner extends TestRunner {
       const place = join(FOLDER, "fates", String(id));
       if (existsSync(place)) continue;
       const running = join(FOLDER, "running", String(process.pid));
-      writeFileSync(running, JSON.stringify({ id, untilMs: Date.now() + mostMs + MORE_MS }));
+      writeRecord(running, { id, untilMs: Date.now() + mostMs + MORE_MS });
       const verdict = await verdictOf(id, run, mostMs);
       rmSync(running, { force: true });
       if (verdict === undefined) continue;
@@ -79,7 +80,7 @@ export default class MutantRunner extends TestRunner {
         for (const left of ids) this.#elsewhere.add(left);
         return;
       }
-      writeFileSync(place, JSON.stringify({ verdict, by } satisfies Fate));
+      writeRecord(place, { verdict, by } satisfies Fate);
     }
   }
 
@@ -90,7 +91,7 @@ export default class MutantRunner extends TestRunner {
     const reached = { isFailed: this.#isFailed, inTests, elsewhere, later };
     for (const { filepath } of files) {
       const name = encodeURIComponent(relative(process.cwd(), filepath).split(sep).join("/"));
-      writeFileSync(join(FOLDER, "reached", name), JSON.stringify(reached));
+      writeRecord(join(FOLDER, "reached", name), reached);
     }
     for (const ids of [this.#inTests, this.#elsewhere, this.#later]) ids.clear();
     this.#isFailed = false;
