@@ -132,3 +132,23 @@ test("the command that a held run and status print publishes the snapshot as it 
   expect(accepted.stdout).toContain("PUBLISHED");
   expect(accepted.stdout).toContain("readers see  6 events");
 });
+
+test("of several held snapshots status shows the newest in full, and names the others in one line", async () => {
+  const cwd = await temporaryDirectory();
+  await using simulator = await Simulator.start({ events: makeEvents(12) });
+  await writeCredentials(cwd, simulator);
+  const run = async (events: number): Promise<string> => {
+    simulator.setEvents(makeEvents(events));
+    return String(lastJson(await sync(["run", "--json", ...against(simulator)], { cwd }))["snapshot_id"]);
+  };
+  await run(12);
+  const held = [await run(6), await run(5), await run(4)] as const;
+
+  const { stdout } = await sync(["status"], { cwd });
+
+  expect(stdout.match(/^ +held .*$/gm)).toEqual([
+    expect.stringContaining(`${held[2]} (DROPPED): `),
+    `  held         2 earlier snapshots: ${held[1]} (DROPPED), ${held[0]} (DROPPED)`,
+  ]);
+  expect(stdout.match(/accept \S+/g)).toEqual([`accept ${held[2]}`]);
+});

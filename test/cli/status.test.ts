@@ -2,7 +2,7 @@
 
 import { writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { NO_COUNTS } from "../../lambdas/job/run/record/attempt.ts";
 import { formatRunId } from "../../lambdas/job/storage/layout.ts";
@@ -55,7 +55,7 @@ test("shows a line for each account, and how to see more of one", async () => {
   ]);
   const { directory } = world.warehouse;
   expect(stdout).toContain(
-    `(3 rows)\nIn ${directory} on host ${hostname()}\nOne account with its last runs: npm run sync -- status --account de --warehouse ${directory}\n`,
+    `(3 rows)\nfr: FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. To find the cause: npm run sync -- check --account fr --warehouse ${directory} --credentials ${join(dirname(directory), "credentials.json")}\nIn ${directory} on host ${hostname()}\nOne account with its last runs: npm run sync -- status --account de --warehouse ${directory}\n`,
   );
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
 });
@@ -200,6 +200,60 @@ test("of a warehouse that does not exist is refused", async () => {
   });
   expect(ended.stderr).toContain(`There is no warehouse at ${join(cwd, "warehouse")}.`);
 });
+
+const RESUMED = "2026-11-22T06-00-00.000Z";
+
+test.each([
+  {
+    what: "a failure that a run resumes",
+    row: { error_code: "STORE_FAILED", error_message: "The disk\nis full." },
+    says: "FAILED STORE_FAILED at 2026-11-22 06:00 UTC: The disk is full. To resume it: npm run sync -- run --account fr",
+  },
+  {
+    what: "an authorization that has expired",
+    row: { error_code: "AUTHORIZATION_EXPIRED", error_message: "Over. Use: npm run sync -- authorize" },
+    says: "AUTHORIZATION_EXPIRED at 2026-11-22 06:00 UTC: Over. Use: npm run sync -- authorize. To authorize again: npm run sync -- authorize --account fr",
+  },
+  {
+    what: "a start that another process kept from working",
+    row: { outcome: "SKIPPED", reason: "LEASE_TAKEN", error_code: null, error_message: null },
+    says: "SKIPPED LEASE_TAKEN at 2026-11-22 06:00 UTC: Another process worked on the account. To start a run: npm run sync -- run --account fr",
+  },
+  {
+    what: "a start without a login after a refusal",
+    row: { outcome: "SKIPPED", reason: "LOGIN_REFUSED", error_code: null, error_message: null },
+    says: "The service had refused the login, and the credentials had not changed since. To find the cause: npm run sync -- check --account fr",
+  },
+  {
+    what: "a run before a verification that failed",
+    row: { trigger: "verify", outcome: "FAILED", error_code: "STORE_FAILED", error_message: "no" },
+    says: "FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. To find the cause: npm run sync -- check --account fr",
+  },
+  {
+    what: "nothing once a snapshot is held",
+    row: { outcome: "HELD", reason: "DROPPED", error_code: null, error_message: null },
+    says: undefined,
+  },
+])(
+  "ends with the newest attempt that came to nothing, and its next command: $what",
+  async ({ row, says }) => {
+    const world = await threeAccounts();
+    const newest = { ...failedRun, run_id: RESUMED, started_at: "2026-11-22T06:00:00.000Z", ...row };
+    await world.warehouse.put(`run-log/fr/${RESUMED}-1.ndjson`, [newest]);
+
+    const one = await status(world, "--account", "fr");
+    const all = await status(world);
+
+    const last = one.stdout.trimEnd().split("\n").at(-1);
+    if (says === undefined) {
+      expect(last).toContain("2026-11-21 06:00 UTC  FAILED");
+      expect(all.stdout).not.toMatch(/^fr: /m);
+    } else {
+      expect(last).toContain(says);
+      expect(all.stdout).toContain(`fr: ${last}\n`);
+    }
+  },
+);
 
 const failedRun = {
   run_id: "2026-11-21T06-00-00.000Z",

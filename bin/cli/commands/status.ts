@@ -10,19 +10,22 @@ import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-acco
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
-import { commandLineText } from "../options/read-options.ts";
+import { commandLineText, type GivenOptions } from "../options/read-options.ts";
 import {
   cameTo,
   describeHead,
   describeHeld,
+  describeTrouble,
   heldJson,
   madeAtMs,
   publishableOf,
   running,
   statusTable,
+  troubleOf,
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { formatTable } from "../output/format-result.ts";
+import { NEXT_OPTIONS } from "../output/next-command.ts";
 import type { Output } from "../output/terminal.ts";
 import { age, minute, plural, throttledText, whereText } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
@@ -128,13 +131,23 @@ function print(
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) {
     const { account } = only;
-    const limit = given.ofAccount(account).read(["account", "requestsPerMinute"]);
-    if (!("damage" in only)) stdout.lines(describeStatus(only, nowMs, { ...values, ...limit }));
+    if ("damage" in only) return;
+    const own = given.ofAccount(account);
+    const limit = own.read(["account", "requestsPerMinute"]);
+    stdout.lines(describeStatus(only, nowMs, { ...values, ...limit }));
+    stdout.lines(troubleLine(only.runs, own));
     return;
   }
   stdout.text(formatTable(statusTable(found, nowMs), { maxWidth: 80 }));
   const words = ["status", "--account", only?.account ?? ""];
+  const troubled = found.flatMap((one) => {
+    const { account } = one;
+    return "damage" in one
+      ? []
+      : troubleLine(one.runs, given.ofAccount(account)).map((line) => `${account}: ${line}`);
+  });
   stdout.lines([
+    ...troubled,
     `In ${whereText(values)}`,
     `One account with its last runs: ${commandLineText(words, WAREHOUSE_OPTIONS, values)}`,
   ]);
@@ -164,19 +177,32 @@ function describeStatus(
   lines.push(`  running      ${lease ? running(lease) : "none"}`);
   const last = runs.find(({ trigger }) => isRun(trigger));
   if (last?.throttled) lines.push(`  last run     ${throttledText(last, values.requestsPerMinute)}`);
-  const publishable = publishableOf(found);
-  for (const one of publishable) {
-    lines.push(`  held         ${one.snapshotId} (${one.reason}): ${one.explanation}`);
-    const held = { ...one, isPinned: head?.pinned === true };
-    const judged = describeHeld(held, head?.snapshot_id ?? null, values, one !== publishable.at(-1));
+  const [newest, ...earlier] = publishableOf(found).toReversed();
+  if (newest) {
+    lines.push(`  held         ${newest.snapshotId} (${newest.reason}): ${newest.explanation}`);
+    const judged = describeHeld(
+      { ...newest, isPinned: head?.pinned === true },
+      head?.snapshot_id ?? null,
+      values,
+    );
     lines.push(...judged.map((line) => `               ${line}`));
+  }
+  if (earlier.length > 0) {
+    const named = earlier.map(({ snapshotId, reason }) => `${snapshotId} (${reason})`).join(", ");
+    lines.push(`  held         ${plural(earlier.length, "earlier snapshot")}: ${named}`);
   }
   for (const line of fieldChanges ? describeFieldChanges(fieldChanges) : [])
     lines.push(`  fields       ${line}`);
-  const older = held.length - publishable.length;
+  const older = held.length - publishableOf(found).length;
   if (older > 0) lines.push(`  held         ${plural(older, "snapshot")} older than what readers see`);
   if (runs.length > 0) lines.push("last runs, newest first", ...runs.map((row) => describeRun(row)));
   return lines;
+}
+
+/** None where the last run did its work. */
+function troubleLine(runs: readonly RunLogEntry[], given: GivenOptions): readonly string[] {
+  const trouble = troubleOf(runs);
+  return trouble ? [describeTrouble(trouble, given.read(NEXT_OPTIONS))] : [];
 }
 
 function describeRun(row: RunLogEntry): string {

@@ -2,6 +2,7 @@
 // that concerns, and the commands to paste.
 
 import type { AccountStatus, Status } from "../../../lambdas/job/commands/status.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
 import {
   type HeldCommands,
@@ -9,13 +10,21 @@ import {
   ifNotAccepted,
 } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import type { Preview } from "../../../lambdas/job/run/publish/preview.ts";
-import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, missingByReason } from "../../../lambdas/job/run/record/texts.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
 import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import type { TableRows } from "./format-result.ts";
+import {
+  type NextValues,
+  nextAfterFailure,
+  nextAfterSkip,
+  sentence,
+  skippedBecause,
+  withoutCommand,
+} from "./next-command.ts";
 import { age, changeCounts, minute, plural, repeatedEntries } from "./words.ts";
 
 /** What readers see, from when, and whether later runs are held. */
@@ -45,6 +54,31 @@ export function publishableOf({ head, held }: Pick<Status, "head" | "held">): re
 /** Why an attempt ended as it did, in a word or two. */
 export function reasonOf({ reason, error_code }: RunLogEntry): string {
   return [reason, error_code].filter((part) => part !== null).join(" ");
+}
+
+/** The newest run that failed or was skipped, since a snapshot was last published or held. */
+export function troubleOf(runs: readonly RunLogEntry[]): RunLogEntry | undefined {
+  const telling = runs.find(
+    ({ outcome, trigger }) =>
+      outcome === "PUBLISHED" ||
+      outcome === "HELD" ||
+      (isRun(trigger) && (outcome === "FAILED" || outcome === "SKIPPED")),
+  );
+  return telling?.outcome === "FAILED" || telling?.outcome === "SKIPPED" ? telling : undefined;
+}
+
+/** `FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: … To find the cause: … check`. */
+export function describeTrouble(row: RunLogEntry, values: NextValues): string {
+  const { outcome, reason, error_code: code, error_message: message, started_at } = row;
+  const isUnfinished = code !== null && new SyncError(code, "").isRetryable;
+  const [purpose, command] =
+    outcome === "FAILED" ? nextAfterFailure(code, isUnfinished, values) : nextAfterSkip(reason, values);
+  const said = withoutCommand(sentence(message ?? skippedBecause(reason)), command);
+  return [
+    [outcome, reasonOf(row), `at ${minute(Date.parse(started_at))}:`].filter((part) => part !== "").join(" "),
+    ...(said === "" ? [] : [said]),
+    `${purpose}: ${command}`,
+  ].join(" ");
 }
 
 /** What it came to: `12 events: 12 added, 0 changed, 0 removed`. */
@@ -91,23 +125,19 @@ interface Held {
   readonly preview?: Preview | undefined;
 }
 
-/**
- * @param head the snapshot that readers see now; null for none
- * @param isBrief where a later one waits too
- */
+/** @param head the snapshot that readers see now; null for none */
 export function describeHeld(
   { snapshotId, preview, isPinned }: Held,
   head: string | null,
   values: PlaceValues,
-  isBrief = false,
 ): readonly string[] {
   const { accept, diff } = heldCommands(snapshotId, values);
   return [
     ...(preview ? [wouldDo(preview, head)] : []),
-    ...(preview && !isBrief ? firstOfEach(preview) : []),
+    ...(preview ? firstOfEach(preview) : []),
     `look at it: ${diff}`,
     `publish it anyway: ${accept}`,
-    ...(isBrief ? [] : [`or wait: ${ifNotAccepted(isPinned)}`]),
+    `or wait: ${ifNotAccepted(isPinned)}`,
   ];
 }
 

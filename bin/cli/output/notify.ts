@@ -9,23 +9,19 @@ import { type HttpResponse, NoResponse } from "../../../lambdas/job/service/http
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/service/requests/retry.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
+import type { NOTIFY_OPTIONS, OptionValues } from "../options/options.ts";
 import {
-  AUTHORIZE_OPTIONS,
-  type NOTIFY_OPTIONS,
-  type OptionValues,
-  PLACE_OPTIONS,
-  RUN_OPTIONS,
-  SERVICE_OPTIONS,
-} from "../options/options.ts";
-import { commandLineText } from "../options/read-options.ts";
+  type NextCommand,
+  type NextValues,
+  nextAfterFailure,
+  nextCommand,
+  sentence,
+  withoutCommand,
+} from "./next-command.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
 import { minute, whereText } from "./words.ts";
 
-const OF_THE_SERVICE = SERVICE_OPTIONS.filter((name) => name !== "json" && name !== "logLevel");
-
-type Values = OptionValues<
-  (typeof OF_THE_SERVICE)[number] | (typeof RUN_OPTIONS)[number] | (typeof NOTIFY_OPTIONS)[number]
->;
+type Values = NextValues & OptionValues<(typeof NOTIFY_OPTIONS)[number]>;
 
 interface NotifyOptions {
   readonly values: Values;
@@ -142,12 +138,6 @@ function failureOf({ status, headers }: HttpResponse, url: URL, nowMs: number): 
   }
 }
 
-/** Messages of errors may list every wrong key of a file; chats cut long texts. */
-const MAX_MESSAGE = 1_000;
-
-/** A command that a person runs next, and what it is for: `To publish it anyway`. */
-type NextCommand = readonly [purpose: string, command: string];
-
 function notificationText(event: RunEvent, values: Values): string {
   const { what, next, wait } = inWords(event, values);
   const parts = [
@@ -171,7 +161,7 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
     case "Snapshot Published":
       return {
         what: `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${detail["explanation"] === null ? "" : ` ${sentence(detail["explanation"])}`}`,
-        next: [["To see what readers have", commandLineText(["status"], PLACE_OPTIONS, values)]],
+        next: [["To see what readers have", nextCommand("status", values)]],
       };
     case "Snapshot Held":
       return {
@@ -184,21 +174,13 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
       };
     case "Run Failed": {
       const { error_code: errorCode, run_id: runId, finished } = detail;
-      const next = afterFailure(errorCode, finished === false, values);
+      const next = nextAfterFailure(errorCode, finished === false, values);
       const why = withoutCommand(sentence(detail["error_message"]), next[1]);
       const run = runId === null ? "a start" : `the run ${runId}`;
       const named = errorCode === null ? "" : ` with ${errorCode}`;
       return { what: `${run} failed${named}. Readers keep what they have. ${why}`, next: [next] };
     }
   }
-}
-
-function afterFailure(code: unknown, isUnfinished: boolean, values: Values): NextCommand {
-  if (code === "AUTHORIZATION_EXPIRED") {
-    return ["To authorize again", commandLineText(["authorize"], AUTHORIZE_OPTIONS, values)];
-  }
-  if (!isUnfinished) return ["To find the cause", commandLineText(["check"], OF_THE_SERVICE, values)];
-  return ["To resume it", commandLineText(["run"], [...OF_THE_SERVICE, ...RUN_OPTIONS], values)];
 }
 
 function wouldDo({ added, changed, removed }: RunEvent["detail"]): string {
@@ -210,20 +192,6 @@ function wouldDo({ added, changed, removed }: RunEvent["detail"]): string {
 function readersKeep(base: unknown): string {
   if (typeof base !== "string") return "Readers keep what they have";
   return `Readers keep the snapshot of ${minute(runInstant(base) ?? Number.NaN)}`;
-}
-
-function sentence(text: unknown): string {
-  const words = String(text ?? "")
-    .replaceAll(/\s+/g, " ")
-    .trim();
-  if (words.length > MAX_MESSAGE) return `${words.slice(0, MAX_MESSAGE).toWellFormed()}…`;
-  return /[.!?)]$/.test(words) || words === "" ? words : `${words}.`;
-}
-
-/** An error whose remedy is a command ends with it, and the text's own end names it too. */
-function withoutCommand(words: string, command: string): string {
-  const end = words.lastIndexOf(command);
-  return end === -1 ? words : words.slice(0, words.lastIndexOf(". ", end) + 1);
 }
 
 /** As code, where nothing has a meaning but the mark itself. */

@@ -40,13 +40,6 @@ test("a held snapshot is described by what publishing it would do, the first uui
   ]);
 });
 
-test("an earlier one is described without its uuids", () => {
-  expect(describeHeld(held(PREVIEW), HEAD, VALUES, true)).toEqual([
-    `publishing it would add 1, change 0 and remove 1,412 events, compared with ${HEAD}, which readers see`,
-    ...DECIDE,
-  ]);
-});
-
 test.each([
   {
     what: "another head",

@@ -80,7 +80,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/output/notify.ts status",
+    place: "bin/cli/output/next-command.ts status",
     said: (world) => world.toldBy(),
   },
   {
@@ -93,7 +93,8 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/output/notify.ts check",
+    place: "bin/cli/output/next-command.ts check",
+    isSamePlace: true,
     said: async (world) => {
       await rename(world.credentials, `${world.credentials}.away`);
       const text = await world.toldBy();
@@ -102,7 +103,8 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/output/notify.ts run",
+    place: "bin/cli/output/next-command.ts run",
+    isSamePlace: true,
     said: async (world) => {
       const inTheWay = join(world.warehouse, "snapshots");
       await mkdir(world.warehouse);
@@ -112,7 +114,25 @@ export const SCENARIOS: readonly Scenario[] = [
       return text;
     },
   },
-  { place: "bin/cli/output/notify.ts authorize", asks: "tokens", said: (world) => world.toldBy() },
+  {
+    place: "bin/cli/output/next-command.ts authorize",
+    isSamePlace: true,
+    asks: "tokens",
+    said: (world) => world.toldBy(),
+  },
+  {
+    place: "bin/cli/output/next-command.ts run, below status",
+    isSamePlace: true,
+    said: async (world) => {
+      const inTheWay = join(world.warehouse, "snapshots");
+      await mkdir(world.warehouse);
+      await writeFile(inTheWay, "");
+      await world.run();
+      await rm(inTheWay);
+      const env = { BRAND_BASE_URL: world.service.url, BRAND_REQUESTS_PER_MINUTE: "unlimited" };
+      return everything(await world.command(["status", ...world.place], { env }));
+    },
+  },
   {
     place: "bin/cli/wiring/service-ports.ts authorize",
     asks: "tokens",

@@ -1,0 +1,76 @@
+// What a person runs after an attempt that came to nothing: a command for this computer, ready to paste, and the
+// attempt's message before it.
+
+import type { Skipped } from "../../../lambdas/job/run/record/run-result.ts";
+import {
+  AUTHORIZE_OPTIONS,
+  type OptionValues,
+  PLACE_OPTIONS,
+  RUN_OPTIONS,
+  SERVICE_OPTIONS,
+} from "../options/options.ts";
+import { commandLineText } from "../options/read-options.ts";
+
+const OF_THE_SERVICE = SERVICE_OPTIONS.filter((name) => name !== "json" && name !== "logLevel");
+
+/** The options that such a command may need: `context.given` has them for commands that take fewer. */
+export const NEXT_OPTIONS = [...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
+
+export type NextValues = OptionValues<(typeof NEXT_OPTIONS)[number]>;
+
+const OPTIONS_OF = {
+  authorize: AUTHORIZE_OPTIONS,
+  check: OF_THE_SERVICE,
+  run: NEXT_OPTIONS,
+  status: PLACE_OPTIONS,
+} as const;
+
+/** A command that a person runs next, and what it is for: `To publish it anyway`. */
+export type NextCommand = readonly [purpose: string, command: string];
+
+/** @param isUnfinished the next run resumes it */
+export function nextAfterFailure(code: unknown, isUnfinished: boolean, values: NextValues): NextCommand {
+  if (code === "AUTHORIZATION_EXPIRED") return ["To authorize again", nextCommand("authorize", values)];
+  if (isUnfinished) return ["To resume it", nextCommand("run", values)];
+  return ["To find the cause", nextCommand("check", values)];
+}
+
+export function nextAfterSkip(reason: string | null, values: NextValues): NextCommand {
+  return reason === "LOGIN_REFUSED" || reason === "NOT_SET_UP"
+    ? ["To find the cause", nextCommand("check", values)]
+    : ["To start a run", nextCommand("run", values)];
+}
+
+export function nextCommand(name: keyof typeof OPTIONS_OF, values: NextValues): string {
+  return commandLineText([name], OPTIONS_OF[name], values);
+}
+
+const SKIPPED_BECAUSE: Readonly<Record<Skipped["reason"] | "NOT_SET_UP", string>> = {
+  LEASE_TAKEN: "Another process worked on the account.",
+  LEASE_LOST: "Another process took the account over.",
+  LOGIN_REFUSED: "The service had refused the login, and the credentials had not changed since.",
+  OTHER_VERSION: "Another version of this program began the run, so it cannot be continued.",
+  NOT_SET_UP: "The credentials were not set up.",
+};
+
+/** The run log has no message of a start that was skipped. */
+export function skippedBecause(reason: string | null): string | undefined {
+  return new Map<string | null, string>(Object.entries(SKIPPED_BECAUSE)).get(reason);
+}
+
+/** Messages of errors may list every wrong key of a file; chats cut long texts. */
+const MAX_MESSAGE = 1_000;
+
+export function sentence(text: unknown): string {
+  const words = String(text ?? "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  if (words.length > MAX_MESSAGE) return `${words.slice(0, MAX_MESSAGE).toWellFormed()}…`;
+  return /[.!?)]$/.test(words) || words === "" ? words : `${words}.`;
+}
+
+/** An error whose remedy is a command ends with it, and the text's own end names it too. */
+export function withoutCommand(words: string, command: string): string {
+  const end = words.lastIndexOf(command);
+  return end === -1 ? words : words.slice(0, words.lastIndexOf(". ", end) + 1);
+}
