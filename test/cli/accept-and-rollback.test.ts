@@ -145,7 +145,10 @@ test("of several held snapshots status shows the newest in full, and names the o
   const held = [await run(6), await run(5), await run(4)] as const;
 
   const { stdout } = await sync(["status"], { cwd });
+  const unclear = await sync(["accept", "held"], { cwd });
 
+  expect(unclear.exitCode).toBe(2);
+  expect(unclear.stderr).toContain(held.toReversed().join(", "));
   expect(stdout.match(/^ +held .*$/gm)).toEqual([
     expect.stringContaining(`${held[2]} (DROPPED): `),
     `  held         2 earlier snapshots: ${held[1]} (DROPPED), ${held[0]} (DROPPED)`,

@@ -31,7 +31,9 @@ const ID = ["<id>", "the snapshot, as status and the table publications name it"
 const accept = command({
   name: "accept",
   summary: "publish a snapshot that is held, or one that was published before",
-  arguments: [ID],
+  arguments: [
+    [ID[0], `${ID[1]}, or "held" for the newest held one, if no other is later than what readers see`],
+  ],
   options: [...PUBLISH_OPTIONS, "force"],
   example: "accept 2026-11-21T06-00-00.000Z",
   execute: ({ force, ...values }, context, snapshotId) =>

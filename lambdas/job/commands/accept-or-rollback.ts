@@ -1,9 +1,17 @@
 // `accept` and `rollback`: a person publishes a snapshot that is already there. No request, no lease.
 
+import { SyncError } from "../errors/sync-error.ts";
 import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
 import { readHold } from "../run/publish/guard.ts";
-import { keptSnapshot, snapshotNotFound } from "../run/publish/held-snapshots.ts";
-import { type Attempt, beginAttempt, countsOf, recordAttempt } from "../run/record/attempt.ts";
+import { heldSnapshots, keptSnapshot, NEWEST_HELD, snapshotNotFound } from "../run/publish/held-snapshots.ts";
+import {
+  type Attempt,
+  beginAttempt,
+  countsOf,
+  NO_COUNTS,
+  recordAttempt,
+  unrecordedFailure,
+} from "../run/record/attempt.ts";
 import { publishedEnd, recordUnrecorded } from "../run/record/published-run.ts";
 import type { RunEnd, RunResult } from "../run/record/run-result.ts";
 import type { RunPorts } from "../run/run-ports.ts";
@@ -12,6 +20,7 @@ import { type Publication, readEnd, readLogSince } from "../storage/publication-
 import type { AccountStore } from "../storage/store.ts";
 
 export type AcceptOrRollback = {
+  /** The id of a snapshot; for `accept` also `NEWEST_HELD`. */
   readonly snapshotId: string;
   /** A restart: publishes although files that readers see are damaged, and every event is `added`. */
   readonly overDamaged?: boolean | undefined;
@@ -33,29 +42,36 @@ type AcceptOrRollbackPorts = Pick<
   "store" | "catalog" | "clock" | "random" | "logger" | "version" | "signal"
 >;
 
-/** Publishes the snapshot against the present head, or says why not. Returns the attempt's row for every outcome. */
+/**
+ * Publishes the snapshot against the present head, or says why not. Returns the attempt's row for every outcome; where
+ * there is no such snapshot nothing was attempted, and the row is not in the run log.
+ */
 export async function acceptOrRollback(
   ports: AcceptOrRollbackPorts,
   request: AcceptOrRollback,
 ): Promise<RunResult> {
   const attempt = beginAttempt(ports.clock, request.action);
-  attempt.snapshotId = request.snapshotId;
   const end = await publishAgain(ports, request, attempt).catch((error: unknown) => ({ error }));
+  if ("error" in end && isNotFound(end.error) && attempt.counts === NO_COUNTS)
+    return unrecordedFailure(ports, attempt, end.error);
   return recordAttempt(ports, attempt, end);
 }
 
 async function publishAgain(
   ports: AcceptOrRollbackPorts,
-  request: AcceptOrRollback,
+  asked: AcceptOrRollback,
   attempt: Attempt,
 ): Promise<RunEnd> {
   const { store, catalog } = ports;
-  const { action, snapshotId } = request;
   const first = await readEnd(store);
   const standing = first.head;
   await catalog.refresh(store.account);
   // A run may be about to record its own.
   if (standing && standing.action !== "run") await recordUnrecorded(ports, standing);
+  const isNewest = asked.action === "accept" && asked.snapshotId === NEWEST_HELD;
+  const request = isNewest ? { ...asked, snapshotId: await onlyHeld(store, standing) } : asked;
+  const { action, snapshotId } = request;
+  attempt.snapshotId = snapshotId;
   const manifest = await requirePublishable(store, request);
   attempt.counts = countsOf(manifest);
   const pinned = request.action === "rollback" && request.pin;
@@ -79,6 +95,26 @@ async function publishAgain(
   attempt.counts = countsOf(manifest, published);
   await catalog.refresh(store.account);
   return publishedEnd(store, published);
+}
+
+function isNotFound(error: unknown): error is SyncError {
+  return error instanceof SyncError && error.code === "SNAPSHOT_NOT_FOUND";
+}
+
+/** The id of the only held snapshot that is later than the head. Throws `SNAPSHOT_NOT_FOUND` with those that are held. */
+async function onlyHeld(store: AccountStore, head: Publication | undefined): Promise<string> {
+  const held = (await heldSnapshots(store)).map(({ snapshotId }) => snapshotId).toReversed();
+  const later = held.filter((id) => id > (head?.snapshot_id ?? ""));
+  const [newest, ...others] = later;
+  if (newest !== undefined && others.length === 0) return newest;
+  const of = `of the account ${store.account}`;
+  const why =
+    newest !== undefined
+      ? `Several snapshots ${of} are held, the newest first: ${later.join(", ")}. Name one by its id.`
+      : held.length > 0
+        ? `The held snapshots ${of} are older than what readers see: ${held.join(", ")}. Name one by its id, with --force (force in AWS).`
+        : `No snapshot ${of} is held.`;
+  throw new SyncError("SNAPSHOT_NOT_FOUND", why);
 }
 
 /** The manifest of a snapshot that this action can publish. Throws `SNAPSHOT_NOT_FOUND` for any other, with the remedy. */

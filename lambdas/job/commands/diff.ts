@@ -3,16 +3,13 @@
 import * as z from "zod";
 import { damageIn, isDamage, SyncError } from "../errors/sync-error.ts";
 import { checkTimeLeft } from "../run/collect/time-budget.ts";
-import { heldSnapshots, keptSnapshot } from "../run/publish/held-snapshots.ts";
+import { heldSnapshots, keptSnapshot, NEWEST_HELD } from "../run/publish/held-snapshots.ts";
 import type { RunPorts } from "../run/run-ports.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { verifySnapshot } from "../snapshot/files/verify-snapshot.ts";
 import { type Change, compareSnapshots } from "../snapshot/rows/compare-snapshots.ts";
 import { readHead } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
-
-/** The word for the newest held snapshot. */
-const NEWEST_HELD = "held";
 
 export type DiffPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { lastRuns } from "../../../lambdas/job/run/record/run-log.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
@@ -61,6 +62,55 @@ describe("accept", () => {
       publication: "0000000003",
       snapshot_id: second,
       pinned: false,
+    });
+  });
+});
+
+describe("accept held", () => {
+  test("publishes the held snapshot that is later than the head, and says which", async () => {
+    const { world, held } = await heldWorld();
+
+    const { row } = await world.accept("held");
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", snapshot_id: held });
+    expect((await head(world))?.snapshot_id).toBe(held);
+  });
+
+  test("of several publishes none, and names them, the newest first", async () => {
+    const { world, held } = await heldWorld();
+    const newest = (await world.run()).row.snapshot_id;
+
+    const { row, error } = await world.accept("held");
+
+    expect(row.outcome).toBe("FAILED");
+    expect(error).toMatchObject({
+      code: "SNAPSHOT_NOT_FOUND",
+      message: expect.stringContaining(`the newest first: ${newest}, ${held}.`),
+    });
+  });
+
+  test("publishes none that is older than the head, also with force, and names them", async () => {
+    const { world, held } = await heldWorld();
+    world.show(10, 9);
+    await world.run();
+
+    const { error } = await world.accept("held", true);
+
+    expect(error).toMatchObject({
+      code: "SNAPSHOT_NOT_FOUND",
+      message: expect.stringContaining(`older than what readers see: ${held}.`),
+    });
+  });
+
+  test("says that none is held", async () => {
+    const { world } = await heldWorld();
+    await world.accept("held");
+
+    const { error } = await world.accept("held");
+
+    expect(error).toMatchObject({
+      code: "SNAPSHOT_NOT_FOUND",
+      message: "No snapshot of the account uk is held.",
     });
   });
 });
@@ -139,6 +189,11 @@ describe("accept or rollback is refused with the remedy", () => {
       says: "An id looks like",
       act: ({ world }) => world.accept("../../etc/passwd"),
     },
+    {
+      what: "rollback to the word held",
+      says: "An id looks like",
+      act: ({ world }) => world.rollback("held"),
+    },
     { what: "rollback to a held one", says: "with accept", act: ({ world, held }) => world.rollback(held) },
     {
       what: "accept of a retired one",
@@ -165,8 +220,9 @@ describe("accept or rollback is refused with the remedy", () => {
         return world.accept(held);
       },
     },
-  ])("$what", async ({ says, act }) => {
+  ])("$what, and is no line of the run log", async ({ says, act }) => {
     const of = await heldWorld();
+    const attempts = await lastRuns(accountStore(of.world.store, ACCOUNT), 9);
     const before = await readLog(accountStore(of.world.store, ACCOUNT));
 
     const result = await act(of);
@@ -175,6 +231,7 @@ describe("accept or rollback is refused with the remedy", () => {
       row: { outcome: "FAILED", error_code: "SNAPSHOT_NOT_FOUND" },
       error: { code: "SNAPSHOT_NOT_FOUND", message: expect.stringContaining(says) },
     });
+    expect(await lastRuns(accountStore(of.world.store, ACCOUNT), 9)).toEqual(attempts);
     expect(await readLog(accountStore(of.world.store, ACCOUNT))).toEqual(before);
   });
 

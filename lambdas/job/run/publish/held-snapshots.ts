@@ -9,6 +9,9 @@ import type { AccountStore } from "../../storage/store.ts";
 import { type Hold, readHold } from "./guard.ts";
 import type { Preview } from "./preview.ts";
 
+/** The word for the newest held snapshot, in place of its id. */
+export const NEWEST_HELD = "held";
+
 export interface HeldSnapshot extends Hold {
   readonly snapshotId: string;
 }

@@ -115,8 +115,17 @@ async function recordEnd(ports: RecordPorts, attempt: Attempt, end: RunEnd): Pro
     if (!(problem instanceof SyncError)) throw problem;
     const error = afterCommit(problem, attempt.publication);
     ports.logger.error(`the outcome ${end.outcome} could not be recorded`, { run_id: attempt.runId });
-    return { row: { ...rowOf(ports, attempt, { error }), attempt: 1 }, error };
+    return unrecordedFailure(ports, attempt, error);
   }
+}
+
+/** The result of a failure that is not in the run log. */
+export function unrecordedFailure(
+  ports: Pick<RecordPorts, "clock" | "version">,
+  attempt: Attempt,
+  error: SyncError,
+): RunResult {
+  return { row: { ...rowOf(ports, attempt, { error }), attempt: 1 }, error };
 }
 
 /** That it cannot be written must not hide the failure itself. */
