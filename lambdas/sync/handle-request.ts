@@ -2,7 +2,7 @@
 
 import type { Context } from "aws-lambda";
 import { shellWord, shownDefect } from "../job/errors/shown-text.ts";
-import { type ErrorCode, SyncError } from "../job/errors/sync-error.ts";
+import { type ErrorCode, SyncError, withRestart } from "../job/errors/sync-error.ts";
 import { serviceOpener } from "../job/run/open-account.ts";
 import { startedEvent } from "../job/run/record/run-event.ts";
 import type { Progress, RunPorts } from "../job/run/run-ports.ts";
@@ -12,7 +12,7 @@ import { accountStore } from "../job/storage/store.ts";
 import { parseRequest } from "./actions.ts";
 import { accountRunSettings, type FunctionEnvironment } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
-import { reportResult, reportUnexpected, tell } from "./report-result.ts";
+import { reportResult, reportUnexpected, restartCommand, tell } from "./report-result.ts";
 
 /** What is known of it. */
 interface Start {
@@ -52,7 +52,7 @@ export async function handleRequest(
     } else if (ports && start.account !== undefined) {
       await reportUnexpected(ports, start.account, start.run_id ?? null, error);
     }
-    throw invocationError(error, start);
+    throw invocationError(error, start, ports?.environment);
   }
 }
 
@@ -163,9 +163,18 @@ class InvocationError extends Error {
 }
 
 /** Says what failed, what to do, and for which account and run. */
-export function invocationError(error: unknown, start: Start): InvocationError {
+export function invocationError(
+  error: unknown,
+  start: Start,
+  environment?: Pick<FunctionEnvironment, "region" | "functionName">,
+): InvocationError {
   if (error instanceof SyncError) {
-    return new InvocationError(error.code, `${error.message}${suffix(start)}`);
+    const { account } = start;
+    const message =
+      environment && account !== undefined
+        ? withRestart(error.message, () => restartCommand(environment, account))
+        : error.message;
+    return new InvocationError(error.code, `${message}${suffix(start)}`);
   }
   const { message, frames } = shownDefect(error);
   const failure = new InvocationError("UNEXPECTED", `${message}${suffix(start)}`);

@@ -3,7 +3,7 @@
 // whether the alarm's cause lasts.
 
 import { shellWord } from "../job/errors/shown-text.ts";
-import { isRefusedLogin, type SyncError } from "../job/errors/sync-error.ts";
+import { isRefusedLogin, type SyncError, withRestart } from "../job/errors/sync-error.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/publish/held-snapshots.ts";
 import { publishedFieldChanges } from "../job/run/publish/log-fields.ts";
 import type { Preview } from "../job/run/publish/preview.ts";
@@ -50,7 +50,7 @@ export async function reportResult(
     const event = runEvent(account, result, published?.publication, (snapshotId) =>
       heldCommands(ports.environment, account, snapshotId),
     );
-    return event && withMail(event, mailOf(account, result));
+    return event && withMail(event, mailOf(account, result, ports.environment));
   });
   const publication = published;
   if (publication === undefined) return undefined;
@@ -98,10 +98,12 @@ export async function tell(
 /** A message may name every wrong key of a file. */
 const MAX_TEXT = 2_000;
 
+type Environment = Pick<FunctionEnvironment, "region" | "functionName">;
+
 /**
  * Undefined where no person has to be told: a retry follows, or the start has found the run finished and told before.
  */
-function mailOf(account: string, result: RunResult): Mail | undefined {
+function mailOf(account: string, result: RunResult, environment: Environment): Mail | undefined {
   const { row, error, explanation, isRepeat, isAbandoned } = result;
   if (isRepeat) return undefined;
   if (row.outcome === "HELD") return heldMail(account, result);
@@ -111,7 +113,9 @@ function mailOf(account: string, result: RunResult): Mail | undefined {
   }
   if (row.outcome !== "FAILED" || (error?.isRetryable && !isAbandoned)) return undefined;
   const section = isRefusal(error) ? "login-refused" : "failed";
-  return failedMail(account, row, isAbandoned ? "execution" : section);
+  const why =
+    row.error_message && withRestart(row.error_message, () => inMail(environment, restart(account)));
+  return failedMail(account, { ...row, error_message: why }, isAbandoned ? "execution" : section);
 }
 
 /** The event with the lines of its mail, where there is one. */
@@ -133,20 +137,27 @@ function heldMail(account: string, { row, explanation, preview }: RunResult): Ma
   };
 }
 
-export function heldCommands(
-  environment: Pick<FunctionEnvironment, "region" | "functionName">,
-  account: string,
-  snapshotId: string,
-): HeldCommands {
+export function heldCommands(environment: Environment, account: string, snapshotId: string): HeldCommands {
   const command = (action: string): string => invokeCommand(environment, { action, account, snapshotId });
   return { accept: command("accept"), diff: command("diff") };
 }
 
+/** Restarts over damaged files that readers see. */
+export function restartCommand(environment: Environment, account: string): string {
+  return invokeCommand(environment, restart(account));
+}
+
+function restart(account: string): object {
+  return { action: "run", account, overDamaged: true };
+}
+
+/** The same as the other commands of a mail, which has no double quotes. */
+function inMail({ region, functionName }: Environment, input: object): string {
+  return `aws lambda invoke --region ${region} --function-name ${functionName}:live --cli-read-timeout 900 --cli-binary-format base64 --payload ${payload(input)} /dev/stdout`;
+}
+
 /** It needs a shell with credentials for the AWS account. */
-export function invokeCommand(
-  { region, functionName }: Pick<FunctionEnvironment, "region" | "functionName">,
-  input: object,
-): string {
+export function invokeCommand({ region, functionName }: Environment, input: object): string {
   return [
     "aws lambda invoke",
     ...["--region", region, "--function-name", `${functionName}:live`].map(shellWord),

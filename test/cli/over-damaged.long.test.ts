@@ -6,7 +6,14 @@ import { layout } from "../../lambdas/job/storage/layout.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, printedCommands, sync, writeCredentials } from "./command-line.ts";
+import {
+  against,
+  lastJson,
+  printedCommand,
+  printedCommands,
+  sync,
+  writeCredentials,
+} from "./command-line.ts";
 
 const ACCOUNT = "default";
 
@@ -18,7 +25,7 @@ test.each([
   ],
   ["the manifest", (id: string) => layout(ACCOUNT).manifest(id), (bytes: Buffer) => bytes.subarray(1)],
 ])(
-  "the option that a run names when %s is damaged publishes over it",
+  "the command that a run prints when %s is damaged publishes over it",
   async (_, keyOf, spoil) => {
     const cwd = await temporaryDirectory();
     await using simulator = await Simulator.start({ events: makeEvents(12) });
@@ -33,8 +40,7 @@ test.each([
 
     const checked = await sync(["check", "--json", ...against(simulator)], { cwd });
     const failed = await run();
-    const option = /start a run with (--over-damaged)/.exec(failed.stderr)?.[1] ?? "";
-    const ended = await run(option);
+    const ended = await sync([...printedCommand(failed.stderr, "run"), "--json"], { cwd });
 
     expect(checked.exitCode).toBe(1);
     expect(lastJson(checked)["checks"]).toContainEqual({

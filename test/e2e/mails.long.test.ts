@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
+import { layout } from "../../lambdas/job/storage/layout.ts";
 import { parseRequest } from "../../lambdas/sync/actions.ts";
 import { interposed } from "../job/run/interposed-store.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
@@ -127,6 +128,19 @@ describe("the mail about a failed run", () => {
       WHERE,
       `What to do, step by step: ${RUNBOOK}#login-refused`,
     ]);
+  });
+
+  test("over damaged files that readers see has the command that restarts", async () => {
+    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
+    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
+    await sandbox.store.delete(layout("uk").part(RUN, 0));
+    sandbox.events.length = 0;
+
+    await sandbox.invoke({ scheduledAt: NEXT_DAY }).catch(() => undefined);
+
+    expect(mailOf(sandbox)[1]).toContain(
+      `all events count as added: \`aws lambda invoke --region us-east-1 --function-name brand-events-sync:live --cli-read-timeout 900 --cli-binary-format base64 --payload {"action":"run","account":"uk","overDamaged":true} /dev/stdout\`.`,
+    );
   });
 
   test("that another version has planned says so, and has the command that starts a new one", async () => {

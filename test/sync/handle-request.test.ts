@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Catalog } from "../../lambdas/job/catalog/catalog.ts";
 import { CredentialsNotSetUp } from "../../lambdas/job/credentials/credentials.ts";
-import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { addRestart, damaged, RESTORE, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../lambdas/job/storage/store.ts";
 import { invocationError } from "../../lambdas/sync/handle-request.ts";
@@ -89,6 +89,15 @@ describe("an event that cannot be sent", () => {
 
     await expect(sandbox.invoke({})).rejects.toMatchObject({ name: "ACCOUNT_DISABLED" });
   });
+});
+
+test("an error about damaged files that readers see has the whole command that restarts", () => {
+  const error = addRestart(damaged("a", "it is cut", RESTORE));
+  const environment = { region: "eu-central-1", functionName: "sync" };
+
+  expect(invocationError(error, start, environment).message).toMatch(
+    / Or restart over the damage; then all events count as added: `aws lambda invoke --region eu-central-1 --function-name sync:live .* --payload '{"action":"run","account":"uk","overDamaged":true}' \/dev\/stdout`\. \(account uk, run /,
+  );
 });
 
 describe("an unforeseen error", () => {

@@ -140,7 +140,7 @@ const columnsCommand = command({
     const { query } = await withDuckDB();
     let missing: readonly MissingUnit[] = [];
     const onTables: QueryOptions["onTables"] = async (accounts, tables) => {
-      missing = missingUnits(accounts, tables, values);
+      missing = missingUnits(accounts, tables, context.given);
       for (const { message } of missing) stderr.message(`left out: ${message}`);
     };
     const counted =

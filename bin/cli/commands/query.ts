@@ -60,7 +60,7 @@ const queryCommand = command({
       signal,
       onTables: async (accounts, tables) => {
         stderr.lines(await whyEmpty(store, accounts, tables, statusOf));
-        missing = missingUnits(accounts, tables, values);
+        missing = missingUnits(accounts, tables, context.given);
         for (const { message } of missing) stderr.message(`left out: ${message}`);
       },
       hint: (accounts, message) => fieldHint(store, accounts, message),

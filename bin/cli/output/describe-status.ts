@@ -23,6 +23,7 @@ import {
   nextAfterSkip,
   sentence,
   skippedBecause,
+  textHere,
   withoutCommand,
 } from "./next-command.ts";
 import { age, changeCounts, minute, plural, repeatedEntries } from "./words.ts";
@@ -73,7 +74,8 @@ export function describeTrouble(row: RunLogEntry, values: NextValues): string {
   const isUnfinished = code !== null && new SyncError(code, "").isRetryable;
   const [purpose, command] =
     outcome === "FAILED" ? nextAfterFailure(code, isUnfinished, values) : nextAfterSkip(reason, values);
-  const said = withoutCommand(sentence(message ?? skippedBecause(reason)), command);
+  const why = withoutCommand(sentence(message ?? skippedBecause(reason)), command);
+  const said = textHere(why, () => values);
   return [
     [outcome, reasonOf(row), `at ${minute(Date.parse(started_at))}:`].filter((part) => part !== "").join(" "),
     ...(said === "" ? [] : [said]),

@@ -16,6 +16,7 @@ import {
   nextAfterFailure,
   nextCommand,
   sentence,
+  textHere,
   withoutCommand,
 } from "./next-command.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
@@ -175,7 +176,8 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
     case "Run Failed": {
       const { error_code: errorCode, run_id: runId, finished } = detail;
       const next = nextAfterFailure(errorCode, finished === false, values);
-      const why = withoutCommand(sentence(detail["error_message"]), next[1]);
+      const said = withoutCommand(sentence(detail["error_message"]), next[1]);
+      const why = textHere(said, () => values);
       const run = runId === null ? "a start" : `the run ${runId}`;
       const named = errorCode === null ? "" : ` with ${errorCode}`;
       return { what: `${run} failed${named}. Readers keep what they have. ${why}`, next: [next] };

@@ -4,8 +4,10 @@ import { wasPinned } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import type { RunResult, Skipped } from "../../../lambdas/job/run/record/run-result.ts";
 import { durationText, missingText } from "../../../lambdas/job/run/record/texts.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
+import type { GivenOptions } from "../options/read-options.ts";
 import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
+import { NEXT_OPTIONS, type NextValues, textHere } from "./next-command.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, plural, repeatedEntries, throttledText } from "./words.ts";
 
@@ -17,7 +19,11 @@ type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &
  * Prints the result and returns the exit code.
  * @param values where the snapshot is, for the command that publishes it if it is held
  */
-export function reportRun(output: ResultOutput, result: RunResult, values: ReportValues): number {
+export function reportRun(
+  output: ResultOutput & { readonly given: GivenOptions },
+  result: RunResult,
+  values: ReportValues,
+): number {
   const { row, error } = result;
   const held = heldOf(result);
   const columns = result.columns === undefined ? {} : { columns: result.columns };
@@ -27,7 +33,10 @@ export function reportRun(output: ResultOutput, result: RunResult, values: Repor
     const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
     output.stdout.lines([...describe(result, values), ...decide.map((words) => `  ${words}`)]);
   }
-  if (error) output.stderr.message(`${error.code}: ${error.message}`);
+  if (error) {
+    const own = (): NextValues => output.given.ofAccount(values.account).read(NEXT_OPTIONS);
+    output.stderr.message(`${error.code}: ${textHere(error.message, own)}`);
+  }
   return exitCodeOf(result);
 }
 

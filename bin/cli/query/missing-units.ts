@@ -2,10 +2,12 @@
 
 import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views.ts";
-import { damagedHeadRemedy } from "../../../lambdas/job/errors/sync-error.ts";
+import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 import { describeUnit, folderOf } from "../../../lambdas/job/snapshot/files/units.ts";
-import type { OptionValues } from "../options/options.ts";
-import { commandLineText } from "../options/read-options.ts";
+import { commandLineText, type GivenOptions } from "../options/read-options.ts";
+import { NEXT_OPTIONS, textHere } from "../output/next-command.ts";
+
+const PLACE = ["config", "warehouse"] as const;
 
 export interface MissingUnit {
   readonly account: string;
@@ -25,12 +27,13 @@ export interface MissingUnit {
 export function missingUnits(
   accounts: readonly AccountLog[],
   tables: ReadonlySet<string>,
-  values: OptionValues<"config" | "warehouse">,
+  given: GivenOptions,
 ): readonly MissingUnit[] {
   const behind = tablesBehind(tables);
   const read = UNIT_TABLES.filter((table) => behind.has(table));
   return accounts.flatMap((of) => {
     const { account, log, incomplete, damage } = of;
+    const own = given.ofAccount(account);
     const head = log.at(-1)?.snapshot_id;
     if (head === undefined) {
       const unknown = {
@@ -52,8 +55,8 @@ export function missingUnits(
         const retire = ["retire", snapshot_id, "--yes", "--account", account];
         const remedy =
           holds === "snapshot" && !is_head
-            ? `Or give it up: ${commandLineText(retire, ["config", "warehouse"], values)}`
-            : damagedHeadRemedy(account);
+            ? `Or give it up: ${commandLineText(retire, PLACE, own.read(PLACE))}`
+            : textHere(RESTART, () => own.read(NEXT_OPTIONS));
         const message = `${describeUnit(unit)}. ${cause.message} ${remedy}`;
         return { account, holds, snapshot_id, publication: publication.publication, is_head, message };
       });

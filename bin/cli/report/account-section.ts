@@ -39,6 +39,11 @@ export type ReportedAccount = (AccountReport | DamagedAccount) & {
 
 type CommandsFor = (account: string, snapshotId: string) => HeldCommands;
 
+interface Texts {
+  readonly commandsFor: CommandsFor;
+  readonly messageFor: (account: string, message: string) => string;
+}
+
 const MOST_RUNS = 60;
 
 /** Reads only, and no event. Throws `STORE_FAILED`. */
@@ -46,9 +51,9 @@ export async function reportAccount(
   store: AccountStore,
   nowMs: number,
   limit: RequestLimit,
-  commandsFor: CommandsFor,
+  { commandsFor, messageFor }: Texts,
 ): Promise<ReportedAccount> {
-  const found = await orDamage(store.account, () => readAccount(store, nowMs, limit));
+  const found = await orDamage(store.account, () => readAccount(store, nowMs, limit, messageFor));
   const head = "damage" in found ? null : found.status.head;
   return {
     ...found,
@@ -58,11 +63,22 @@ export async function reportAccount(
   };
 }
 
-async function readAccount(store: AccountStore, nowMs: number, limit: RequestLimit): Promise<AccountReport> {
+async function readAccount(
+  store: AccountStore,
+  nowMs: number,
+  limit: RequestLimit,
+  messageFor: Texts["messageFor"],
+): Promise<AccountReport> {
   const found = await status(store, nowMs);
   const publications = await lastPublications(store, found.head);
   const attempts = await lastRuns(store, MOST_RUNS);
-  const runs = attempts.filter(({ trigger }) => isRun(trigger)).toReversed();
+  const runs = attempts
+    .filter(({ trigger }) => isRun(trigger))
+    .map((row) => ({
+      ...row,
+      error_message: row.error_message && messageFor(store.account, row.error_message),
+    }))
+    .toReversed();
   const drawn = [
     publicationsFigure(publications, publications.length < MOST_PUBLICATIONS),
     runsFigure(runs, limit),

@@ -20,6 +20,8 @@ interface ReportOptions {
   readonly limitOf: (account: string) => RequestLimit;
   /** That decide on a held snapshot. */
   readonly commandsFor: (account: string, snapshotId: string) => HeldCommands;
+  /** The message of an error, with the commands that it has here. */
+  readonly messageFor: (account: string, message: string) => string;
 }
 
 export interface Report {
@@ -31,10 +33,10 @@ export interface Report {
 
 /** Reads only. Throws `STORE_FAILED`. */
 export async function makeReport(options: ReportOptions): Promise<Report> {
-  const { store, warehouse, nowMs, limitOf, commandsFor } = options;
+  const { store, warehouse, nowMs, limitOf } = options;
   const accounts: ReportedAccount[] = [];
   for (const account of options.accounts) {
-    accounts.push(await reportAccount(accountStore(store, account), nowMs, limitOf(account), commandsFor));
+    accounts.push(await reportAccount(accountStore(store, account), nowMs, limitOf(account), options));
   }
   return { page: reportPage(accounts, warehouse, nowMs), damaged: accounts.filter((one) => "damage" in one) };
 }

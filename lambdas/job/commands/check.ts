@@ -1,6 +1,6 @@
 // Tries everything a run needs, once, and says what is wrong and what to do.
 
-import { damagedHeadRemedy, damageIn, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
+import { damageIn, RESTART, SyncError, undefinedIfDamaged, withRestart } from "../errors/sync-error.ts";
 import { estimateText } from "../run/collect/estimate.ts";
 import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
 import { checkTimeLeft } from "../run/collect/time-budget.ts";
@@ -49,6 +49,7 @@ interface CheckOptions {
   readonly onEstimate?: (estimate: string) => void;
   /** The whole command that retires a snapshot: where the warehouse is is known to the caller only. */
   readonly retireCommand?: (snapshotId: string) => string;
+  readonly restartCommand?: () => string;
 }
 
 type RunCheck = <T>(
@@ -68,6 +69,7 @@ export async function check(
     deep = false,
     onEstimate = () => undefined,
     retireCommand = (snapshotId) => `retire ${snapshotId} --yes`,
+    restartCommand = () => "run --over-damaged",
   }: CheckOptions = {},
 ): Promise<readonly Check[]> {
   const checks: Check[] = [];
@@ -107,7 +109,7 @@ export async function check(
     await runCheck("catalog", () => tryCatalog(ports, settings));
     await runCheck("snapshot", async (warn) => {
       const found = await (deep ? checkEverything : checkHead)(ports);
-      tellDamage(found, ports.store.account, { warn, retireCommand });
+      tellDamage(found, { warn, retireCommand, restartCommand });
     });
   }
   return checks;
@@ -262,10 +264,10 @@ function outOfTime(): string {
 /** Throws `STORE_CORRUPT` naming all that is damaged and counts, with what helps. */
 function tellDamage(
   found: readonly Damage[],
-  account: string,
   options: {
     readonly warn: (remedy: string) => unknown;
     readonly retireCommand: (snapshotId: string) => string;
+    readonly restartCommand: () => string;
   },
 ): void {
   const past = found.filter(({ cure }) => cure === "past");
@@ -279,7 +281,9 @@ function tellDamage(
   const old = counting.flatMap(({ cure }) => (typeof cure === "object" ? [cure.retire] : []));
   const commands = [...new Set(old)].slice(0, MAX_NAMED).map(options.retireCommand);
   const remedies = [
-    ...(counting.some(({ cure }) => cure === "restart") ? [damagedHeadRemedy(account)] : []),
+    ...(counting.some(({ cure }) => cure === "restart")
+      ? [withRestart(RESTART, options.restartCommand)]
+      : []),
     ...pastText,
     // Last, and without a full stop, so that it can be pasted into a shell.
     ...(commands.length === 0 ? [] : [`${RETIRE} ${commands.join("; ")}`]),

@@ -1,7 +1,7 @@
 // Fetches random events of the head again and says how many are still what readers see.
 
 import * as z from "zod";
-import { addDamagedHeadRemedy, SyncError } from "../errors/sync-error.ts";
+import { addRestart, SyncError } from "../errors/sync-error.ts";
 import { changedPointers } from "../json/json-pointers.ts";
 import { sayEstimate } from "../run/collect/estimate.ts";
 import { mapOrdered } from "../run/collect/map-ordered.ts";
@@ -103,7 +103,7 @@ export async function verify(
   };
   const found = await withLease(ports, settings, "verify", compareSample).catch(
     (error: unknown): RunFailure => ({
-      error: ports.signal.aborted ? ports.signal.reason : addDamagedHeadRemedy(error, ports.store.account),
+      error: ports.signal.aborted ? ports.signal.reason : addRestart(error),
     }),
   );
   const end: RunEnd | RunFailure =

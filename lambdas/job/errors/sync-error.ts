@@ -107,16 +107,22 @@ export function damaged(key: string, problem: string, remedy: string, cause?: un
   });
 }
 
-/** Adds to an error about a damaged file how to restart over it; any other error is returned as it is. */
-export function addDamagedHeadRemedy(error: unknown, account: string): unknown {
+/** For files of what readers see. It is stored, so it has no command: that depends on where it is read. */
+export const RESTART =
+  "Or restart over the damage (--over-damaged; overDamaged in AWS); then all events count as added.";
+
+/** Adds to an error about a damaged file that a run may restart over it; any other error is returned as it is. */
+export function addRestart(error: unknown): unknown {
   if (!isDamage(error)) return error;
-  return new SyncError(error.code, `${error.message} ${damagedHeadRemedy(account)}`, {
+  return new SyncError(error.code, `${error.message} ${RESTART}`, {
     fields: error.fields,
     cause: error.cause,
   });
 }
 
-/** Names no whole command: where the warehouse and the service are is known to the caller only. */
-export function damagedHeadRemedy(account: string): string {
-  return `Or restart: start a run with --over-damaged (in AWS {"account": "${account}", "overDamaged": true}), and all events of its snapshot count as added; accept and rollback take --over-damaged as well.`;
+/** The same for its reader: with the command, where a text says that a run may restart. */
+export function withRestart(text: string, commandOf: () => string): string {
+  if (!text.includes(RESTART)) return text;
+  const here = `Or restart over the damage; then all events count as added: \`${commandOf()}\`.`;
+  return text.replace(RESTART, () => here);
 }

@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { reportRun } from "../../../bin/cli/output/run-report.ts";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
@@ -12,7 +13,12 @@ const VALUES = { config: undefined, account: "uk", warehouse: "./warehouse", dat
 async function reported(row: RunLogEntry): Promise<string> {
   const stream = new PassThrough();
   const terminal = new Terminal(stream);
-  const output = { stdout: terminal, stderr: terminal, result: () => undefined };
+  const output = {
+    stdout: terminal,
+    stderr: terminal,
+    result: () => undefined,
+    given: new GivenOptions({}, {}, "/"),
+  };
   reportRun(output, { row }, { ...VALUES, json: false });
   stream.end();
   return text(stream);

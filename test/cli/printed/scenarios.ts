@@ -121,6 +121,37 @@ export const SCENARIOS: readonly Scenario[] = [
     said: (world) => world.toldBy(),
   },
   {
+    place: "bin/cli/output/next-command.ts run, over damage",
+    said: async (world) => everything(await overDamage(world, ["run", ...world.of])),
+  },
+  ...["check", "verify"].map((name) => ({
+    place: `bin/cli/output/next-command.ts run, over damage after ${name}`,
+    isSamePlace: true as const,
+    said: async (world: PrintedWorld) => everything(await overDamage(world, [name, ...world.of])),
+  })),
+  ...["status", "report"].map((name) => ({
+    place: `bin/cli/output/next-command.ts run, over damage in ${name}`,
+    isSamePlace: true as const,
+    said: async (world: PrintedWorld) => {
+      await overDamage(world, ["run", ...world.of]);
+      const env = { BRAND_BASE_URL: world.service.url, BRAND_REQUESTS_PER_MINUTE: "unlimited" };
+      const { stdout } = await world.command([name, ...world.place], { env });
+      if (name === "status") return stdout.slice(stdout.indexOf("Or restart"), stdout.lastIndexOf("To find"));
+      return readablePage(await readFile(join(world.cwd, "report.html"), "utf8"));
+    },
+  })),
+  {
+    place: "bin/cli/output/next-command.ts run, over damage in a query",
+    isSamePlace: true,
+    said: async (world) => {
+      const env = { BRAND_BASE_URL: world.service.url, BRAND_REQUESTS_PER_MINUTE: "unlimited" };
+      await withoutHeadPart(world);
+      return everything(
+        await world.command(["query", "SELECT count(*) FROM events", ...world.place.slice(0, 2)], { env }),
+      );
+    },
+  },
+  {
     place: "bin/cli/output/next-command.ts run, below status",
     isSamePlace: true,
     said: async (world) => {
@@ -197,6 +228,16 @@ async function withoutOldPart(world: PrintedWorld): Promise<void> {
   const { stdout } = await world.run("--json");
   await world.run();
   await rm(join(world.warehouse, "snapshots", "uk", JSON.parse(stdout).snapshot_id, "part-00000.ndjson.gz"));
+}
+
+async function withoutHeadPart(world: PrintedWorld): Promise<void> {
+  const { stdout } = await world.run("--json");
+  await rm(join(world.warehouse, "snapshots", "uk", JSON.parse(stdout).snapshot_id, "part-00000.ndjson.gz"));
+}
+
+async function overDamage(world: PrintedWorld, args: readonly string[]): Promise<Ended> {
+  await withoutHeadPart(world);
+  return world.command([...args, ...world.place]);
 }
 
 async function held(world: PrintedWorld): Promise<Ended> {

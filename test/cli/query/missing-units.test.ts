@@ -3,6 +3,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { missingUnits } from "../../../bin/cli/query/missing-units.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { eventRow, warehouse } from "../warehouse.ts";
@@ -31,7 +32,11 @@ it.each([
   await rm(join(made.directory, layout("uk").part(TWO, 0)));
   const { accounts } = await made.views.read();
 
-  const found = missingUnits(accounts, new Set(tables), { config: undefined, warehouse: made.directory });
+  const found = missingUnits(
+    accounts,
+    new Set(tables),
+    new GivenOptions({ warehouse: made.directory }, {}, "/"),
+  );
 
   expect(found.map(({ holds, snapshot_id, is_head }) => `${holds} ${snapshot_id} ${is_head}`)).toEqual(
     expected,

@@ -227,6 +227,7 @@ export class ReportWorld {
         accept: `brand-events-sync accept ${snapshotId} --account ${account}`,
         diff: `brand-events-sync diff ${snapshotId} --account ${account}`,
       }),
+      messageFor: (_, message) => message,
     });
   }
 }

@@ -14,7 +14,11 @@ beforeEach(() => {
 /** The last line of `check`. */
 async function snapshotLine(deep = false, changes: PortChanges = {}): Promise<Check | undefined> {
   const retireCommand = (snapshotId: string): string => `retire it: ${snapshotId}`;
-  const checks = await check(world.ports(changes), world.settings, { deep, retireCommand });
+  const checks = await check(world.ports(changes), world.settings, {
+    deep,
+    retireCommand,
+    restartCommand: () => "restart it",
+  });
   return checks.find(({ name }) => name === "snapshot");
 }
 
@@ -38,7 +42,7 @@ async function flipByte(key: string): Promise<void> {
   world.store.put(key, bytes);
 }
 
-const RESTART = "Or restart: start a run with --over-damaged";
+const RESTART = "Or restart over the damage; then all events count as added: `restart it`.";
 const PAST = "Damaged, but before the last restart, so it counts no more:";
 
 /** Of the publication of this place in the log. */
@@ -89,7 +93,7 @@ describe("the line snapshot of check", () => {
 
       expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
       expect(line?.remedy).toContain(layout(ACCOUNT).part(head, 0));
-      expect(line?.remedy).toContain("start a run with --over-damaged");
+      expect(line?.remedy).toContain(RESTART);
     }
   });
 
@@ -103,7 +107,7 @@ describe("the line snapshot of check", () => {
 
     expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
     expect(line?.remedy).toContain(stray);
-    expect(line?.remedy).not.toContain("--over-damaged");
+    expect(line?.remedy).not.toContain("restart it");
   });
 
   describe("with events that are left out", () => {
@@ -201,7 +205,7 @@ describe("the line snapshot of check", () => {
         expect(each).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
         expect(each?.remedy).toContain(`The file ${key} is damaged: it is missing`);
         expect(each?.remedy).toMatch(new RegExp(`out of the tables: retire it: ${older}$`));
-        expect(each?.remedy).not.toContain("--over-damaged");
+        expect(each?.remedy).not.toContain("restart it");
       }
       expect(await snapshotLine()).toEqual(OK);
     },

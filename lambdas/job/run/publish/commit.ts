@@ -1,6 +1,6 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
-import { addDamagedHeadRemedy, damageIn, isDamage, SyncError } from "../../errors/sync-error.ts";
+import { addRestart, damageIn, isDamage, SyncError } from "../../errors/sync-error.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { type PartInfo, type WrittenPart, writeParts } from "../../snapshot/files/parts.ts";
 import { checkListed, verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
@@ -153,7 +153,7 @@ export async function explainDamage(
   const damageOf = async (id: string): Promise<SyncError | undefined> =>
     damageIn(verifySnapshot(store, id, () => signal.throwIfAborted()));
   const ofBase = base === null ? undefined : await damageOf(base);
-  if (ofBase) return addDamagedHeadRemedy(ofBase, store.account);
+  if (ofBase) return addRestart(ofBase);
   const ofSnapshot = snapshotId === undefined ? undefined : await damageOf(snapshotId);
   return ofSnapshot ?? error;
 }
