@@ -166,10 +166,14 @@ test.each<[string, readonly string[], Record<string, string>, string]>([
 });
 
 test("without a settings file --all says that it needs one", async () => {
-  const ended = await sync(["check", "--all"], { cwd: await temporaryDirectory() });
+  const cwd = await temporaryDirectory();
+
+  const ended = await sync(["check", "--all"], { cwd });
 
   expect(ended.exitCode).toBe(2);
-  expect(ended.stderr).toContain("--all needs a settings file with the accounts");
+  expect(ended.stderr).toContain(
+    `--all needs a settings file with the accounts, and there is no brand-events.json in ${cwd}.`,
+  );
 });
 
 test("an account as option beats BRAND_ALL, and --all beats BRAND_ACCOUNT", async () => {

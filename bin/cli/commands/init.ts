@@ -51,7 +51,9 @@ export const initCommand = command({
     const { account, settings: config } = written;
     const given = new GivenOptions({ account, config }, {}, context.cwd).withFile();
     const checked = given.read([...SERVICE_OPTIONS, "lifted", "deep"]);
-    const next = (command: string): string => commandLineText([command], ["config", "account"], checked);
+    const isHere = checked.config?.path === join(context.cwd, SETTINGS_FILE);
+    const next = (command: string): string =>
+      commandLineText([command], isHere ? ["account"] : ["config", "account"], checked);
     const steps = values.json ? stderr : context.stdout;
     if (written.login.method === "oauth") {
       steps.lines([

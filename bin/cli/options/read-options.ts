@@ -114,7 +114,7 @@ export class GivenOptions {
     if (this.#file !== undefined) return this.#file.accounts;
     throw new SyncError(
       "CONFIG_INVALID",
-      "--all needs a settings file with the accounts, and there is no brand-events.json here. Write one, or name one with --config.",
+      `--all needs a settings file with the accounts, and there is no ${SETTINGS_FILE} in ${this.#cwd}. Write one, or name one with --config.`,
     );
   }
 

@@ -27,6 +27,8 @@ test.each(["BRAND_PASSWORD", "standard input"])("the password comes from %s", as
 
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(lastJson(ended)).toEqual({ ok: true });
+  // The settings file is in the folder.
+  expect(ended.stderr).not.toContain("--config");
   expect(ended.stdout + ended.stderr).not.toContain(password);
   expect(run.exitCode, run.stderr).toBe(0);
 });
