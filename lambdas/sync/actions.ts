@@ -171,8 +171,8 @@ const ACTIONS = new Map<unknown, Understand>(
     /** Compares a snapshot with the one that readers see. */
     diff: action(z.strictObject({ account, snapshotId }), async ({ host }, { account, snapshotId }) => {
       const sample = new ChangeSample(MOST_UUIDS);
-      const { a, b } = await diff(host, { a: snapshotId, b: undefined }, (change) => sample.add(change));
-      return { account, a, b, ...sample.counts, uuids: sample.uuids };
+      const found = await diff(host, { a: snapshotId, b: undefined }, (change) => sample.add(change));
+      return { account, ...found, ...sample.counts, uuids: sample.uuids };
     }),
     accept: action(
       z.strictObject({ account, snapshotId, force: trueOrFalse.default(false), overDamaged }),

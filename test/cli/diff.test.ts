@@ -36,9 +36,9 @@ describe("diff", () => {
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     const [first, header] = stdout.split("\n");
-    expect(first).toBe(`${held} compared with ${head}: 1 added, 0 changed, 6 removed`);
-    expect(header).toMatch(/^uuid +change +fields$/);
-    expect(stdout.match(/ removed +NULL$/gm)).toHaveLength(6);
+    expect(first).toBe(`${held} compared with ${head}: 1 added, 0 changed, 6 removed (6 not listed)`);
+    expect(header).toMatch(/^uuid +change +fields +reason$/);
+    expect(stdout.match(/ removed +NULL +not_listed$/gm)).toHaveLength(6);
     expect(stdout).toMatch(/\(7 rows\)\n$/);
   });
 
@@ -47,8 +47,15 @@ describe("diff", () => {
 
     const found = lastJson(await diff("held", "--limit", "2", "--json"));
 
-    expect(found).toMatchObject({ a: held, b: head, added: 1, changed: 0, removed: 6 });
-    expect(Object.keys(found)).toEqual(["a", "b", "added", "changed", "removed", "rows"]);
+    expect(found).toMatchObject({
+      a: held,
+      b: head,
+      added: 1,
+      changed: 0,
+      removed: 6,
+      reasons: { not_listed: 6 },
+    });
+    expect(Object.keys(found)).toEqual(["a", "b", "reasons", "added", "changed", "removed", "rows"]);
     expect(found["rows"]).toHaveLength(2);
   });
 
@@ -61,7 +68,7 @@ describe("diff", () => {
   });
 
   test.each([
-    { format: "csv", first: /^uuid,change,fields\r\n/ },
+    { format: "csv", first: /^uuid,change,fields,reason\r\n/ },
     { format: "ndjson", first: /^\{"uuid":"/ },
     { format: "json", first: /^\[\n\{"uuid":"/ },
     { format: "vertical", first: /^─── row 1 / },
@@ -69,13 +76,13 @@ describe("diff", () => {
     const { stdout, stderr } = await diff("held", "--format", format);
 
     expect(stdout).toMatch(first);
-    expect(stderr).toContain(": 1 added, 0 changed, 6 removed\n");
+    expect(stderr).toContain(": 1 added, 0 changed, 6 removed (6 not listed)\n");
   });
 
   test("says how many of the changes it shows", async () => {
     const { stdout } = await diff("held", "--limit", "3");
 
-    expect(stdout).toContain("1 added, 0 changed, 6 removed; the first 3 by uuid\n");
+    expect(stdout).toContain("1 added, 0 changed, 6 removed (6 not listed); the first 3 by uuid\n");
   });
 
   test.each([

@@ -74,6 +74,7 @@ describe("a held snapshot", () => {
       account: "uk",
       a: NEXT_RUN,
       b: RUN,
+      reasons: { not_listed: 40 },
       added: 0,
       changed: 0,
       removed: 40,

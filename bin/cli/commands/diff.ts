@@ -50,17 +50,30 @@ export const diffCommand = command({
 
     const all = counts.added + counts.changed + counts.removed;
     const shown = rows.length < all ? `; the first ${countText(rows.length)} by uuid` : "";
-    const what = `${compared.a} compared with ${compared.b ?? "nothing, because nothing is published"}: ${changeCounts(counts)}${shown}`;
+    const what = `${compared.a} compared with ${compared.b ?? "nothing, because nothing is published"}: ${changeCounts(counts)}${because(compared.reasons)}${shown}`;
     // Only a table is for a person: the other forms are for programs, which want rows and nothing else.
     (format === "table" ? context.stdout : context.stderr).lines([what]);
     if (format === "table" && rows.length === 0) return EXIT.done;
-    const texts = rows.map(({ uuid, change, fields }) => [uuid, change, fields && JSON.stringify(fields)]);
-    const result = { columns: ["uuid", "change", "fields"], batches: [texts] };
+    const texts = rows.map(({ uuid, change, fields, reason }) => [
+      uuid,
+      change,
+      fields && JSON.stringify(fields),
+      reason,
+    ]);
+    const result = { columns: ["uuid", "change", "fields", "reason"], batches: [texts] };
     const width = values.full ? undefined : context.stdout.width;
     await context.stdout.pieces(formatResult(format, result, { width }));
     return EXIT.done;
   },
 });
+
+/** ` (1 forbidden, 6 not listed)`: why the removed events are missing. */
+function because(reasons: Awaited<ReturnType<typeof diff>>["reasons"]): string {
+  const named = Object.entries(reasons).map(
+    ([reason, n]) => `${countText(n)} ${reason.replaceAll("_", " ")}`,
+  );
+  return named.length === 0 ? "" : ` (${named.join(", ")})`;
+}
 
 function formOf(values: Values): TextFormat {
   const format = chosenFormat(values);

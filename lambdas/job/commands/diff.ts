@@ -5,9 +5,10 @@ import { damageIn, isDamage, SyncError } from "../errors/sync-error.ts";
 import { checkTimeLeft } from "../run/collect/time-budget.ts";
 import { heldSnapshots, keptSnapshot, NEWEST_HELD } from "../run/publish/held-snapshots.ts";
 import type { RunPorts } from "../run/run-ports.ts";
-import type { Manifest } from "../snapshot/files/manifest.ts";
+import { type Manifest, readLeftOut, verifyLeftOut } from "../snapshot/files/manifest.ts";
 import { verifySnapshot } from "../snapshot/files/verify-snapshot.ts";
 import { type Change, compareSnapshots } from "../snapshot/rows/compare-snapshots.ts";
+import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { readHead } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 
@@ -20,21 +21,31 @@ export interface DiffTask {
   readonly b: string | undefined;
 }
 
+/** Why `a` does not have an event. */
+type MissingReason = LeftOutReason | "not_listed";
+
+export interface ExplainedChange extends Change {
+  /** Null unless `removed`, and where the list of what `a` leaves out is damaged. */
+  readonly reason: MissingReason | null;
+}
+
 interface Diff {
   readonly a: string;
   /** Null where nothing is published: then every event of `a` is `added`. */
   readonly b: string | null;
+  /** How many events are `removed` for each reason that is known. */
+  readonly reasons: Readonly<Partial<Record<MissingReason, number>>>;
 }
 
 /**
- * Gives each change to `onChange`, by uuid: `added` is in `a` and not in `b`. Reads only, in memory that does not grow
- * with the snapshots. Throws `SNAPSHOT_NOT_FOUND`, `STORE_CORRUPT` naming the damaged file, `INTERRUPTED` where time runs
+ * Gives each change to `onChange`, by uuid: `added` is in `a` and not in `b`. Reads only, in memory that grows only with
+ * what `a` leaves out. Throws `SNAPSHOT_NOT_FOUND`, `STORE_CORRUPT` naming the damaged file, `INTERRUPTED` where time runs
  * out; damage may show only at the end, so use nothing made of the changes before this returns.
  */
 export async function diff(
   ports: DiffPorts,
   { a, b }: DiffTask,
-  onChange: (change: Change) => void,
+  onChange: (change: ExplainedChange) => void,
 ): Promise<Diff> {
   const { store } = ports;
   const snapshotOf = async (named: string): Promise<Manifest> =>
@@ -43,12 +54,29 @@ export async function diff(
   const other = b ?? (await readHead(store))?.snapshot_id;
   const before = other === undefined ? undefined : await snapshotOf(other);
   const proceed = (): void => checkTimeLeft(ports, outOfTime);
+  const leftOut = await reasonsOf(store, after);
+  const reasons: Partial<Record<MissingReason, number>> = {};
   try {
-    for await (const change of compareSnapshots(store, before, after, proceed)) onChange(change);
+    for await (const change of compareSnapshots(store, before, after, proceed)) {
+      const isMissing = leftOut !== undefined && change.change === "removed";
+      const reason = isMissing ? (leftOut.get(change.uuid) ?? "not_listed") : null;
+      if (reason) reasons[reason] = (reasons[reason] ?? 0) + 1;
+      onChange({ ...change, reason });
+    }
   } catch (error) {
     throw isDamage(error) ? await locatedDamage(error, store, [after, before], proceed) : error;
   }
-  return { a: after.snapshot_id, b: before?.snapshot_id ?? null };
+  return { a: after.snapshot_id, b: before?.snapshot_id ?? null, reasons };
+}
+
+/** By uuid; undefined where the file is damaged, which `check` names. */
+async function reasonsOf(
+  store: AccountStore,
+  manifest: Manifest,
+): Promise<ReadonlyMap<string, LeftOutReason> | undefined> {
+  if (await damageIn(verifyLeftOut(store, manifest))) return undefined;
+  const leftOut = await readLeftOut(store, store.keys.leftOut(manifest.snapshot_id));
+  return new Map(leftOut.map(({ uuid, reason }) => [uuid, reason]));
 }
 
 /** The id of the newest held snapshot. Throws `SNAPSHOT_NOT_FOUND`. */
@@ -81,7 +109,7 @@ function outOfTime(): string {
 }
 
 /** All changes counted, and the first of them in order: in which fields an event differs, not what they hold. */
-interface ChangedRow extends Pick<Change, "uuid" | "change"> {
+interface ChangedRow extends Pick<ExplainedChange, "uuid" | "change" | "reason"> {
   /** JSON Pointers; null unless `changed`. */
   readonly fields: readonly string[] | null;
 }
@@ -107,15 +135,16 @@ export class FirstChanges {
     return this.#rows;
   }
 
-  add(change: Change): void {
+  add(change: ExplainedChange): void {
     this.counts[change.change] += 1;
     if (this.#rows.length >= this.#most || this.#text >= MAX_TEXT) return;
-    const { uuid, change: kind, fields } = change;
+    const { uuid, change: kind, fields, reason } = change;
     this.#text += uuid.length + (fields?.length ?? 0);
     this.#rows.push({
       uuid,
       change: kind,
       fields: fields === null ? null : pointers.parse(JSON.parse(fields)),
+      reason,
     });
   }
 }

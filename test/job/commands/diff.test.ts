@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { type DiffTask, diff, FirstChanges } from "../../../lambdas/job/commands/diff.ts";
-import type { Change } from "../../../lambdas/job/snapshot/rows/compare-snapshots.ts";
+import {
+  type DiffTask,
+  diff,
+  type ExplainedChange,
+  FirstChanges,
+} from "../../../lambdas/job/commands/diff.ts";
+import { readLeftOut } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
@@ -11,6 +16,16 @@ async function compare(world: SmallWorld, task: DiffTask, changes: PortChanges =
   const first = new FirstChanges(1_000);
   const compared = await diff(world.ports(changes), task, (change) => first.add(change));
   return { ...compared, ...first.counts, rows: first.rows };
+}
+
+/** Of ten events six are listed, and one of them is gone; the snapshot without them is held. */
+async function withGone() {
+  const world = new SmallWorld();
+  world.show(10);
+  await world.run();
+  world.show(6);
+  world.gone.add(1);
+  return { world, held: (await world.run()).row.run_id };
 }
 
 describe("diff", () => {
@@ -31,6 +46,29 @@ describe("diff", () => {
     );
   });
 
+  test("says why an event is missing: gone, or no longer listed", async () => {
+    const { world, held } = await withGone();
+
+    const { reasons, rows } = await compare(world, { a: "held", b: undefined });
+
+    expect(reasons).toEqual({ gone: 1, not_listed: 4 });
+    const listed = await readLeftOut(world.store, layout(ACCOUNT).leftOut(held));
+    for (const { uuid, change, reason } of rows) {
+      const expected = listed.some((each) => each.uuid === uuid) ? "gone" : "not_listed";
+      expect(reason).toBe(change === "removed" ? expected : null);
+    }
+  });
+
+  test("says no reason where what was left out is not known", async () => {
+    const { world, held } = await withGone();
+    await world.store.delete(layout(ACCOUNT).leftOut(held));
+
+    const { reasons, removed, rows } = await compare(world, { a: "held", b: undefined });
+
+    expect({ reasons, removed }).toEqual({ reasons: {}, removed: 5 });
+    expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set([null]));
+  });
+
   test("of a snapshot with itself finds nothing", async () => {
     const { world, second } = await heldWorld();
 
@@ -40,6 +78,7 @@ describe("diff", () => {
       added: 0,
       changed: 0,
       removed: 0,
+      reasons: {},
       rows: [],
     });
   });
@@ -135,12 +174,13 @@ describe("diff", () => {
 });
 
 describe("the first changes", () => {
-  const changed = (n: number, fields: string): Change => ({
+  const changed = (n: number, fields: string): ExplainedChange => ({
     uuid: `uuid ${n}`,
     change: "changed",
     fields,
     before: "{}",
     after: "{}",
+    reason: null,
   });
 
   test("are as many as asked for; all are counted", () => {
@@ -150,8 +190,8 @@ describe("the first changes", () => {
 
     expect(first.counts).toEqual({ added: 0, changed: 5, removed: 0 });
     expect(first.rows).toEqual([
-      { uuid: "uuid 0", change: "changed", fields: ["/a"] },
-      { uuid: "uuid 1", change: "changed", fields: ["/a"] },
+      { uuid: "uuid 0", change: "changed", fields: ["/a"], reason: null },
+      { uuid: "uuid 1", change: "changed", fields: ["/a"], reason: null },
     ]);
   });
 
