@@ -235,6 +235,16 @@ describe("accept or rollback is refused with the remedy", () => {
     expect(await readLog(accountStore(of.world.store, ACCOUNT))).toEqual(before);
   });
 
+  test("a snapshot with a damaged manifest is not published, and the attempt is a line of the run log", async () => {
+    const { world, held } = await heldWorld();
+    world.store.put(layout(ACCOUNT).manifest(held), "nonsense");
+
+    const { row, error } = await world.accept(held);
+
+    expect(error?.code).toBe("STORE_CORRUPT");
+    expect(await lastRuns(accountStore(world.store, ACCOUNT), 1)).toEqual([row]);
+  });
+
   test("a snapshot with a damaged part is not published", async () => {
     const { world, held } = await heldWorld();
     const [part = ""] = world.store

@@ -23,7 +23,7 @@ async function withGone() {
   const world = new SmallWorld();
   world.show(10);
   await world.run();
-  world.show(6);
+  world.show(6, 2);
   world.gone.add(1);
   return { world, held: (await world.run()).row.run_id };
 }
