@@ -124,6 +124,25 @@ test.each([
   expect(Object.keys(lastJson(json))[0]).toBe(args.includes("--account") ? "account" : "accounts");
 });
 
+test("an attempt and data of the future are marked, hide no later failure and are too old", async () => {
+  const cwd = await temporaryDirectory();
+  const warehouse = new Warehouse(join(cwd, "warehouse"));
+  const future = formatRunId(Date.now() + HOUR_MS);
+  const instant = new Date(Date.now() + HOUR_MS).toISOString();
+  const late = { ...failedRun, run_id: future, started_at: instant, outcome: "PUBLISHED", error_code: null };
+  await warehouse.publish("uk", { snapshot_id: future, events: 1 });
+  await warehouse.put(`run-log/uk/${future}-1.ndjson`, [late]);
+  await warehouse.put("run-log/uk/2026-11-21T06-00-00.000Z-1.ndjson", [failedRun]);
+
+  const { exitCode, stdout, stderr } = await sync(["status", "--max-age", "26"], { cwd });
+
+  expect(stdout).toMatch(
+    /newest first\n .* FAILED .*\n .* PUBLISHED .*, in the future by this machine's clock\n/,
+  );
+  expect(stderr).toContain("uk (of ");
+  expect(exitCode).toBe(5);
+});
+
 test.each(["0", "-1", "a day", ""])("--max-age %j is refused", async (hours) => {
   const { exitCode, stderr } = await sync(["status", "--max-age", hours], {
     cwd: await temporaryDirectory(),

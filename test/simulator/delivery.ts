@@ -73,7 +73,8 @@ export const deliver = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { head, pieces, pauseMs, ending } = delivery;
-  if (head !== undefined) response.writeHead(head.status, outgoing(head.headers));
+  const date = new Date(clock.now()).toUTCString();
+  if (head !== undefined) response.writeHead(head.status, outgoing({ date, ...head.headers }));
   for (const [index, piece] of pieces.entries()) {
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
     const last = index === pieces.length - 1;

@@ -4,7 +4,7 @@
 import { type AccountStatus, type Status, status } from "../../../lambdas/job/commands/status.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { durationText } from "../../../lambdas/job/run/record/texts.ts";
-import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { isFuture, systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
@@ -195,7 +195,7 @@ function describeStatus(
     lines.push(`  fields       ${line}`);
   const older = held.length - publishableOf(found).length;
   if (older > 0) lines.push(`  held         ${plural(older, "snapshot")} older than what readers see`);
-  if (runs.length > 0) lines.push("last runs, newest first", ...runs.map((row) => describeRun(row)));
+  if (runs.length > 0) lines.push("last runs, newest first", ...runs.map((row) => describeRun(row, nowMs)));
   return lines;
 }
 
@@ -205,15 +205,17 @@ function troubleLine(runs: readonly RunLogEntry[], given: GivenOptions): readonl
   return trouble ? [describeTrouble(trouble, given.read(NEXT_OPTIONS))] : [];
 }
 
-function describeRun(row: RunLogEntry): string {
+function describeRun(row: RunLogEntry, nowMs: number): string {
   const name = isRun(row.trigger) ? "" : ` by ${row.trigger}`;
   const took = durationText(row.seconds * 1000).padStart(7);
-  return `  ${minute(Date.parse(row.started_at))}  ${row.outcome.padEnd(10)} ${took}  ${cameTo(row)}${name}`;
+  const startedAt = Date.parse(row.started_at);
+  const mark = isFuture(startedAt, nowMs) ? `, ${age(startedAt, nowMs)}` : "";
+  return `  ${minute(startedAt)}  ${row.outcome.padEnd(10)} ${took}  ${cameTo(row)}${name}${mark}`;
 }
 
 /**
  * A line that names them, or undefined where there is none. Data are as old as their snapshot's id says; an account
- * without a publication is too old. A damaged account is another matter.
+ * without a publication is too old, and so is one of the future, whose age is not known. A damaged account is another matter.
  */
 function tooOld(
   found: readonly AccountStatus[],
@@ -226,7 +228,8 @@ function tooOld(
     const { account, head } = one;
     if (head === null) return [`${account} (nothing is published)`];
     const madeAt = madeAtMs(head);
-    if (nowMs - madeAt <= maxAgeHours * HOUR_MS) return [];
+    const isRecent = nowMs - madeAt <= maxAgeHours * HOUR_MS && !isFuture(madeAt, nowMs);
+    if (isRecent) return [];
     return [`${account} (of ${minute(madeAt)}, ${age(madeAt, nowMs)})`];
   });
   return named.length === 0 ? undefined : `older than ${maxAgeHours} h: ${named.join(", ")}`;

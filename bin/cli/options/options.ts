@@ -80,7 +80,7 @@ const START_OPTIONS = {
     flag: "--max-age <hours>",
     schema: z.number(HOURS).positive(HOURS),
     as: "number",
-    help: "Exit with 5 if the data of an account are older than this many hours, or if it has published nothing. See [local alerting](operations.md#local-alerting)",
+    help: "Exit with 5 if the data of an account are older than this many hours or of the future, or if it has published nothing. See [local alerting](operations.md#local-alerting)",
   },
   yes: {
     ...flag("--yes", ""),

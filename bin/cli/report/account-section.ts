@@ -71,7 +71,7 @@ async function readAccount(
 ): Promise<AccountReport> {
   const found = await status(store, nowMs);
   const publications = await lastPublications(store, found.head);
-  const attempts = await lastRuns(store, MOST_RUNS);
+  const attempts = await lastRuns(store, MOST_RUNS, nowMs);
   const runs = attempts
     .filter(({ trigger }) => isRun(trigger))
     .map((row) => ({

@@ -18,7 +18,7 @@ export interface Status {
   readonly lease: HeldLease | null;
   /** Snapshots that wait for a decision, oldest first. */
   readonly held: readonly HeldSnapshot[];
-  /** The last attempts, newest first. */
+  /** The last attempts, newest first; those in the future last. */
   readonly runs: readonly RunLogEntry[];
   /** What is new in the fields of the head's events, against the snapshot before it; undefined where that is gone. */
   readonly fieldChanges: FieldChanges | undefined;
@@ -33,7 +33,7 @@ export async function status(store: AccountStore, nowMs: number): Promise<Status
     head: head ?? null,
     lease: (lease && heldLease(lease, nowMs)) ?? null,
     held: await heldSnapshots(store),
-    runs: await lastRuns(store, LAST_RUNS),
+    runs: await lastRuns(store, LAST_RUNS, nowMs),
     // check and run report a damaged manifest: here it must not hide everything else.
     fieldChanges: head && (await publishedFieldChanges(store, head).catch(undefinedIfDamaged)),
   };

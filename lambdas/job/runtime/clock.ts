@@ -12,6 +12,14 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** How far right clocks may differ. */
+export const CLOCK_TOLERANCE_MS = 10 * 60_000;
+
+/** Whether an instant is one that no right clock has shown yet. */
+export function isFuture(instantMs: number, nowMs: number): boolean {
+  return instantMs > nowMs + CLOCK_TOLERANCE_MS;
+}
+
 /** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { shownDefect } from "../../errors/shown-text.ts";
 import { ERROR_CODES, SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
+import { isFuture } from "../../runtime/clock.ts";
 import { readJson, SELDOM_PARSED } from "../../storage/json-object.ts";
 import { isOfLayout, runInstant } from "../../storage/layout.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
@@ -109,9 +110,14 @@ const LOOKED_AT = 200;
 
 /**
  * Newest first, by when they ended, as each says itself: files that were copied have other times. Reads few files of a
- * long log. Throws `STORE_CORRUPT` for a damaged one.
+ * long log. Those that lie in the future come behind all others, so that they hide none. Throws `STORE_CORRUPT` for a
+ * damaged one.
  */
-export async function lastRuns(store: AccountStore, most: number): Promise<readonly RunLogEntry[]> {
+export async function lastRuns(
+  store: AccountStore,
+  most: number,
+  nowMs: number,
+): Promise<readonly RunLogEntry[]> {
   const listed = await Array.fromAsync(store.list(store.keys.runLogs));
   const files = listed.filter(({ key }) => isOfLayout(key));
   const newest = (order: (a: StoredKey, b: StoredKey) => number): readonly string[] =>
@@ -125,7 +131,10 @@ export async function lastRuns(store: AccountStore, most: number): Promise<reado
     const some = chosen.slice(at, at + AT_ONCE).map((key) => readJson(store, key, runLogEntrySchema));
     runs.push(...(await Promise.all(some)).filter((row) => row !== undefined));
   }
-  return runs.sort(byEnd).slice(-most).reverse();
+  const { past = [], future = [] } = Object.groupBy(runs.sort(byEnd), (run) =>
+    isFuture(startMs(run), nowMs) ? "future" : "past",
+  );
+  return [...future, ...past].slice(-most).reverse();
 }
 
 function byKey(a: StoredKey, b: StoredKey): number {
@@ -137,8 +146,12 @@ function byEnd(a: RunLogEntry, b: RunLogEntry): number {
   return endMs(a) - endMs(b) || a.run_id.localeCompare(b.run_id) || a.attempt - b.attempt;
 }
 
+function endMs(run: RunLogEntry): number {
+  return startMs(run) + run.seconds * 1000;
+}
+
 /** A log is a file, so its instant may be none: then it is as old as its run. */
-function endMs({ started_at, seconds, run_id }: RunLogEntry): number {
+function startMs({ started_at, run_id }: RunLogEntry): number {
   const startedMs = Date.parse(started_at);
-  return (Number.isNaN(startedMs) ? (runInstant(run_id) ?? 0) : startedMs) + seconds * 1000;
+  return Number.isNaN(startedMs) ? (runInstant(run_id) ?? 0) : startedMs;
 }

@@ -31,7 +31,7 @@ function storeOf(
 }
 
 const ids = async (store: MemoryStore, most = 10): Promise<readonly string[]> =>
-  (await lastRuns(accountStore(store, "uk"), most)).map(
+  (await lastRuns(accountStore(store, "uk"), most, Date.parse(at(4)))).map(
     ({ run_id, attempt }) => `${run_id.slice(11, 13)}-${attempt}`,
   );
 
@@ -66,6 +66,18 @@ describe("the newest attempts are in the order in which they ended", () => {
 
     expect(await ids(store)).toEqual(["02-1", "01-2", "01-1"]);
   });
+});
+
+test("attempts that lie in the future come behind all others, and hide none", async () => {
+  const store = storeOf([
+    { id: 5, hour: 5 },
+    { id: 2, hour: 2 },
+    { id: 6, hour: 6 },
+    { id: 4, hour: 4, seconds: 3_600 },
+  ]);
+
+  expect(await ids(store)).toEqual(["04-1", "02-1", "06-1", "05-1"]);
+  expect(await ids(store, 2)).toEqual(["04-1", "02-1"]);
 });
 
 test("a resumed run is among the newest of a long log, whose ids are all later", async () => {
