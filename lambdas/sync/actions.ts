@@ -108,6 +108,8 @@ const runInput = z.strictObject({
   fresh: trueOrFalse.default(false),
   /** A restart: publishes although files that readers see are damaged, and all events count as added. */
   overDamaged,
+  /** Publishes over a head of the future. */
+  trustClock: trueOrFalse.optional(),
   /** The instant that the schedule stands for. Names the run, so the same trigger twice is the same run. */
   scheduledAt: z.iso
     .datetime({ offset: true, error: "expected an instant such as 2026-11-21T06:00:00Z" })
@@ -251,30 +253,25 @@ const ACTIONS = new Map<unknown, Understand>(
  * The schedule's instant names its run, so Lambda's retries and a second delivery are the same run. Those of a start by
  * hand find its run by the id of the request, which the lease keeps, and resume one that is unfinished.
  */
-function startOf({ scheduledAt, dryRun, limit, fresh, overDamaged }: z.output<typeof runInput>): RunStart {
+function startOf({ scheduledAt, dryRun, limit, account: _, ...told }: z.output<typeof runInput>): RunStart {
   if (scheduledAt !== undefined) {
     return { trigger: "schedule", runId: formatRunId(Date.parse(scheduledAt)) };
   }
-  return {
-    trigger: "manual",
-    fresh,
-    ...(overDamaged ? { overDamaged } : {}),
-    ...(dryRun ? { dryRun: { limit } } : {}),
-  };
+  return { trigger: "manual", ...told, ...(dryRun ? { dryRun: { limit } } : {}) };
 }
 
 /** How far the clock of the schedule may be ahead of the function's. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 function refuseStart(request: z.output<typeof runInput>, nowMs: number): void {
-  const { dryRun, limit, fresh, overDamaged, scheduledAt } = request;
+  const { dryRun, limit, fresh, overDamaged, trustClock, scheduledAt } = request;
   if (limit !== undefined && !dryRun) {
     throw invalid("limit: needs dryRun, because a published snapshot is never partial");
   }
   if (scheduledAt === undefined) return;
-  if (dryRun || fresh || overDamaged) {
+  if (dryRun || fresh || overDamaged || trustClock) {
     throw invalid(
-      "scheduledAt: names a run of the schedule, so it cannot be used with dryRun, fresh or overDamaged",
+      "scheduledAt: names a run of the schedule, so it cannot be used with dryRun, fresh, overDamaged or trustClock",
     );
   }
   if (Date.parse(scheduledAt) > nowMs + MAX_AHEAD_MS) {

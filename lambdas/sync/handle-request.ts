@@ -12,7 +12,7 @@ import { accountStore } from "../job/storage/store.ts";
 import { parseRequest } from "./actions.ts";
 import { accountRunSettings, type FunctionEnvironment } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
-import { reportResult, reportUnexpected, restartCommand, tell } from "./report-result.ts";
+import { invokeCommand, reportResult, reportUnexpected, restartCommand, tell } from "./report-result.ts";
 
 /** What is known of it. */
 interface Start {
@@ -79,7 +79,9 @@ function invocationOf(
       credentials: ports.credentials(own.secretId),
       authorization: authorizationOf(own, ports.tokens),
       timeLeftMs: () => limit.timeLeftMs() - limit.reserveMs,
+      isClockRight: true,
     }),
+    trustCommand: invokeCommand(environment, { action: "run", account, trustClock: true }),
     onProgress: progressLog(logger, clock),
     onRunId,
     onStarted: (started) => tell(ports, account, async () => startedEvent(account, started)),

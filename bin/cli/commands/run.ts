@@ -23,6 +23,7 @@ const OPTIONS = [
   "limit",
   "fresh",
   "overDamaged",
+  "trustClock",
   "all",
 ] as const;
 
@@ -74,6 +75,7 @@ async function started(
         trigger: "manual",
         fresh: values.fresh,
         overDamaged: values.overDamaged,
+        trustClock: values.trustClock,
         ...dryRun,
       });
       if (result.row.snapshot_id !== null) await credentialsWork(values.credentials);

@@ -73,6 +73,10 @@ const START_OPTIONS = {
     "--over-damaged",
     "Restart: publish although files that readers see are damaged; all events count as added. See [a damaged snapshot](operations.md#a-damaged-snapshot)",
   ),
+  trustClock: flag(
+    "--trust-clock",
+    "This computer's clock is right: publish over data of the future, and whatever the service's clock says. See [clocks](delivery.md#clocks)",
+  ),
   deep: flag("--deep", "Verify the checksums of everything that is kept, not only of what readers see"),
   force: flag("--force", "Accept a snapshot even if it is older than the one that readers see"),
   noPin: flag("--no-pin", "Do not pin: the next run may replace the snapshot"),

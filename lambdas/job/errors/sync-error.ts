@@ -18,6 +18,7 @@ export const ERROR_CODES = [
   "STORE_FAILED",
   "STORE_CORRUPT",
   "CATALOG_FAILED",
+  "CLOCK_WRONG",
   "QUERY_FAILED",
   "INTERRUPTED",
 ] as const;

@@ -108,6 +108,9 @@ function recordLoginRefusals(
     get counts() {
       return service.counts;
     },
+    get aheadMs() {
+      return service.aheadMs;
+    },
     get credentialsVersion() {
       return service.credentialsVersion;
     },
@@ -135,6 +138,7 @@ interface ServicePorts
     | "logger"
     | "onWait"
     | "keepTryingUntilMs"
+    | "isClockRight"
     | "proxies"
     | "timeoutMs"
     | "timeLeftMs"

@@ -13,6 +13,7 @@ import type { Attempt } from "./record/attempt.ts";
 import { endOf, type RunEnd, type RunFailure, StartSkipped } from "./record/run-result.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
+import { wrongClock } from "./wrong-clock.ts";
 
 /** What readers see when a run starts, and whether its changes are found against that. */
 export interface Baseline {
@@ -31,6 +32,8 @@ export class RunSession {
   readonly budget: RateLimiter;
   /** Where the rest can be handed over, the run does not wait long for the budget. */
   readonly timeBudget: TimeBudget;
+  /** True where this computer's clock is right, whatever the head and the service's say. */
+  trustsClock = false;
   /** True once the run has a plan, so that another process can resume it. */
   isPlanned = false;
   /** True once this attempt has brought the run further. */
@@ -78,6 +81,13 @@ export class RunSession {
     this.#service = service;
     this.attempt.service = service;
     return service;
+  }
+
+  /** Throws `CLOCK_WRONG` where a run must not publish over this end of the log, or not under its name. */
+  checkClock(end: Pick<LogEnd, "head" | "removal">): void {
+    const { clock, trustCommand } = this.ports;
+    const wrong = wrongClock({ nowMs: clock.now(), aheadMs: this.#service?.aheadMs, end, trustCommand });
+    if (wrong && !this.trustsClock) throw wrong;
   }
 
   /** From now on this start continues another, unfinished run. */

@@ -2,7 +2,7 @@
 // PUBLISH. And one turn of an execution, which continues a run.
 
 import { Chain } from "../snapshot/staging/chain.ts";
-import { createPlan, type Plan, plannedTrigger } from "../snapshot/staging/plan.ts";
+import { createPlan, type Plan, plannedStart } from "../snapshot/staging/plan.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { type CollectTask, collect, rangeCut } from "./collect/collect.ts";
 import { sayEstimate } from "./collect/estimate.ts";
@@ -35,7 +35,9 @@ export interface RunStart {
   /** Starts from the beginning, whatever an earlier start has left. */
   readonly fresh?: boolean;
   /** A restart: publishes although files that readers see are damaged, and every event is `added`. */
-  readonly overDamaged?: boolean;
+  readonly overDamaged?: boolean | undefined;
+  /** Publishes over a head of the future, and whatever the service's clock says. */
+  readonly trustClock?: boolean | undefined;
   readonly dryRun?: { readonly limit: number | undefined };
   /** The execution that this start works for; it names its run. */
   readonly execution?: OwnExecution;
@@ -56,6 +58,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
   if (!(begun instanceof Lease)) return recordAttempt(ports, attempt, begun, async () => undefined);
 
   const session = new RunSession(ports, settings, attempt, begun);
+  session.trustsClock = start.trustClock === true;
   try {
     const end = await work(session, start)
       .catch((error: unknown) => handOver(session, error, start.execution))
@@ -149,7 +152,7 @@ async function makeSnapshot(session: RunSession, baseline: Baseline, mayAdopt: b
     return published.end;
   }
   if (end.head) await recordUnrecorded(ports, end.head);
-  const superseded = supersededBy(end, attempt.runId);
+  const superseded = supersededBy(end, attempt.runId, ports.clock.now());
   if (superseded) return superseded;
   const { columns, earlier } = await columnsOfRun(ports, session.settings);
 
@@ -167,12 +170,13 @@ async function makeSnapshot(session: RunSession, baseline: Baseline, mayAdopt: b
 async function listAndPlan(
   session: RunSession,
   service: CountingService,
-  { end: { head }, isRestart }: Baseline,
+  { end, isRestart }: Baseline,
 ): Promise<Plan> {
   const { ports, settings, attempt } = session;
   const { store, clock, logger } = ports;
   await announceStart(ports, attempt);
-  const { events, rejected, repeated, readings, unstable } = await readList(session, service, head);
+  const { events, rejected, repeated, readings, unstable } = await readList(session, service, end.head);
+  session.checkClock(end);
   const listed = events.length + rejected;
   attempt.counts = { ...attempt.counts, listed, repeated };
   logger.info(`${countText(listed)} events are listed`, { listed, rejected, repeated });
@@ -181,6 +185,7 @@ async function listAndPlan(
     account: store.account,
     trigger: attempt.trigger === "schedule" ? "schedule" : "manual",
     ...(isRestart ? { restart: true } : {}),
+    ...(session.trustsClock ? { trust_clock: true } : {}),
     ...shapeOfPlan(store.account, settings),
     created_at: new Date(clock.now()).toISOString(),
     ...{ rejected, repeated, readings, unstable, events },
@@ -252,10 +257,10 @@ export async function continueRun(
   settings: RunSettings,
   { runId, execution, turn, maxTurns }: Turn,
 ): Promise<TurnEnd> {
-  const trigger = await plannedTrigger(ports.store, ports.store.keys.plan(runId));
+  const planned = await plannedStart(ports.store, ports.store.keys.plan(runId));
   const own = { arn: execution, isLastTurn: turn + 1 >= maxTurns };
   const result = {
-    ...(await run(ports, settings, { trigger, runId, execution: own })),
+    ...(await run(ports, settings, { ...planned, runId, execution: own })),
     isTurn: true,
   } as const;
   // The invocation before may have died between the outcome and the release of the lease.

@@ -55,6 +55,8 @@ export interface EventServiceOptions {
   readonly listCaps?: ListOptions["capBytes"];
   /** How long this process may still work, in milliseconds; absent where nothing limits it. */
   readonly timeLeftMs?: (() => number) | undefined;
+  /** True where the service's clock is not compared with this computer's. */
+  readonly isClockRight?: boolean | undefined;
   readonly proxies?: Proxies;
   readonly transport?: Transport;
 }
@@ -63,6 +65,8 @@ export type HttpEventService = EventService & {
   readonly counts: Readonly<ServiceCounts>;
   /** The version of the current credentials, and of the tokens; undefined if they have no versions. */
   readonly credentialsVersion: string | undefined;
+  /** How far this computer's clock is ahead of the service's; undefined where that is not known. */
+  readonly aheadMs: number | undefined;
 };
 
 /** A service may take minutes to make one page of a long list: so many times as long as for any other response. */
@@ -97,7 +101,14 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     "accept-encoding": ACCEPT_ENCODING,
   };
   const shared = { headers, clock, logger, keepTryingUntilMs };
-  const sender = new Sender({ ...shared, transport, rateLimiter, random, onWait });
+  const sender = new Sender({
+    ...shared,
+    transport,
+    rateLimiter,
+    random,
+    onWait,
+    isClockRight: options.isClockRight,
+  });
   const method = authenticationMethod(
     credentials,
     (first) => new CurrentCredentials(first, options.readCredentials, logger),
@@ -134,6 +145,9 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     },
     get counts() {
       return { ...sender.counts };
+    },
+    get aheadMs() {
+      return sender.aheadMs;
     },
     get credentialsVersion() {
       const version = options.versionOf?.(method.credentials.current);

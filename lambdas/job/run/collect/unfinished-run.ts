@@ -14,6 +14,7 @@ import { StartSkipped } from "../record/run-result.ts";
 import { countText } from "../record/texts.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
+import { liesInFuture } from "../wrong-clock.ts";
 
 /** A run that has a plan but is not finished. */
 interface UnfinishedRun {
@@ -111,6 +112,8 @@ async function findAdoptable(
       continue;
     }
     if ((await recordPublishedRun(ports, runId)) || runId === after) continue;
+    // It was named under a clock that was ahead, and would supersede later runs.
+    if (liesInFuture(runId, clock.now())) continue;
     const found = await open(store, runId, files);
     if (typeof found === "object" && columnsBy.has(found.plan.header.fingerprint)) return found;
     if (found) passedOver ??= { runId, found, isOld: false };

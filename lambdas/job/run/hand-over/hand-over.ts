@@ -6,7 +6,7 @@
 
 import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
-import { plannedTrigger } from "../../snapshot/staging/plan.ts";
+import { plannedStart } from "../../snapshot/staging/plan.ts";
 import { type EarlyStop, StoppedEarly } from "../collect/time-budget.ts";
 import { freeLease, readExecutionLease } from "../lease/lease-file.ts";
 import { beginAttempt, rowOf } from "../record/attempt.ts";
@@ -169,7 +169,8 @@ async function record(
   endedAtMs: number | undefined,
 ): Promise<RunResult> {
   const { store, clock } = ports;
-  const begun = beginAttempt(clock, await plannedTrigger(store, store.keys.plan(runId)), runId);
+  const { trigger } = await plannedStart(store, store.keys.plan(runId));
+  const begun = beginAttempt(clock, trigger, runId);
   const attempt = { ...begun, startedAtMs: endedAtMs ?? begun.startedAtMs };
   const row = await appendRunLog(store, rowOf(ports, attempt, { error }), true);
   return { row, error, isAbandoned: true };

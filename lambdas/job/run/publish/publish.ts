@@ -14,6 +14,7 @@ import { countsOf } from "../record/attempt.ts";
 import { publishedEnd, restartText } from "../record/published-run.ts";
 import type { RunEnd } from "../record/run-result.ts";
 import type { Baseline, RunSession } from "../run-session.ts";
+import { liesInFuture } from "../wrong-clock.ts";
 import { buildSnapshot, type SnapshotFacts } from "./build-snapshot.ts";
 import { commit } from "./commit.ts";
 import { describeUnstable, guard, type Hold, hold, readHold } from "./guard.ts";
@@ -86,7 +87,8 @@ async function decide(
   const since = await readLogSince(ports.store, end.last);
   const own = since.publications.find(isOfRun(runId));
   if (own) return { own };
-  const later = supersededBy({ head, removal: undefined }, snapshotId);
+  session.checkClock(head ? { head, removal: undefined } : end);
+  const later = supersededBy({ head, removal: undefined }, snapshotId, ports.clock.now());
   if (later) return { later };
   const mark = await readHold(ports.store, snapshotId);
   const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
@@ -129,11 +131,14 @@ function guardAgainst(
 /**
  * The end of a run that is not later than what readers see, or than the removal of its account: what that may still have
  * to delete is never published again. Undefined for any other.
+ * @param nowMs what lies in its future supersedes nothing: a clock was wrong, which is another matter
  */
 export function supersededBy(
   { head, removal }: Pick<LogEnd, "head" | "removal">,
   runId: string,
+  nowMs = Number.POSITIVE_INFINITY,
 ): RunEnd | undefined {
+  if (liesInFuture(head?.snapshot_id ?? removal?.run_id ?? "", nowMs)) return undefined;
   let what: string;
   if (head && head.snapshot_id >= runId) what = `Readers already see the snapshot ${head.snapshot_id}`;
   else if (removal && removal.run_id >= runId) what = `The account was removed at ${removal.run_id}`;
@@ -141,7 +146,7 @@ export function supersededBy(
   return {
     outcome: "SUPERSEDED",
     reason: "LATER_HEAD",
-    explanation: `${what}, which is later than this run (${runId}). If that instant lies in the future, check the clock of the machine that made it.`,
+    explanation: `${what}, which is later than this run (${runId}).`,
   };
 }
 

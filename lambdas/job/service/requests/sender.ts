@@ -1,7 +1,7 @@
 // Sends one attempt as soon as the rate limiter permits it, counts it, and waits after one that failed.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Clock, Random } from "../../runtime/clock.ts";
+import { CLOCK_TOLERANCE_MS, type Clock, type Random } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Address, HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
 import type { HeldBackBy, Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
@@ -20,6 +20,8 @@ interface SenderOptions {
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
   /** By the monotonic clock. Until then a request to a server that has not responded yet has more attempts than others. */
   readonly keepTryingUntilMs?: number | undefined;
+  /** True where the service's clock is not compared with this computer's. */
+  readonly isClockRight?: boolean | undefined;
 }
 
 const ATTEMPTS = 6;
@@ -37,12 +39,18 @@ export class Sender {
   #askedMs = 0;
   /** Once that is too long. */
   #failure: SyncError | undefined;
+  #aheadMs: number | undefined;
 
   constructor(options: SenderOptions) {
     const { rateLimiter, random, onWait } = options;
     this.#options = options;
     this.#waitReporter = new WaitReporter(onWait);
     this.#delays = new RetryDelays(random, rateLimiter.windowMs);
+  }
+
+  /** How far this computer's clock is ahead of the service's; undefined until the service has told, or where it is not asked. */
+  get aheadMs(): number | undefined {
+    return this.#aheadMs;
   }
 
   /** How many requests have had a response that was used. */
@@ -99,6 +107,7 @@ export class Sender {
       const all = { ...headers, ...request.headers };
       const response = await transport.send({ ...request, headers: all }, signal);
       this.#hasResponded = true;
+      this.#compareClocks(response.headers);
       const { body, decodedBytes } = response;
       // The service may have counted the whole of a body that broke off.
       bytes = body.kind === "broken" ? Math.max(decodedBytes, permit.expectedBytes) : decodedBytes;
@@ -109,6 +118,18 @@ export class Sender {
       this.counts.bytes += bytes;
       permit.settle(bytes);
     }
+  }
+
+  /** By the first `Date` that no cache has kept (RFC 9111 §5.1): it is that of the response, whatever that took. */
+  #compareClocks(headers: HttpResponse["headers"]): void {
+    const { clock, logger, isClockRight } = this.#options;
+    const serviceMs = Date.parse(headers.get("date")?.[0] ?? "");
+    if (isClockRight || this.#aheadMs !== undefined || Number.isNaN(serviceMs) || headers.get("age")) return;
+    const nowMs = clock.now();
+    this.#aheadMs = nowMs - serviceMs;
+    if (Math.abs(this.#aheadMs) <= CLOCK_TOLERANCE_MS) return;
+    const [own, its] = [nowMs, serviceMs].map((ms) => new Date(ms).toISOString());
+    logger.warn(`This computer's clock shows ${own}, and the service's ${its}. Set the one that is wrong.`);
   }
 
   /**

@@ -25,6 +25,8 @@ const HEADER = z.object({
   trigger: z.enum(["schedule", "manual"]).default("manual"),
   /** The start was told to restart: the process that publishes may be another one, of an execution. */
   restart: z.literal(true).optional(),
+  /** The start was told to trust its computer's clock: as for a restart. */
+  trust_clock: z.literal(true).optional(),
   fingerprint: z.string(),
   created_at: z.iso.datetime(),
   listed: count,
@@ -139,9 +141,16 @@ export async function readPlan(store: Store, key: string): Promise<Plan | undefi
   return planOf(key, header, lines);
 }
 
-/** What started a run: `manual` where its plan is missing, damaged or of another version, because only the run log shows it. */
-export async function plannedTrigger(store: Store, key: string): Promise<PlanHeader["trigger"]> {
-  return (await readPlan(store, key).catch(undefinedIfDamaged))?.header.trigger ?? "manual";
+/**
+ * What started a run: `manual` where its plan is missing, damaged or of another version, because only the run log shows it;
+ * and whether that was told to trust the clock.
+ */
+export async function plannedStart(
+  store: Store,
+  key: string,
+): Promise<{ readonly trigger: PlanHeader["trigger"]; readonly trustClock: boolean }> {
+  const header = (await readPlan(store, key).catch(undefinedIfDamaged))?.header;
+  return { trigger: header?.trigger ?? "manual", trustClock: header?.trust_clock === true };
 }
 
 function planOf(key: string, header: PlanHeader, lines: CompressedLines): Plan {

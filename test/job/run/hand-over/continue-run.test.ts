@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
-import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
@@ -56,6 +56,22 @@ describe("a turn", () => {
 
     expect(first.row.outcome).toBe("HANDED_OVER");
     expect(results.at(-1)?.row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", added: 12 });
+  });
+
+  test("publishes over a head in the future as the start was told to", async () => {
+    const world = new HandOverWorld(SMALL);
+    const { clock } = world.small;
+    const future = formatRunId(clock.now() + 10 * 24 * 3_600_000);
+    await world.small.run({ runId: future, trustClock: true });
+    clock.advance(60_000);
+    const fetched = world.small.details;
+    const ports = world.ports({ timeLeftMs: () => (world.small.details < fetched + 4 ? 900_000 : 0) });
+
+    const first = await world.small.run({ trustClock: true }, ports);
+    const results = await world.play();
+
+    expect(first.row.outcome).toBe("HANDED_OVER");
+    expect(results.at(-1)?.row).toMatchObject({ outcome: "PUBLISHED", run_id: first.row.run_id });
   });
 
   test("that meets the lease of another run is done, and changes nothing", async () => {

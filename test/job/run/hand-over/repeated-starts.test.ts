@@ -149,6 +149,7 @@ describe("the invocation that hands over", () => {
 describe("an execution that has ended without its run", () => {
   test("loses the lease to the next start, which resumes the run", async () => {
     const world = new HandOverWorld({ ...SMALL, limitSeconds: 900 });
+    world.small.clock.advance(30 * 3_600_000);
     await world.first({ timeLeftMs: () => (world.small.details < 4 ? 900_000 : 0) });
     world.executions.end(world.executions.arnOf(FIRST), "FAILED", "States.Timeout");
 

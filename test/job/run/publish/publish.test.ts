@@ -91,6 +91,7 @@ describe("a snapshot that is held", () => {
 
   test("is not held again where another process of the run has held it and a person has accepted it", async () => {
     const { world } = await heldWorld();
+    world.clock.advance(3 * 24 * 3_600_000);
     const store = whileCompared(world, async () => {
       const mark = { reason: "DROPPED", explanation: "There are fewer events." } as const;
       await hold(accountStore(world.store, ACCOUNT), OWN, mark, world.clock.now());
