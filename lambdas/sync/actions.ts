@@ -27,7 +27,7 @@ import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
 import { formatRunId } from "../job/storage/layout.ts";
 import type { Invocation } from "./function-ports.ts";
-import { invokeCommand, reportResult, restartCommand } from "./report-result.ts";
+import { invokeCommand, reportResult, startCommand } from "./report-result.ts";
 import { heldDecision, runResponse } from "./response.ts";
 import type { MetricValues } from "./telemetry.ts";
 
@@ -132,7 +132,7 @@ const ACTIONS = new Map<unknown, Understand>(
         onEstimate: (text) => host.logger.info(text),
         retireCommand: (snapshotId) =>
           invokeCommand(ports.environment, { action: "retire", account, snapshotId, yes: true }),
-        restartCommand: () => restartCommand(ports.environment, account),
+        startCommand: (decision) => startCommand(ports.environment, account, decision),
       });
       ports.metrics(account, checkMetrics(checks));
       return { account, ok: checks.every(({ ok }) => ok), checks };

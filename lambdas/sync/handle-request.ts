@@ -2,7 +2,7 @@
 
 import type { Context } from "aws-lambda";
 import { shellWord, shownDefect } from "../job/errors/shown-text.ts";
-import { type ErrorCode, SyncError, withRestart } from "../job/errors/sync-error.ts";
+import { type ErrorCode, SyncError, withCommands } from "../job/errors/sync-error.ts";
 import { serviceOpener } from "../job/run/open-account.ts";
 import { startedEvent } from "../job/run/record/run-event.ts";
 import type { Progress, RunPorts } from "../job/run/run-ports.ts";
@@ -12,7 +12,7 @@ import { accountStore } from "../job/storage/store.ts";
 import { parseRequest } from "./actions.ts";
 import { accountRunSettings, type FunctionEnvironment } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
-import { invokeCommand, reportResult, reportUnexpected, restartCommand, tell } from "./report-result.ts";
+import { reportResult, reportUnexpected, startCommand, tell } from "./report-result.ts";
 
 /** What is known of it. */
 interface Start {
@@ -81,7 +81,6 @@ function invocationOf(
       timeLeftMs: () => limit.timeLeftMs() - limit.reserveMs,
       isClockRight: true,
     }),
-    trustCommand: invokeCommand(environment, { action: "run", account, trustClock: true }),
     onProgress: progressLog(logger, clock),
     onRunId,
     onStarted: (started) => tell(ports, account, async () => startedEvent(account, started)),
@@ -174,7 +173,7 @@ export function invocationError(
     const { account } = start;
     const message =
       environment && account !== undefined
-        ? withRestart(error.message, () => restartCommand(environment, account))
+        ? withCommands(error.message, (decision) => startCommand(environment, account, decision))
         : error.message;
     return new InvocationError(error.code, `${message}${suffix(start)}`);
   }

@@ -3,7 +3,7 @@
 // whether the alarm's cause lasts.
 
 import { shellWord } from "../job/errors/shown-text.ts";
-import { isRefusedLogin, type SyncError, withRestart } from "../job/errors/sync-error.ts";
+import { isRefusedLogin, type StartDecision, type SyncError, withCommands } from "../job/errors/sync-error.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/publish/held-snapshots.ts";
 import { publishedFieldChanges } from "../job/run/publish/log-fields.ts";
 import type { Preview } from "../job/run/publish/preview.ts";
@@ -114,7 +114,7 @@ function mailOf(account: string, result: RunResult, environment: Environment): M
   if (row.outcome !== "FAILED" || (error?.isRetryable && !isAbandoned)) return undefined;
   const section = isRefusal(error) ? "login-refused" : "failed";
   const why =
-    row.error_message && withRestart(row.error_message, () => inMail(environment, restart(account)));
+    row.error_message && withCommands(row.error_message, (decision) => inMail(environment, startInput(account, decision)));
   return failedMail(account, { ...row, error_message: why }, isAbandoned ? "execution" : section);
 }
 
@@ -142,13 +142,13 @@ export function heldCommands(environment: Environment, account: string, snapshot
   return { accept: command("accept"), diff: command("diff") };
 }
 
-/** Restarts over damaged files that readers see. */
-export function restartCommand(environment: Environment, account: string): string {
-  return invokeCommand(environment, restart(account));
+/** Starts a run as a person has decided. */
+export function startCommand(environment: Environment, account: string, decision: StartDecision): string {
+  return invokeCommand(environment, startInput(account, decision));
 }
 
-function restart(account: string): object {
-  return { action: "run", account, overDamaged: true };
+function startInput(account: string, decision: StartDecision): object {
+  return { action: "run", account, [decision]: true };
 }
 
 /** The same as the other commands of a mail, which has no double quotes. */

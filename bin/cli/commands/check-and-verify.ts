@@ -16,7 +16,7 @@ import { type OptionValues, PLACE_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "
 import { commandLineText } from "../options/read-options.ts";
 import { madeAtMs } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { type NextValues, restartCommand, textHere } from "../output/next-command.ts";
+import { type NextValues, startCommand, textHere } from "../output/next-command.ts";
 import { failureJson, reportSkipped } from "../output/run-report.ts";
 import { age, plural } from "../output/words.ts";
 import { type CommandContext, type CommandOfList, command } from "../wiring/command.ts";
@@ -51,7 +51,7 @@ export async function tryAccount(
       deep: values.deep,
       onEstimate,
       retireCommand: (snapshotId) => commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values),
-      restartCommand: () => restartCommand(nextValues(values, context)),
+      startCommand: (decision) => startCommand(decision, nextValues(values, context)),
     }),
   );
   const ok = checks.every((one) => one.ok);

@@ -1,7 +1,7 @@
 // What a person runs after an attempt that came to nothing: a command for this computer, ready to paste, and the
 // attempt's message before it.
 
-import { withRestart } from "../../../lambdas/job/errors/sync-error.ts";
+import { type StartDecision, withCommands } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Skipped } from "../../../lambdas/job/run/record/run-result.ts";
 import {
   AUTHORIZE_OPTIONS,
@@ -42,14 +42,19 @@ export function nextAfterSkip(reason: string | null, values: NextValues): NextCo
     : ["To start a run", nextCommand("run", values)];
 }
 
-/** Restarts over damaged files that readers see. */
-export function restartCommand(values: NextValues): string {
-  return commandLineText(["run", "--over-damaged"], NEXT_OPTIONS, values);
+const FLAGS: Readonly<Record<StartDecision, string>> = {
+  overDamaged: "--over-damaged",
+  trustClock: "--trust-clock",
+};
+
+/** Starts a run as a person has decided. */
+export function startCommand(decision: StartDecision, values: NextValues): string {
+  return commandLineText(["run", FLAGS[decision]], NEXT_OPTIONS, values);
 }
 
 /** The text of an error for a person at this computer. */
 export function textHere(text: string, valuesOf: () => NextValues): string {
-  return withRestart(text, () => restartCommand(valuesOf()));
+  return withCommands(text, (decision) => startCommand(decision, valuesOf()));
 }
 
 export function nextCommand(name: keyof typeof OPTIONS_OF, values: NextValues): string {

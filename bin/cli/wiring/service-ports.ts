@@ -18,7 +18,6 @@ import {
 } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
-import { trustCommand } from "../output/notify.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
 import { openCredentials, openTokens, openWarehouse } from "./open-warehouse.ts";
 import { isGone, thisProcess } from "./this-process.ts";
@@ -78,7 +77,6 @@ export async function withService<T>(
     },
     onProgress: (progress) => display.progress(progress),
     isUnattended,
-    trustCommand: trustCommand(values),
     signal,
   };
   return work({ ports, settings, warehouse, credentials, logger: display }).finally(() => display.end());

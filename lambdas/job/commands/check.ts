@@ -1,6 +1,6 @@
 // Tries everything a run needs, once, and says what is wrong and what to do.
 
-import { damageIn, RESTART, SyncError, undefinedIfDamaged, withRestart } from "../errors/sync-error.ts";
+import { damageIn, RESTART, type StartDecision, SyncError, undefinedIfDamaged, withCommands } from "../errors/sync-error.ts";
 import { estimateText } from "../run/collect/estimate.ts";
 import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
 import { checkTimeLeft } from "../run/collect/time-budget.ts";
@@ -60,7 +60,7 @@ interface CheckOptions {
   readonly onEstimate?: (estimate: string) => void;
   /** The whole command that retires a snapshot: where the warehouse is is known to the caller only. */
   readonly retireCommand?: (snapshotId: string) => string;
-  readonly restartCommand?: () => string;
+  readonly startCommand?: (decision: StartDecision) => string;
 }
 
 type RunCheck = <T>(
@@ -80,7 +80,7 @@ export async function check(
     deep = false,
     onEstimate = () => undefined,
     retireCommand = (snapshotId) => `retire ${snapshotId} --yes`,
-    restartCommand = () => "run --over-damaged",
+    startCommand = (decision) => `run with ${decision}`,
   }: CheckOptions = {},
 ): Promise<readonly Check[]> {
   const checks: Check[] = [];
@@ -123,10 +123,10 @@ export async function check(
     await runCheck("snapshot", async (warn) => {
       const end = await readEnd(ports.store);
       const nowMs = ports.clock.now();
-      const wrong = wrongClock({ nowMs, aheadMs, end, trustCommand: ports.trustCommand });
-      if (wrong) checks.push({ name: "clock", ok: false, code: wrong.code, remedy: wrong.message });
+      const wrong = wrongClock({ nowMs, aheadMs, end });
+      if (wrong) checks.push({ name: "clock", ok: false, code: wrong.code, remedy: withCommands(wrong.message, startCommand) });
       const found = await (deep ? checkEverything : checkHead)(ports);
-      tellDamage(found, { warn, retireCommand, restartCommand });
+      tellDamage(found, { warn, retireCommand, startCommand });
     });
   }
   return checks;
@@ -284,7 +284,7 @@ function tellDamage(
   options: {
     readonly warn: (remedy: string) => unknown;
     readonly retireCommand: (snapshotId: string) => string;
-    readonly restartCommand: () => string;
+    readonly startCommand: (decision: StartDecision) => string;
   },
 ): void {
   const past = found.filter(({ cure }) => cure === "past");
@@ -299,7 +299,7 @@ function tellDamage(
   const commands = [...new Set(old)].slice(0, MAX_NAMED).map(options.retireCommand);
   const remedies = [
     ...(counting.some(({ cure }) => cure === "restart")
-      ? [withRestart(RESTART, options.restartCommand)]
+      ? [withCommands(RESTART, options.startCommand)]
       : []),
     ...pastText,
     // Last, and without a full stop, so that it can be pasted into a shell.

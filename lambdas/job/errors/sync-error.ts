@@ -108,9 +108,31 @@ export function damaged(key: string, problem: string, remedy: string, cause?: un
   });
 }
 
-/** For files of what readers see. It is stored, so it has no command: that depends on where it is read. */
+/** For files of what readers see. */
 export const RESTART =
   "Or restart over the damage (--over-damaged; overDamaged in AWS); then all events count as added.";
+/** For a start that published nothing because a clock is wrong. */
+export const TRUST_CLOCK =
+  "If this computer's clock is right, publish what the service has now (--trust-clock; trustClock in AWS).";
+
+/** These texts are stored, so they have no command: that depends on where they are read. */
+const DECISIONS = {
+  overDamaged: [RESTART, "Or restart over the damage; then all events count as added"],
+  trustClock: [TRUST_CLOCK, "If this computer's clock is right, publish what the service has now"],
+} as const;
+
+/** What a person decides for one start of a run. */
+export type StartDecision = keyof typeof DECISIONS;
+
+/** The text for its reader: with the whole command where it names a decision. */
+export function withCommands(text: string, commandOf: (decision: StartDecision) => string): string {
+  let all = text;
+  for (const decision of ["overDamaged", "trustClock"] as const) {
+    const [stored, here] = DECISIONS[decision];
+    if (all.includes(stored)) all = all.replace(stored, () => `${here}: \`${commandOf(decision)}\`.`);
+  }
+  return all;
+}
 
 /** Adds to an error about a damaged file that a run may restart over it; any other error is returned as it is. */
 export function addRestart(error: unknown): unknown {
@@ -119,11 +141,4 @@ export function addRestart(error: unknown): unknown {
     fields: error.fields,
     cause: error.cause,
   });
-}
-
-/** The same for its reader: with the command, where a text says that a run may restart. */
-export function withRestart(text: string, commandOf: () => string): string {
-  if (!text.includes(RESTART)) return text;
-  const here = `Or restart over the damage; then all events count as added: \`${commandOf()}\`.`;
-  return text.replace(RESTART, () => here);
 }

@@ -46,8 +46,6 @@ export interface RunPorts extends SharedPorts {
   readonly onStarted?: (started: StartedRun) => Promise<void>;
   /** Called with the failure of a run whose execution has ended; perhaps more than once for one failure. */
   readonly onAbandoned?: (result: RunResult) => Promise<void>;
-  /** The whole command that starts a run which trusts this computer's clock: the caller knows where all is. */
-  readonly trustCommand: string;
   /** The id of the request that started this: a retry by the platform has the same one. */
   readonly requestId?: string;
   /** Whether a schedule on this computer has started this, and no person: then refused credentials are not sent again. */

@@ -85,8 +85,7 @@ export class RunSession {
 
   /** Throws `CLOCK_WRONG` where a run must not publish over this end of the log, or not under its name. */
   checkClock(end: Pick<LogEnd, "head" | "removal">): void {
-    const { clock, trustCommand } = this.ports;
-    const wrong = wrongClock({ nowMs: clock.now(), aheadMs: this.#service?.aheadMs, end, trustCommand });
+    const wrong = wrongClock({ nowMs: this.ports.clock.now(), aheadMs: this.#service?.aheadMs, end });
     if (wrong && !this.trustsClock) throw wrong;
   }
 

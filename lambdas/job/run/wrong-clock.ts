@@ -1,6 +1,6 @@
 // Whether a clock is wrong, and whose: this computer's, or the one that named what readers see.
 
-import { SyncError } from "../errors/sync-error.ts";
+import { SyncError, TRUST_CLOCK } from "../errors/sync-error.ts";
 import { isFuture } from "../runtime/clock.ts";
 import { runInstant } from "../storage/layout.ts";
 import type { LogEnd } from "../storage/publication-log.ts";
@@ -15,17 +15,15 @@ interface Clocks {
   /** How far this computer's clock is ahead of the service's, where that is known. */
   readonly aheadMs: number | undefined;
   readonly end: Pick<LogEnd, "head" | "removal">;
-  /** Starts a run that trusts this computer's clock. */
-  readonly trustCommand: string;
 }
 
-/** `CLOCK_WRONG`, which ends with the command where it helps; undefined where a run may publish. */
-export function wrongClock({ nowMs, aheadMs, end, trustCommand }: Clocks): SyncError | undefined {
+/** `CLOCK_WRONG`, which names the decision where it helps; undefined where a run may publish. */
+export function wrongClock({ nowMs, aheadMs, end }: Clocks): SyncError | undefined {
   const serviceMs = aheadMs === undefined ? undefined : nowMs - aheadMs;
   const own = `This computer's clock shows ${instant(nowMs)}`;
   if (serviceMs !== undefined && nowMs - serviceMs > FAR_AHEAD_MS)
     return clockWrong(
-      `${own}, and the service's ${instant(serviceMs)}. Set this computer's clock, and run again. If it is right, and the service's is wrong: ${trustCommand}`,
+      `${own}, and the service's ${instant(serviceMs)}. Set this computer's clock, and run again. ${TRUST_CLOCK}`,
     );
   const later = end.head?.snapshot_id ?? end.removal?.run_id ?? "";
   if (!liesInFuture(later, nowMs)) return undefined;
@@ -37,7 +35,7 @@ export function wrongClock({ nowMs, aheadMs, end, trustCommand }: Clocks): SyncE
       `${own}, and the service's ${instant(serviceMs)}, so this computer's clock is behind. ${what} for it only. Set the clock, and run again.`,
     );
   return clockWrong(
-    `${own}. ${what}: a clock was ahead, and no run is later. If this computer's clock is right, publish what the service has now: ${trustCommand}`,
+    `${own}. ${what}: a clock was ahead, and no run is later. ${TRUST_CLOCK}`,
   );
 }
 

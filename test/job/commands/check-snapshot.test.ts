@@ -17,7 +17,7 @@ async function snapshotLine(deep = false, changes: PortChanges = {}): Promise<Ch
   const checks = await check(world.ports(changes), world.settings, {
     deep,
     retireCommand,
-    restartCommand: () => "restart it",
+    startCommand: () => "restart it",
   });
   return checks.find(({ name }) => name === "snapshot");
 }

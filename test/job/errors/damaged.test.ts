@@ -4,7 +4,7 @@ import {
   damaged,
   RESTORE,
   SyncError,
-  withRestart,
+  withCommands,
 } from "../../../lambdas/job/errors/sync-error.ts";
 
 it("an error about a damaged file gets a second remedy where the file is of the head", () => {
@@ -30,8 +30,8 @@ it("any other error stays as it is", () => {
 it("its reader gets a whole command in place of the option", () => {
   const { message } = addRestart(damaged("a", "it is cut", RESTORE)) as SyncError;
 
-  expect(withRestart(message, () => "run $& --over-damaged")).toBe(
+  expect(withCommands(message, () => "run $& --over-damaged")).toBe(
     "The file a is damaged: it is cut. Restore it from a backup or an older version. Or restart over the damage; then all events count as added: `run $& --over-damaged`.",
   );
-  expect(withRestart("The disk is full.", () => "run")).toBe("The disk is full.");
+  expect(withCommands("The disk is full.", () => "run")).toBe("The disk is full.");
 });

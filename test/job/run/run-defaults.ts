@@ -22,7 +22,6 @@ export function portsWith(
     logger: new LogLines(),
     process: {},
     isGone: () => false,
-    trustCommand: "run --trust-clock",
     onProgress: () => undefined,
     version: "0.0.0",
     signal: new AbortController().signal,
