@@ -3,7 +3,12 @@
 // whether the alarm's cause lasts.
 
 import { shellWord } from "../job/errors/shown-text.ts";
-import { isRefusedLogin, type StartDecision, type SyncError, withCommands } from "../job/errors/sync-error.ts";
+import {
+  isRefusedLogin,
+  type StartDecision,
+  type SyncError,
+  withCommands,
+} from "../job/errors/sync-error.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/publish/held-snapshots.ts";
 import { publishedFieldChanges } from "../job/run/publish/log-fields.ts";
 import type { Preview } from "../job/run/publish/preview.ts";
@@ -114,7 +119,8 @@ function mailOf(account: string, result: RunResult, environment: Environment): M
   if (row.outcome !== "FAILED" || (error?.isRetryable && !isAbandoned)) return undefined;
   const section = isRefusal(error) ? "login-refused" : "failed";
   const why =
-    row.error_message && withCommands(row.error_message, (decision) => inMail(environment, startInput(account, decision)));
+    row.error_message &&
+    withCommands(row.error_message, (decision) => inMail(environment, startInput(account, decision)));
   return failedMail(account, { ...row, error_message: why }, isAbandoned ? "execution" : section);
 }
 

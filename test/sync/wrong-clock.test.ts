@@ -17,19 +17,21 @@ test("a run and its mail name the command, whose input publishes; the service's 
   await createRemoval(accountStore(sandbox.store, "uk"), { runId: formatRunId(atMs), atMs, writeId: "1" });
 
   const failure = await sandbox.invoke({}).catch((error: unknown) => error);
-  const [, payload = ""] = / --payload (\S+) \/dev\/stdout \(account uk/.exec(String(failure)) ?? [];
-  const input: unknown = JSON.parse(Buffer.from(payload, "base64").toString());
   const mail = sandbox.events.at(-1);
+  const [, payload = ""] = / --payload (\S+) \/dev\/stdout/.exec(JSON.stringify(mail?.detail["mail"])) ?? [];
+  const input: unknown = JSON.parse(Buffer.from(payload, "base64").toString());
   const pasted = await sandbox.invoke(input);
   const plain = await sandbox.invoke({});
 
-  expect(failure).toMatchObject({ name: "CLOCK_WRONG" });
+  expect(failure).toMatchObject({
+    name: "CLOCK_WRONG",
+    message: expect.stringContaining('"trustClock":true'),
+  });
   expect(input).toEqual({ action: "run", account: "uk", trustClock: true });
   expect(mail).toMatchObject({
     detailType: "Run Failed",
     detail: { error_code: "CLOCK_WRONG", finished: true },
   });
-  expect(JSON.stringify(mail?.detail["mail"])).toContain(payload);
   expect(sandbox.metrics[0]).toMatchObject({ values: { Failed: 1 } });
   expect([pasted, plain]).toMatchObject([{ outcome: "PUBLISHED" }, { outcome: "PUBLISHED" }]);
   expect(sandbox.log.text).not.toContain("and the service's");

@@ -1,6 +1,13 @@
 // Tries everything a run needs, once, and says what is wrong and what to do.
 
-import { damageIn, RESTART, type StartDecision, SyncError, undefinedIfDamaged, withCommands } from "../errors/sync-error.ts";
+import {
+  damageIn,
+  RESTART,
+  type StartDecision,
+  SyncError,
+  undefinedIfDamaged,
+  withCommands,
+} from "../errors/sync-error.ts";
 import { estimateText } from "../run/collect/estimate.ts";
 import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
 import { checkTimeLeft } from "../run/collect/time-budget.ts";
@@ -124,7 +131,13 @@ export async function check(
       const end = await readEnd(ports.store);
       const nowMs = ports.clock.now();
       const wrong = wrongClock({ nowMs, aheadMs, end });
-      if (wrong) checks.push({ name: "clock", ok: false, code: wrong.code, remedy: withCommands(wrong.message, startCommand) });
+      if (wrong)
+        checks.push({
+          name: "clock",
+          ok: false,
+          code: wrong.code,
+          remedy: withCommands(wrong.message, startCommand),
+        });
       const found = await (deep ? checkEverything : checkHead)(ports);
       tellDamage(found, { warn, retireCommand, startCommand });
     });
@@ -298,9 +311,7 @@ function tellDamage(
   const old = counting.flatMap(({ cure }) => (typeof cure === "object" ? [cure.retire] : []));
   const commands = [...new Set(old)].slice(0, MAX_NAMED).map(options.retireCommand);
   const remedies = [
-    ...(counting.some(({ cure }) => cure === "restart")
-      ? [withCommands(RESTART, options.startCommand)]
-      : []),
+    ...(counting.some(({ cure }) => cure === "restart") ? [withCommands(RESTART, options.startCommand)] : []),
     ...pastText,
     // Last, and without a full stop, so that it can be pasted into a shell.
     ...(commands.length === 0 ? [] : [`${RETIRE} ${commands.join("; ")}`]),

@@ -34,9 +34,7 @@ export function wrongClock({ nowMs, aheadMs, end }: Clocks): SyncError | undefin
     return clockWrong(
       `${own}, and the service's ${instant(serviceMs)}, so this computer's clock is behind. ${what} for it only. Set the clock, and run again.`,
     );
-  return clockWrong(
-    `${own}. ${what}: a clock was ahead, and no run is later. ${TRUST_CLOCK}`,
-  );
+  return clockWrong(`${own}. ${what}: a clock was ahead, and no run is later. ${TRUST_CLOCK}`);
 }
 
 /** @param runId of a run or of a snapshot */

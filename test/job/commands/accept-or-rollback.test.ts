@@ -222,7 +222,7 @@ describe("accept or rollback is refused with the remedy", () => {
     },
   ])("$what, and is no line of the run log", async ({ says, act }) => {
     const of = await heldWorld();
-    const attempts = await lastRuns(accountStore(of.world.store, ACCOUNT), 9);
+    const attempts = await lastRuns(accountStore(of.world.store, ACCOUNT), 9, of.world.clock.now());
     const before = await readLog(accountStore(of.world.store, ACCOUNT));
 
     const result = await act(of);
@@ -231,7 +231,7 @@ describe("accept or rollback is refused with the remedy", () => {
       row: { outcome: "FAILED", error_code: "SNAPSHOT_NOT_FOUND" },
       error: { code: "SNAPSHOT_NOT_FOUND", message: expect.stringContaining(says) },
     });
-    expect(await lastRuns(accountStore(of.world.store, ACCOUNT), 9)).toEqual(attempts);
+    expect(await lastRuns(accountStore(of.world.store, ACCOUNT), 9, of.world.clock.now())).toEqual(attempts);
     expect(await readLog(accountStore(of.world.store, ACCOUNT))).toEqual(before);
   });
 
@@ -242,7 +242,7 @@ describe("accept or rollback is refused with the remedy", () => {
     const { row, error } = await world.accept(held);
 
     expect(error?.code).toBe("STORE_CORRUPT");
-    expect(await lastRuns(accountStore(world.store, ACCOUNT), 1)).toEqual([row]);
+    expect(await lastRuns(accountStore(world.store, ACCOUNT), 1, world.clock.now())).toEqual([row]);
   });
 
   test("a snapshot with a damaged part is not published", async () => {

@@ -48,7 +48,7 @@ export const DAMAGE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "diff leaves out what was removed",
     file: "commands/diff.ts",
-    from: "for await (const change of compareSnapshots(store, before, after, proceed)) onChange(change);",
-    to: 'for await (const change of compareSnapshots(store, before, after, proceed)) if (change.change !== "removed") onChange(change);',
+    from: "onChange({ ...change, reason });",
+    to: 'if (change.change !== "removed") onChange({ ...change, reason });',
   },
 ];
