@@ -16,8 +16,8 @@ import { stopSignals } from "./cli/wiring/this-process.ts";
 const SYNC = fileURLToPath(new URL("sync.ts", import.meta.url));
 /** An account and a warehouse of its own, so that simulated and real events are never mixed. */
 const ACCOUNT = "demo";
-const WAREHOUSE = ["--warehouse", "./demo-warehouse"];
-const PLACE = ["--account", ACCOUNT, ...WAREHOUSE];
+const SETTINGS = "demo-settings.json";
+const CONFIG = ["--config", SETTINGS];
 
 const LATEST = `SELECT uuid, event_date, json_extract_scalar(event, '$.name') AS name
   FROM events WHERE account = '${ACCOUNT}' ORDER BY event_date DESC LIMIT 5`;
@@ -49,27 +49,36 @@ async function demo(): Promise<void> {
   const credentials = join(folder, "credentials.json");
   const account = { method: "session", ...simulator.credentials };
   await writeFile(credentials, JSON.stringify(account), { mode: 0o600 });
-  const run = ["run", "--base-url", simulator.url, "--credentials", credentials, ...PLACE];
-  const noLimits = ["--requests-per-minute", "unlimited", "--bytes-per-minute", "unlimited"];
+  const settings = {
+    warehouse: "./demo-warehouse",
+    baseUrl: simulator.url,
+    requestsPerMinute: "unlimited",
+    bytesPerMinute: "unlimited",
+    accounts: { [ACCOUNT]: { credentials } },
+  };
+  await writeFile(SETTINGS, `${JSON.stringify(settings, null, 2)}\n`);
 
-  say(`A simulated service with ${simulator.listed().length} events runs at ${simulator.url}.`);
+  say(
+    `A simulated service with ${simulator.listed().length} events runs at ${simulator.url}; ${SETTINGS} names it.`,
+  );
   say("The first snapshot:");
-  await sync(...run, ...noLimits);
+  await sync("run", ...CONFIG);
 
   const { added, changed, archived } = evolve(simulator);
   say(
     `The service changes: ${added} events added, ${changed} changed, ${archived} archived. The second snapshot:`,
   );
-  await sync(...run, ...noLimits);
+  await sync("run", ...CONFIG);
 
   say("What an analyst reads:");
-  await sync("query", LATEST, ...WAREHOUSE);
+  await sync("query", LATEST, ...CONFIG);
   say("What each publication changed:");
-  await sync("query", CHANGES, ...WAREHOUSE);
-  await sync("status", ...PLACE);
+  await sync("query", CHANGES, ...CONFIG);
+  await sync("status", ...CONFIG);
   say("A page to open in the browser:");
-  await sync("report", ...PLACE, "--out", "./demo-report.html");
+  await sync("report", ...CONFIG, "--out", "./demo-report.html");
 
+  say("The simulated service stops now. You can repeat query, status and report, and start all of it again.");
   say(`Continue with your own account:
   1. Address and password:  ${PROGRAM_NAME} init
   2. See its fields:        ${PROGRAM_NAME} discover

@@ -21,9 +21,11 @@ import { statusCommand } from "./commands/status.ts";
 import {
   defaultText,
   longName,
+  NOTIFY_OPTIONS,
   OPTIONS,
   type OptionName,
   type OptionSpec,
+  SERVICE_OPTIONS,
   variableName,
 } from "./options/options.ts";
 import { GivenOptions, PROGRAM_NAME, refusePastedArguments } from "./options/read-options.ts";
@@ -77,6 +79,7 @@ export async function main(
       writeErr: (text) => stderr.text(text),
       outputError: (text) => stderr.message(onlyHosts(text.trimEnd())),
     })
+    .commandsGroup("Set up:")
     .exitOverride();
   for (const spec of COMMANDS) {
     const command = addCommand(program, spec);
@@ -111,11 +114,34 @@ function addCommand(program: Command, spec: CommandOfList): Command {
   const command = program
     .command(spec.name)
     .description(spec.summary)
+    .helpGroup(`${spec.group}:`)
+    .addHelpOption(new Option("-h, --help", "display help for command").helpGroup(THIS_START))
     .addHelpText("after", `\nExample:\n  ${PROGRAM_NAME} ${spec.example}`);
-  for (const name of [...spec.options, ...(spec.ofEach ?? [])])
-    command.addOption(helpOption(name, spec.name));
+  const names = [...spec.options, ...(spec.ofEach ?? [])];
+  // Groups stand in the order of their first options.
+  for (const ofStart of [false, true]) {
+    for (const name of names)
+      if ((groupOf(name) === THIS_START) === ofStart) command.addOption(helpOption(name, spec.name));
+  }
   for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
   return command;
+}
+
+const THIS_START = "This start:";
+
+/** In `--help` of a command; what is in none of them is of this start only. */
+const OPTION_GROUPS: Readonly<Record<string, readonly OptionName[]>> = {
+  "Account and warehouse:": ["config", "account", "warehouse", "database"],
+  "Limits:": ["requestsPerMinute", "bytesPerMinute", "limitWindowSeconds", "concurrency", "retainDays"],
+  "Guards:": ["maxDropPercent", "maxGrowthPercent", "maxMissingPercent", "require"],
+  "Columns:": ["lifted"],
+  "Telling people:": NOTIFY_OPTIONS,
+  [THIS_START]: ["logLevel", "json"],
+  "Service:": SERVICE_OPTIONS,
+};
+
+function groupOf(name: OptionName): string {
+  return Object.entries(OPTION_GROUPS).find(([, names]) => names.includes(name))?.[0] ?? THIS_START;
 }
 
 /** The option as `--help` of a command shows it. */
@@ -124,7 +150,7 @@ function helpOption(name: OptionName, command: string): Option {
   const text = plainText(typeof help === "string" ? help : (help[command] ?? ""));
   const shown = as === "switch" ? undefined : defaultText(name);
   const fallback = shown === undefined ? "" : `, default ${shown}`;
-  const option = new Option(flag, `${text} (${variableName(name)}${fallback})`);
+  const option = new Option(flag, `${text} (${variableName(name)}${fallback})`).helpGroup(groupOf(name));
   if (as === "texts" || as === "columns")
     option.argParser((given, before: readonly string[] = []) => [...before, given]);
   return option;

@@ -1,5 +1,7 @@
 // What `--credentials -` takes from standard input, and what it refuses; a secret is repeated nowhere.
 
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
@@ -32,7 +34,8 @@ test.each([
   { what: "half of it", text: JSON_TEXT.slice(0, -9), says: "they are not valid JSON" },
   { what: "two of them", text: `${JSON_TEXT}\n${JSON_TEXT}`, says: "they are not valid JSON" },
   { what: "another key", text: `{"pass":"${CANARY.password}"}`, says: "not usable" },
-  { what: "too much", text: CANARY.password.repeat(9_999), says: "more than 65,536 characters" },
+  { what: "Latin-1", text: Buffer.from("{ö", "latin1"), says: "which is not UTF-8 text" },
+  { what: "too much", text: CANARY.password.repeat(9_999), says: "more than 65,536 bytes" },
 ])("$what on standard input is refused: $says", async ({ text, says }) => {
   const cwd = await temporaryDirectory();
 
@@ -80,4 +83,21 @@ test.each([
   );
 
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining(says)]);
+});
+
+const LATIN_1 = Buffer.from(JSON_TEXT.replace("session", "sessiön"), "latin1");
+const UTF_16 = Buffer.from(JSON_TEXT, "utf16le");
+
+test.each([
+  { what: "credentials in Latin-1", file: "credentials.json", bytes: LATIN_1, code: "CREDENTIALS_INVALID" },
+  { what: "settings in UTF-16", file: "brand-events.json", bytes: UTF_16, code: "CONFIG_INVALID" },
+])("$what: the file is refused with what to do, before a login", async ({ file, bytes, code }) => {
+  const cwd = await temporaryDirectory();
+  await writeFile(join(cwd, file), bytes, { mode: 0o600 });
+
+  const { exitCode, stderr } = await sync(["run", ...LOOPBACK, "--credentials", "credentials.json"], { cwd });
+
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(`${code}: `);
+  expect(stderr).toContain(`${join(cwd, file)} is not UTF-8 text. Save it as UTF-8.`);
 });

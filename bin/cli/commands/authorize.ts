@@ -22,6 +22,7 @@ type Values = OptionValues<(typeof OPTIONS)[number]>;
 
 export const authorizeCommand = command({
   name: "authorize",
+  group: "Set up",
   summary: "log in at the identity provider once, in a browser, and store the tokens (method oauth)",
   options: OPTIONS,
   example: "authorize --auth-url https://login.example --credentials credentials/uk.json",

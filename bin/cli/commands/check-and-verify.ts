@@ -25,7 +25,9 @@ import { withService } from "../wiring/service-ports.ts";
 
 const checkCommand = command({
   name: "check",
-  summary: "try credentials, service and warehouse, and say how to fix what fails",
+  group: "Every day",
+  summary:
+    "try credentials, service and warehouse, compare the files of what readers see with their checksums, and say how to fix what fails",
   options: [...SERVICE_OPTIONS, "lifted", "deep", "all"],
   example: "check --base-url https://service.example",
   execute: async (values, context) => (await tryAccount(values, context)).exitCode,
@@ -90,7 +92,8 @@ function exitCodeOf(checks: readonly Check[]): number {
 
 const verifyCommand = command({
   name: "verify",
-  summary: "fetch random events again, and compare them with what readers see",
+  group: "Every day",
+  summary: "compare what readers see with the service: fetch random events again",
   options: [...SERVICE_OPTIONS, "sample", "all"],
   example: "verify --base-url https://service.example --sample 500",
   execute: async (values, context) => {

@@ -32,6 +32,7 @@ import { withService } from "../wiring/service-ports.ts";
 
 const discoverCommand = command({
   name: "discover",
+  group: "Set up",
   summary: "read a sample of the events, show their fields, and suggest columns",
   options: [...SERVICE_OPTIONS, "lifted", "limit", "sql", "all"],
   example: "discover --base-url https://service.example --limit 200",
@@ -128,6 +129,7 @@ function typedView(discovery: Discovery, dialect: Dialect): string {
 
 const columnsCommand = command({
   name: "columns",
+  group: "Every day",
   summary: "list the columns of your own: name, pointer, type, and in how many events they have a value",
   options: ["config", "warehouse", "json"],
   example: "columns --warehouse ./warehouse",

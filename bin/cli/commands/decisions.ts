@@ -30,6 +30,7 @@ const ID = ["<id>", "the snapshot, as status and the table publications name it"
 
 const accept = command({
   name: "accept",
+  group: "Decide",
   summary: "publish a snapshot that is held, or one that was published before",
   arguments: [
     [ID[0], `${ID[1]}, or "held" for the newest held one, if no other is later than what readers see`],
@@ -43,6 +44,7 @@ const accept = command({
 
 const rollback = command({
   name: "rollback",
+  group: "Decide",
   summary: "publish an older snapshot again, and hold later ones until an accept",
   arguments: [ID],
   options: [...PUBLISH_OPTIONS, "noPin"],
@@ -73,6 +75,7 @@ async function publish(
 
 const retireCommand = command({
   name: "retire",
+  group: "Repair",
   summary: "take a damaged or bad snapshot out of the tables; without --yes only say what would happen",
   arguments: [["<id>", "the snapshot, as check, status and the table publications name it"]],
   options: [...PLACE_OPTIONS, "yes", "logLevel", "json"],
@@ -91,6 +94,7 @@ const retireCommand = command({
 
 const remove = command({
   name: "remove",
+  group: "Repair",
   summary:
     "take an account out of the warehouse and delete its files; without --yes only say what would be deleted",
   arguments: [["<account>", "the account, as status names it"]],

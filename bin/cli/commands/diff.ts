@@ -21,6 +21,7 @@ const MOST_ROWS = 100_000;
 
 export const diffCommand = command({
   name: "diff",
+  group: "Decide",
   summary:
     "show what publishing a snapshot would change, or what differs between two: added events are only in the first",
   arguments: [

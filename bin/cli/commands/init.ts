@@ -8,10 +8,7 @@ import type { Check } from "../../../lambdas/job/commands/check.ts";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
-import {
-  authUrl as authUrlSchema,
-  baseUrl as baseUrlSchema,
-} from "../../../lambdas/job/settings/addresses.ts";
+import { authUrl as authUrlSchema } from "../../../lambdas/job/settings/addresses.ts";
 import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
@@ -19,10 +16,11 @@ import { fileError } from "../../../lambdas/job/storage/directory/file-error.ts"
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
+import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, uncheckedMark } from "../wiring/open-warehouse.ts";
 import { tryAccount } from "./check-and-verify.ts";
-import { type Ask, askCredentials, withAnswers } from "./questions.ts";
+import { type Ask, askAgain, askBaseUrl, askCredentials, withAnswers } from "./questions.ts";
 
 const OPTIONS = [
   "config",
@@ -40,6 +38,7 @@ type Values = OptionValues<(typeof OPTIONS)[number]>;
 
 export const initCommand = command({
   name: "init",
+  group: "Set up",
   summary: "ask for an account's address and credentials, write the files that keep them, and try them",
   options: OPTIONS,
   makesConfig: true,
@@ -70,8 +69,11 @@ export const initCommand = command({
       tries < TRIES && isRefused(written, tried.checks) && context.stdin().isTTY;
       tries += 1
     ) {
-      const known = { ...written.login, clientId: undefined };
-      const login = await withAnswers({ ...context, environment: {} }, (ask) => askCredentials(known, ask));
+      const left = TRIES - tries;
+      stderr.lines([
+        `${plural(left, "more try", "more tries")}; a service may lock an account after wrong ones.`,
+      ]);
+      const login = await withAnswers({ ...context, environment: {} }, (ask) => askAgain(written.login, ask));
       await replace(written.credentials, credentialsText(login));
       tried = await tryAccount(checked, trial);
     }
@@ -129,11 +131,7 @@ async function write(values: Values, context: CommandContext, ask: Ask): Promise
   });
   const credentials = join(dirname(path), "credentials", `${account}.json`);
   refuseKnownAccount(before, account, credentials, title);
-  const baseUrl = await ask(values.baseUrl, {
-    name: "--base-url",
-    words: "Address of the service",
-    schema: baseUrlSchema,
-  });
+  const baseUrl = await askBaseUrl(values.baseUrl, context, ask);
   const login = await askCredentials(values, ask);
   const authUrl =
     login.method === "oauth"
@@ -269,8 +267,10 @@ function settingsWith(before: SettingsBefore | undefined, added: NewAccount, pat
   };
   if (text !== undefined) return textWith(text, account, own);
   const schema = schemaFile();
+  const from = schema && fromFolderOf(path, schema);
   const made = {
-    $schema: schema && fromFolderOf(path, schema),
+    // Below the file's folder it is there for a colleague too, who clones it.
+    $schema: from?.startsWith("./") ? from : undefined,
     warehouse: beside(path, added.warehouse),
     accounts: { [account]: own },
   };

@@ -33,6 +33,7 @@ type Values = OptionValues<(typeof OPTIONS)[number]>;
 
 const queryCommand = command({
   name: "query",
+  group: "Every day",
   summary:
     "run SQL on the warehouse: events, event_snapshots, event_changes, publications, sync_runs, events_typed, event_history",
   arguments: [
@@ -91,6 +92,7 @@ const queryCommand = command({
 
 const viewsCommand = command({
   name: "views",
+  group: "Repair",
   summary:
     "write views.sql again after the warehouse was moved or copied; needs no address and no credentials",
   options: ["config", "warehouse", "json"],

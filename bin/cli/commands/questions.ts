@@ -1,5 +1,6 @@
 // Asks a person at a terminal. What is typed is echoed by this program alone, so a secret never is.
 
+import { lookup } from "node:dns/promises";
 import { on } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
@@ -10,11 +11,14 @@ import {
   type ServiceCredentials,
 } from "../../../lambdas/job/credentials/credentials.ts";
 import { readInput } from "../../../lambdas/job/credentials/file-credentials.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { proxyFor } from "../../../lambdas/job/network/proxies.ts";
+import { baseUrl } from "../../../lambdas/job/settings/addresses.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 
 import { OPTIONS, type OptionValues } from "../options/options.ts";
 import type { Input, Output, Terminal } from "../output/terminal.ts";
+import type { CommandContext } from "../wiring/command.ts";
 
 interface Question<Value> {
   /** The option or the variable that gives the answer. */
@@ -153,6 +157,26 @@ function missing(name: string, why: string): SyncError {
   return new SyncError("CONFIG_INVALID", `${how}. ${why} Nothing was written.`);
 }
 
+/** Asks a person again, once, where this computer does not know the host: Enter keeps the address. */
+export async function askBaseUrl(
+  given: string | undefined,
+  { stderr, proxies }: Pick<CommandContext, "stderr" | "proxies">,
+  ask: Ask,
+): Promise<string> {
+  const question = { name: "--base-url", words: "Address of the service", schema: baseUrl };
+  const address = await ask(given, question);
+  const url = new URL(address);
+  const { hostname } = url;
+  if (given !== undefined || proxyFor(url, proxies) !== undefined) return address;
+  const isKnown = await lookup(hostname.replace(/^\[|\]$/g, "")).then(
+    () => true,
+    (error: unknown) => codeOf(error) !== "ENOTFOUND",
+  );
+  if (isKnown) return address;
+  stderr.message(`  There is no host ${hostname}. Correct the address, or keep it with Enter.`);
+  return ask(undefined, { ...question, fallback: address });
+}
+
 /** The credentials of a new account. */
 export async function askCredentials(
   values: OptionValues<"method" | "email" | "clientId">,
@@ -166,9 +190,8 @@ export async function askCredentials(
   });
   switch (method) {
     case "session":
-      return askPassword(method, values.email, filledText, ask);
     case "basic":
-      return askPassword(method, values.email, withoutColon, ask);
+      return askPassword(method, values.email, schemaOf(method), ask);
     case "oauth": {
       const client_id = await ask(values.clientId, {
         name: "--client-id",
@@ -181,13 +204,23 @@ export async function askCredentials(
   }
 }
 
+/** After the service has refused them: the address that was typed is the default. */
+export async function askAgain(login: ServiceCredentials, ask: Ask): Promise<ServiceCredentials> {
+  if (login.method === "oauth") return askCredentials({ ...NOTHING, method: login.method }, ask);
+  return askPassword(login.method, undefined, schemaOf(login.method), ask, login.email);
+}
+
+const NOTHING = { email: undefined, clientId: undefined };
+
 async function askPassword(
   method: PasswordCredentials["method"],
   given: string | undefined,
   schema: z.ZodType<string>,
   ask: Ask,
+  before?: string,
 ): Promise<ServiceCredentials> {
-  const email = await ask(given, { name: "--email", words: "E-mail address", schema });
+  const fallback = before === undefined ? {} : { fallback: before };
+  const email = await ask(given, { name: "--email", words: "E-mail address", schema, ...fallback });
   const password = await ask(undefined, secret("BRAND_PASSWORD", "Password"));
   return parseCredentials(JSON.stringify({ method, email, password }));
 }
@@ -198,6 +231,9 @@ const withoutColon = filledText.refine(
   (text) => !text.includes(":"),
   "expected a text without a colon, because the method is basic, and got one with a colon",
 );
+
+const schemaOf = (method: PasswordCredentials["method"]): z.ZodType<string> =>
+  method === "basic" ? withoutColon : filledText;
 
 function secret(name: string, words: string): Question<string> {
   return { name, words: `${words} (not shown)`, isHidden: true, schema: filledText };

@@ -19,6 +19,7 @@ const DEFAULT_FILE = "report.html";
 
 export const reportCommand = command({
   name: "report",
+  group: "Every day",
   summary:
     "make one HTML page of events, runs, requests, fields and storage; without --account for all accounts",
   options: [...PLACE_OPTIONS, "out", "json"],

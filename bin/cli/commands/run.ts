@@ -31,6 +31,7 @@ type Values = OptionValues<(typeof OPTIONS)[number]>;
 
 export const runCommand = command({
   name: "run",
+  group: "Every day",
   summary: "make a snapshot of all listed events and publish it",
   options: OPTIONS,
   example: "run --base-url https://service.example --account uk",

@@ -42,6 +42,7 @@ type Values = OptionValues<(typeof OPTIONS)[number]>;
 
 export const statusCommand = command({
   name: "status",
+  group: "Every day",
   summary:
     "show how old the data is, what is held and what the last runs did; without --account for all accounts",
   options: OPTIONS,

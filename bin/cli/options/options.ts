@@ -77,7 +77,10 @@ const START_OPTIONS = {
     "--trust-clock",
     "This computer's clock is right: publish over data of the future, and whatever the service's clock says. See [clocks](delivery.md#clocks)",
   ),
-  deep: flag("--deep", "Verify the checksums of everything that is kept, not only of what readers see"),
+  deep: flag(
+    "--deep",
+    "Compare every file that is kept with its checksum, not only those of what readers see; nothing more is compared with the service",
+  ),
   force: flag("--force", "Accept a snapshot even if it is older than the one that readers see"),
   noPin: flag("--no-pin", "Do not pin: the next run may replace the snapshot"),
   maxAge: {

@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { NOT_UTF8, utf8Text } from "../../../lambdas/job/runtime/utf8-text.ts";
 import { systemReason } from "../output/exit-code.ts";
 
 const WAYS =
@@ -62,13 +63,10 @@ async function readSource({ argument, file, cwd, stdin, signal }: SqlSource): Pr
   return textOf(bytes, path);
 }
 
-/** Without a byte order mark, which some editors write. */
 function textOf(bytes: Uint8Array, place: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new SyncError("CONFIG_INVALID", `${place} is not UTF-8 text. Save it as UTF-8.`);
-  }
+  const text = utf8Text(bytes);
+  if (text === undefined) throw new SyncError("CONFIG_INVALID", `${place} ${NOT_UTF8}`);
+  return text;
 }
 
 /** Until its end. Throws the signal's reason when that aborts; then the input no longer keeps the process alive. */

@@ -12,6 +12,8 @@ import type { Input, Output, ResultOutput } from "../output/terminal.ts";
 
 interface CommandSpec<Name extends OptionName> {
   readonly name: string;
+  /** In `--help`. */
+  readonly group: "Set up" | "Every day" | "Decide" | "Repair";
   readonly summary: string;
   /** Arguments without a dash, as `--help` shows them: `<sql>`, or `[sql]` where it may be left out. */
   readonly arguments?: readonly (readonly [name: string, description: string])[];

@@ -16,7 +16,7 @@ import {
   type RUN_OPTIONS,
   type SERVICE_OPTIONS,
 } from "../options/options.ts";
-import { commandLineText } from "../options/read-options.ts";
+import { commandLineText, PROGRAM_NAME } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
 import { openCredentials, openTokens, openWarehouse } from "./open-warehouse.ts";
@@ -93,7 +93,10 @@ export function givenSettings(values: ServiceValues): RunSettings {
     );
   }
   if (baseUrl === undefined) {
-    const inFile = config === undefined ? "" : ` Or write it into ${config.title} as baseUrl.`;
+    const inFile =
+      config === undefined
+        ? ` There is no settings file in this folder: init asks for all that is needed, and writes one: ${PROGRAM_NAME} init`
+        : ` Or write it into ${config.title} as baseUrl.`;
     throw new SyncError(
       "CONFIG_INVALID",
       `The address of the service is missing: give --base-url https://… or set BRAND_BASE_URL.${inFile}`,

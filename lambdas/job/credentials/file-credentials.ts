@@ -5,6 +5,7 @@ import { open, stat } from "node:fs/promises";
 import { shellWord } from "../errors/shown-text.ts";
 import { codeOf, SyncError } from "../errors/sync-error.ts";
 import type { Logger } from "../runtime/logger.ts";
+import { NOT_UTF8, utf8Text } from "../runtime/utf8-text.ts";
 import { type Credentials, EXAMPLE, parseCredentials, type ServiceCredentials } from "./credentials.ts";
 
 export class FileCredentials implements Credentials {
@@ -20,10 +21,13 @@ export class FileCredentials implements Credentials {
 
   /** Throws `CREDENTIALS_INVALID`: missing, unreadable, or not of the expected shape. */
   async read(): Promise<ServiceCredentials> {
-    const { text, version } = await readVersion(this.#file).catch((error: unknown) => {
+    const { bytes, version } = await readVersion(this.#file).catch((error: unknown) => {
       throw this.#unreadable(error);
     });
     this.#warned ||= await warnIfOthersMayRead(this.#file, this.#logger);
+    const text = utf8Text(bytes);
+    if (text === undefined)
+      throw new SyncError("CREDENTIALS_INVALID", `The credentials file ${this.#file} ${NOT_UTF8}`);
     const credentials = parseCredentials(text);
     this.#versions.set(credentials, version);
     return credentials;
@@ -49,10 +53,10 @@ export class FileCredentials implements Credentials {
 }
 
 /** The version names the file as it is now, and says nothing of what is in it. */
-async function readVersion(path: string): Promise<{ readonly text: string; readonly version: string }> {
+async function readVersion(path: string): Promise<{ readonly bytes: Uint8Array; readonly version: string }> {
   await using file = await open(path);
   const { ino, size, mtimeNs } = await file.stat({ bigint: true });
-  return { text: await file.readFile("utf8"), version: `${ino}-${size}-${mtimeNs}` };
+  return { bytes: await file.readFile(), version: `${ino}-${size}-${mtimeNs}` };
 }
 
 interface InputOptions {
@@ -89,7 +93,7 @@ function unusable(problem: string): SyncError {
 }
 
 /** All of standard input, where a secret comes from there. */
-const MAX_CHARACTERS = 65_536;
+const MAX_BYTES = 65_536;
 
 /** Throws what `unusable` makes of a problem, or the signal's reason. The input is let go of in every case. */
 export async function readInput(
@@ -97,13 +101,14 @@ export async function readInput(
   signal: AbortSignal,
   unusable: (problem: string) => SyncError,
 ): Promise<string> {
-  input.setEncoding("utf8");
-  let text = "";
+  let bytes = Buffer.alloc(0);
   try {
     for await (const [piece] of on(input, "data", { signal, close: ["end"] })) {
-      text += String(piece);
-      if (text.length > MAX_CHARACTERS) throw unusable("has more than 65,536 characters");
+      bytes = Buffer.concat([bytes, Buffer.from(piece)]);
+      if (bytes.length > MAX_BYTES) throw unusable("has more than 65,536 bytes");
     }
+    const text = utf8Text(bytes);
+    if (text === undefined) throw unusable("is not UTF-8 text");
     return text;
   } catch (error) {
     signal.throwIfAborted();

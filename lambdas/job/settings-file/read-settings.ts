@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import type { z } from "zod";
 import { codeOf, SyncError } from "../errors/sync-error.ts";
 import { elements, MalformedJson, members, rootSpan, type Span } from "../json/json-scanner.ts";
+import { NOT_UTF8, utf8Text } from "../runtime/utf8-text.ts";
 import { plainEnglish, problemsOf } from "../settings/setting-problem.ts";
 
 /** Where the settings stand, for messages. */
@@ -58,8 +59,7 @@ function keyIn({ keyPath }: SettingsSource, path: readonly PropertyKey[]): strin
  * @param title of the file, for messages
  */
 export function readSettingsFile(path: string, title: string): unknown {
-  // Some editors begin a file with a byte order mark.
-  const text = readText(path)?.replace(/^\uFEFF/, "");
+  const text = readText(path);
   if (text === undefined) return undefined;
   const { repeated, wrongAt } = jsonPlaces(text);
   if (wrongAt !== undefined) {
@@ -78,12 +78,16 @@ export function readSettingsFile(path: string, title: string): unknown {
 }
 
 function readText(path: string): string | undefined {
+  let bytes: Uint8Array;
   try {
-    return readFileSync(path, "utf8");
+    bytes = readFileSync(path);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     throw invalid(`The settings file ${path} cannot be read (${codeOf(error) ?? "unknown"}).`);
   }
+  const text = utf8Text(bytes);
+  if (text === undefined) throw invalid(`The settings file ${path} ${NOT_UTF8}`);
+  return text;
 }
 
 function invalid(problem: string): SyncError {
