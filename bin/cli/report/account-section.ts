@@ -81,7 +81,7 @@ async function readAccount(
     .toReversed();
   const drawn = [
     publicationsFigure(publications, publications.length < MOST_PUBLICATIONS),
-    runsFigure(runs, limit),
+    runsFigure(runs, limit, nowMs),
     await storageFigure(store, found, publications),
     ...(await manifestFigures(store, publications)),
   ];

@@ -84,6 +84,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     proxies,
     onWait,
     keepTryingUntilMs,
+    isClockRight,
     timeoutMs = 30_000,
     listCaps = LIST_CAPS,
     timeLeftMs = () => Number.POSITIVE_INFINITY,
@@ -101,14 +102,7 @@ export function createEventService(options: EventServiceOptions): HttpEventServi
     "accept-encoding": ACCEPT_ENCODING,
   };
   const shared = { headers, clock, logger, keepTryingUntilMs };
-  const sender = new Sender({
-    ...shared,
-    transport,
-    rateLimiter,
-    random,
-    onWait,
-    isClockRight: options.isClockRight,
-  });
+  const sender = new Sender({ ...shared, transport, rateLimiter, random, onWait, isClockRight });
   const method = authenticationMethod(
     credentials,
     (first) => new CurrentCredentials(first, options.readCredentials, logger),

@@ -28,7 +28,7 @@ type World = Awaited<ReturnType<typeof start>>;
 /** Readers see a snapshot that lies so far in the future. */
 async function publishInFuture({ clock, sandbox }: World, byMs: number): Promise<string | null> {
   clock.set(byMs);
-  const { row } = await sandbox.run({ trustClock: true });
+  const { row } = await sandbox.run({ trustClock: true, fresh: true });
   clock.set(-byMs);
   return row.snapshot_id;
 }
@@ -105,6 +105,17 @@ describe("over a head in the future", () => {
 
     expect(row.outcome).toBe("PUBLISHED");
     expect(row.run_id < formatRunId(world.clock.now() + MINUTE_MS)).toBe(true);
+  });
+
+  test("a trusted run continues what is unfinished, and not older than what was published before", async () => {
+    const world = await start();
+    await using sandbox = world.sandbox;
+    const { result } = await interrupt(sandbox, 2);
+    await publishInFuture(world, 10 * DAY_MS);
+
+    const { row } = await sandbox.run({ trustClock: true });
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", run_id: result.row.run_id });
   });
 
   test("an account that was removed there can be made again", async () => {

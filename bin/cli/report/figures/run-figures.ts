@@ -3,6 +3,7 @@
 
 import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText } from "../../../../lambdas/job/run/record/texts.ts";
+import { isFuture } from "../../../../lambdas/job/runtime/clock.ts";
 import { allowance, type Limit } from "../../../../lambdas/job/settings/values.ts";
 import { reasonOf } from "../../output/describe-status.ts";
 import { type Html, html } from "../../output/html.ts";
@@ -37,9 +38,13 @@ const OUTCOMES: Readonly<Record<Outcome, OutcomeLook>> = {
 
 /**
  * Undefined where no attempt has ended.
- * @param runs oldest first
+ * @param runs oldest first, behind those in the future
  */
-export function runsFigure(runs: readonly RunLogEntry[], limit: RequestLimit): Figure | undefined {
+export function runsFigure(
+  runs: readonly RunLogEntry[],
+  limit: RequestLimit,
+  nowMs: number,
+): Figure | undefined {
   const last = runs.at(-1);
   if (last === undefined) return undefined;
   const took = durationText(median(runs.map(({ seconds }) => seconds)) * 1000);
@@ -52,7 +57,11 @@ export function runsFigure(runs: readonly RunLogEntry[], limit: RequestLimit): F
     chart: runsChart(runs),
     table: table(`The last ${countText(runs.length)} attempts`, runs.toReversed(), [
       ["started, UTC", ({ started_at }) => instantCell(started_at)],
-      ["outcome", ({ outcome }) => outcome],
+      [
+        "outcome",
+        ({ outcome, started_at }) =>
+          isFuture(Date.parse(started_at), nowMs) ? `${outcome}, in the future` : outcome,
+      ],
       ["reason", reasonOf],
       ["took", ({ seconds }) => durationText(seconds * 1000), "number"],
       ["events", ({ events }) => events, "number"],

@@ -7,7 +7,7 @@ import { eventColumns, type LiftedColumn, liftText } from "../../snapshot/rows/l
 import { Chain } from "../../snapshot/staging/chain.ts";
 import { type Plan, readPlan, type Shape } from "../../snapshot/staging/plan.ts";
 import { isOfLayout } from "../../storage/layout.ts";
-import type { LogEnd } from "../../storage/publication-log.ts";
+import { findPublication, type LogEnd, type Publication } from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { recordPublishedRun } from "../record/published-run.ts";
 import { StartSkipped } from "../record/run-result.ts";
@@ -87,7 +87,7 @@ interface PassedOver {
 
 /** The newest unfinished run of the account that a manual start may continue. Where there is none, says why. */
 async function findAdoptable(
-  { ports, settings }: RunSession,
+  { ports, settings, trustsClock }: RunSession,
   { head, removal }: LogEnd,
   columnsBy: ColumnsByFingerprint,
 ): Promise<UnfinishedRun | undefined> {
@@ -95,7 +95,9 @@ async function findAdoptable(
   const progressSinceMs = clock.now() - settings.resumeWithinMinutes * 60_000;
   const prefix = store.keys.runs;
   // Only a later run can still be published. From the head's own run on: it may have crashed right after its publication.
-  const after = head?.snapshot_id ?? removal?.run_id;
+  const isPast = ({ snapshot_id: id }: Publication): boolean => !liesInFuture(id, clock.now());
+  const base = head && trustsClock ? await findPublication(store, isPast) : head;
+  const after = base?.snapshot_id ?? removal?.run_id;
   const files = await Array.fromAsync(store.list(prefix, after && `${prefix}${after}/`));
   const byRun = Map.groupBy(
     files.filter(({ key }) => isOfLayout(key)),

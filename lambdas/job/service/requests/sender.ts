@@ -29,6 +29,8 @@ const ATTEMPTS = 6;
 /** Adds no credentials, and sends nothing a second time. */
 export class Sender {
   readonly counts = new ServiceCounts();
+  /** How far this computer's clock is ahead of the service's; undefined until the service has told, or where it is not asked. */
+  aheadMs: number | undefined;
   /** Whether any response has come so far. */
   #hasResponded = false;
   readonly #options: SenderOptions;
@@ -39,18 +41,12 @@ export class Sender {
   #askedMs = 0;
   /** Once that is too long. */
   #failure: SyncError | undefined;
-  #aheadMs: number | undefined;
 
   constructor(options: SenderOptions) {
     const { rateLimiter, random, onWait } = options;
     this.#options = options;
     this.#waitReporter = new WaitReporter(onWait);
     this.#delays = new RetryDelays(random, rateLimiter.windowMs);
-  }
-
-  /** How far this computer's clock is ahead of the service's; undefined until the service has told, or where it is not asked. */
-  get aheadMs(): number | undefined {
-    return this.#aheadMs;
   }
 
   /** How many requests have had a response that was used. */
@@ -124,10 +120,10 @@ export class Sender {
   #compareClocks(headers: HttpResponse["headers"]): void {
     const { clock, logger, isClockRight } = this.#options;
     const serviceMs = Date.parse(headers.get("date")?.[0] ?? "");
-    if (isClockRight || this.#aheadMs !== undefined || Number.isNaN(serviceMs) || headers.get("age")) return;
+    if (isClockRight || this.aheadMs !== undefined || Number.isNaN(serviceMs) || headers.get("age")) return;
     const nowMs = clock.now();
-    this.#aheadMs = nowMs - serviceMs;
-    if (Math.abs(this.#aheadMs) <= CLOCK_TOLERANCE_MS) return;
+    this.aheadMs = nowMs - serviceMs;
+    if (Math.abs(this.aheadMs) <= CLOCK_TOLERANCE_MS) return;
     const [own, its] = [nowMs, serviceMs].map((ms) => new Date(ms).toISOString());
     logger.warn(`This computer's clock shows ${own}, and the service's ${its}. Set the one that is wrong.`);
   }
