@@ -291,7 +291,7 @@ export const PROGRAM_NAME: string = programName(import.meta.url);
 export function commandLineText<Name extends OptionName>(
   words: readonly string[],
   names: readonly Name[],
-  values: Partial<OptionValues<Name>>,
+  values: OptionValues<Name>,
 ): string {
   const given: Partial<OptionValues<OptionName>> = values;
   const options = names.flatMap((name) => optionWords(name, given));

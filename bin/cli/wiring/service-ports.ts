@@ -15,6 +15,7 @@ import {
   type OptionValues,
   type RUN_OPTIONS,
   type SERVICE_OPTIONS,
+  SETTINGS_FILE,
 } from "../options/options.ts";
 import { commandLineText, PROGRAM_NAME } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
@@ -48,7 +49,7 @@ export async function withService<T>(
   work: (using: ServiceWork) => Promise<T>,
   isUnattended = false,
 ): Promise<T> {
-  const settings = givenSettings(values);
+  const settings = givenSettings(values, context.cwd);
   const { stderr, clock, signal, proxies } = context;
   const display = new Display({ terminal: stderr, clock, level: values.logLevel });
   const warehouse = await openWarehouse(values, context);
@@ -83,7 +84,7 @@ export async function withService<T>(
 }
 
 /** Throws `CONFIG_INVALID` when the base URL is missing, or the settings file does not have the account. */
-export function givenSettings(values: ServiceValues): RunSettings {
+export function givenSettings(values: ServiceValues, cwd: string): RunSettings {
   const { account, baseUrl, config, lifted = [] } = values;
   if (config && !config.accounts.includes(account)) {
     // A typing error would publish a whole snapshot under a wrong name.
@@ -95,7 +96,7 @@ export function givenSettings(values: ServiceValues): RunSettings {
   if (baseUrl === undefined) {
     const inFile =
       config === undefined
-        ? ` There is no settings file in this folder: init asks for all that is needed, and writes one: ${PROGRAM_NAME} init`
+        ? ` There is no ${SETTINGS_FILE} in ${cwd}; init asks for all that is needed, and writes it: ${PROGRAM_NAME} init`
         : ` Or write it into ${config.title} as baseUrl.`;
     throw new SyncError(
       "CONFIG_INVALID",

@@ -21,6 +21,8 @@ const ELSEWHERE: Readonly<Record<string, number>> = {
   // The two that follow run on the emulator: `test/e2e/authorized.aws.test.ts`.
   "lambdas/sync/handle-request.ts": 1,
   "lib/outputs.ts": 1,
+  // `init`, which asks, and `check`.
+  "bin/cli/wiring/service-ports.ts": 1,
   // What all others are made with.
   "bin/cli/options/read-options.ts": 3,
 };

@@ -62,7 +62,7 @@ const liftTexts = ({ lifted }: Given): readonly string[] =>
 function byOptions(given: Given): RunSettings {
   const { lifted, ...others } = given;
   const options = { ...others, account: "uk", lift: liftTexts(given) };
-  return givenSettings(new GivenOptions(options, {}, "/").read(OPTIONS));
+  return givenSettings(new GivenOptions(options, {}, "/").read(OPTIONS), "/");
 }
 
 function byVariables(given: Given): RunSettings {
@@ -76,6 +76,7 @@ function byVariables(given: Given): RunSettings {
   // An empty variable counts as absent, so this pointer is an option.
   return givenSettings(
     new GivenOptions({ detailPointer: given.detailPointer }, variables, "/").read(OPTIONS),
+    "/",
   );
 }
 
@@ -91,7 +92,10 @@ function inSettingsFile(settings: object): RunSettings {
   const directory = mkdtempSync(join(tmpdir(), "brand-events-settings-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   writeFileSync(join(directory, "settings.json"), JSON.stringify(settings));
-  return givenSettings(new GivenOptions({ config: "settings.json" }, {}, directory).withFile().read(OPTIONS));
+  return givenSettings(
+    new GivenOptions({ config: "settings.json" }, {}, directory).withFile().read(OPTIONS),
+    "/",
+  );
 }
 
 function byFunctionsFile({ lifted, ...account }: Given): RunSettings {
