@@ -69,6 +69,7 @@ describe("diff", () => {
 
   test.each([
     { format: "csv", first: /^uuid,change,fields,reason\r\n/ },
+    { format: "tsv", first: /^uuid\tchange\tfields\treason\r\n/ },
     { format: "ndjson", first: /^\{"uuid":"/ },
     { format: "json", first: /^\[\n\{"uuid":"/ },
     { format: "vertical", first: /^─── row 1 / },
@@ -77,6 +78,15 @@ describe("diff", () => {
 
     expect(stdout).toMatch(first);
     expect(stderr).toContain(": 1 added, 0 changed, 6 removed (6 not listed)\n");
+  });
+
+  test("compares with what readers saw, where nothing was published then", async () => {
+    const { stdout, exitCode } = await diff("--since", "2020-01-01", "--limit", "1");
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(
+      `${account.head} compared with nothing, because nothing was published by 2020-01-01: 12 added, `,
+    );
   });
 
   test("says how many of the changes it shows", async () => {
@@ -91,7 +101,9 @@ describe("diff", () => {
     { args: ["held", "--limit", "100001"], says: "--limit: expected a whole number from 1 to 100000" },
     { args: ["2020-01-01T00-00-00.000Z"], says: "SNAPSHOT_NOT_FOUND" },
     { args: ["held", "held", "held"], says: "too many arguments" },
-    { args: [], says: "missing required argument 'a'" },
+    { args: [], says: "Give one of the two" },
+    { args: ["held", "--since", "2026-01-01"], says: "Give one of the two" },
+    { args: ["--since", "2026-02-30"], says: "--since: expected a date or an instant" },
     { args: ["held", "--account", "uk"], says: "The warehouse has no account uk" },
   ])("$args exits with 2: $says", async ({ args, says }) => {
     const { exitCode, stderr } = await diff(...args);

@@ -1,9 +1,9 @@
 // `diff`: what differs between two snapshots, such as a held one and the one that readers see.
 
-import { diff, FirstChanges } from "../../../lambdas/job/commands/diff.ts";
+import { type DiffTask, diff, FirstChanges, sinceTask } from "../../../lambdas/job/commands/diff.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { countText } from "../../../lambdas/job/run/record/texts.ts";
-import { accountStore } from "../../../lambdas/job/storage/store.ts";
+import { type AccountStore, accountStore } from "../../../lambdas/job/storage/store.ts";
 import { type OptionValues, PLACE_OPTIONS, type TextFormat } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { chosenFormat, formatResult } from "../output/format-result.ts";
@@ -11,7 +11,7 @@ import { changeCounts } from "../output/words.ts";
 import { command } from "../wiring/command.ts";
 import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 
-const OPTIONS = [...PLACE_OPTIONS, "limit", "format", "full", "json"] as const;
+const OPTIONS = [...PLACE_OPTIONS, "since", "limit", "format", "full", "json"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
@@ -25,7 +25,7 @@ export const diffCommand = command({
   summary:
     "show what publishing a snapshot would change, or what differs between two: added events are only in the first",
   arguments: [
-    ["<a>", 'the snapshot: its id, or "held" for the newest held one'],
+    ["[a]", 'the snapshot: its id, or "held" for the newest held one; with --since none'],
     ["[b]", "the other one; without it the snapshot that readers see"],
   ],
   options: OPTIONS,
@@ -44,14 +44,15 @@ export const diffCommand = command({
     await refuseUnknownAccount(store);
     const first = new FirstChanges(limit);
     const { signal } = context;
-    const compared = await diff({ store, signal }, { a, b }, (change) => first.add(change));
+    const task = await taskOf(values, store, a, b);
+    const compared = await diff({ store, signal }, task, (change) => first.add(change));
     const { counts, rows } = first;
     context.result({ json: { ...compared, ...counts, rows }, line: changeCounts(counts) });
     if (json) return EXIT.done;
 
     const all = counts.added + counts.changed + counts.removed;
     const shown = rows.length < all ? `; the first ${countText(rows.length)} by uuid` : "";
-    const what = `${compared.a} compared with ${compared.b ?? "nothing, because nothing is published"}: ${changeCounts(counts)}${because(compared.reasons)}${shown}`;
+    const what = `${compared.a} compared with ${compared.b ?? nothing(values)}: ${changeCounts(counts)}${because(compared.reasons)}${shown}`;
     // Only a table is for a person: the other forms are for programs, which want rows and nothing else.
     (format === "table" ? context.stdout : context.stderr).lines([what]);
     if (format === "table" && rows.length === 0) return EXIT.done;
@@ -68,6 +69,19 @@ export const diffCommand = command({
   },
 });
 
+/** Throws `CONFIG_INVALID` unless it is said once what to compare, and `SNAPSHOT_NOT_FOUND` where nothing is published. */
+async function taskOf({ since }: Values, store: AccountStore, a: string, b?: string): Promise<DiffTask> {
+  if ((since === undefined) === (a === "")) throw new SyncError("CONFIG_INVALID", TWO_WAYS);
+  return since === undefined ? { a, b } : sinceTask(store, Date.parse(since));
+}
+
+const TWO_WAYS =
+  "diff compares two snapshots, diff <a> [b], or what readers see now with what they saw then, diff --since <instant>. Give one of the two.";
+
+function nothing({ since }: Values): string {
+  return `nothing, because nothing ${since === undefined ? "is published" : `was published by ${since}`}`;
+}
+
 /** ` (1 forbidden, 6 not listed)`: why the removed events are missing. */
 function because(reasons: Awaited<ReturnType<typeof diff>>["reasons"]): string {
   const named = Object.entries(reasons).map(
@@ -81,6 +95,6 @@ function formOf(values: Values): TextFormat {
   if (format !== "parquet") return format ?? "table";
   throw new SyncError(
     "CONFIG_INVALID",
-    "diff prints text, and Parquet is not text: choose --format table, vertical, csv, json or ndjson.",
+    "diff prints text, and Parquet is not text: choose --format table, vertical, csv, tsv, json or ndjson.",
   );
 }

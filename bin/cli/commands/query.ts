@@ -1,7 +1,7 @@
 // `query`: SQL on the local warehouse, with the table names that Athena has, and what helps where it fails or is empty.
 // `views`: the same tables for other programs, after the warehouse was moved or copied.
 
-import { join, resolve } from "node:path";
+import { extname, join, resolve } from "node:path";
 import { type AccountLog, UNIT_TABLES } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views.ts";
 import { SyncError, undefinedIfDamaged } from "../../../lambdas/job/errors/sync-error.ts";
@@ -12,7 +12,7 @@ import { readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
 import { VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
-import type { OptionValues, TextFormat } from "../options/options.ts";
+import { type OptionValues, RESULT_FORMATS, type TextFormat } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { chosenFormat, formatResult, type ResultRows } from "../output/format-result.ts";
@@ -115,16 +115,26 @@ type Form = TextFormat | "line" | "parquet";
 function formOf(values: Values): Form {
   const format = chosenFormat(values);
   if (values.json) return "line";
-  return format ?? BY_ENDING[/\.(\w+)$/.exec(values.out ?? "")?.[1]?.toLowerCase() ?? ""] ?? "table";
+  if (format !== undefined) return format;
+  const ending = extname(values.out ?? "").toLowerCase();
+  const byEnding = BY_ENDING[ending];
+  if (byEnding !== undefined) return byEnding;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `--out: the ending ${ending} is none of ${Object.keys(BY_ENDING).filter(Boolean).join(", ")}. Choose one of them, or say with --format what to write: ${RESULT_FORMATS.join(", ")}.`,
+  );
 }
 
 /** What the ending of a file's name says. */
 const BY_ENDING: Readonly<Record<string, Form>> = {
-  csv: "csv",
-  json: "json",
-  ndjson: "ndjson",
-  jsonl: "ndjson",
-  parquet: "parquet",
+  "": "table",
+  ".txt": "table",
+  ".csv": "csv",
+  ".tsv": "tsv",
+  ".json": "json",
+  ".ndjson": "ndjson",
+  ".jsonl": "ndjson",
+  ".parquet": "parquet",
 };
 
 /** Returns the number of rows. */

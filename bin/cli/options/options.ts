@@ -24,11 +24,12 @@ export interface OptionSpec extends Pick<Setting, "schema" | "default"> {
   readonly help: string | Readonly<Record<string, string>>;
 }
 
-export const RESULT_FORMATS = ["table", "vertical", "csv", "json", "ndjson", "parquet"] as const;
+export const RESULT_FORMATS = ["table", "vertical", "csv", "tsv", "json", "ndjson", "parquet"] as const;
 /** Parquet is the only one that is no text. */
 export type TextFormat = Exclude<(typeof RESULT_FORMATS)[number], "parquet">;
 
 const HOURS = "expected a number of hours above 0";
+const INSTANT = "expected a date or an instant, such as 2026-11-21 or 2026-11-21T06:00:00Z";
 /** No message repeats it: it may be a password in the wrong place. */
 const filledText = z
   .string()
@@ -89,6 +90,11 @@ const START_OPTIONS = {
     as: "number",
     help: "Exit with 5 if the data of an account are older than this many hours or of the future, or if it has published nothing. See [local alerting](operations.md#local-alerting)",
   },
+  since: {
+    flag: "--since <instant>",
+    schema: z.union([z.iso.date(), z.iso.datetime({ offset: true })], INSTANT),
+    help: "Compare what readers see now with what they saw then: a date, which is 00:00 UTC, or an instant such as `2026-11-21T06:00:00Z`",
+  },
   yes: {
     ...flag("--yes", ""),
     help: {
@@ -137,8 +143,8 @@ const START_OPTIONS = {
     schema: oneOf(RESULT_FORMATS),
     help: {
       query:
-        "`table`, `vertical`, `csv`, `json`, `ndjson` or `parquet`; without it the ending of `--out` decides, else `table`. See [formats](querying.md#formats)",
-      diff: "`table`, `vertical`, `csv`, `json` or `ndjson`; without it `table`",
+        "`table`, `vertical`, `csv`, `tsv`, `json`, `ndjson` or `parquet`; without it the ending of `--out` decides, else `table`. See [formats](querying.md#formats)",
+      diff: "`table`, `vertical`, `csv`, `tsv`, `json` or `ndjson`; without it `table`",
     },
   },
   out: {

@@ -14,7 +14,8 @@ const FORMATTERS: Readonly<Record<PrintedForm, Formatter>> = {
   line,
   table,
   vertical,
-  csv,
+  csv: (result) => separated(result, ","),
+  tsv: (result) => separated(result, "\t"),
   json: jsonArray,
   ndjson,
 };
@@ -62,19 +63,17 @@ async function* line({ columns, batches, missing = [] }: ResultRows): AsyncGener
 }
 
 /** §2, rules 5 to 7, and a line separator of Unicode, at which some readers end a line. White space at an edge is often trimmed. */
-const NEEDS_QUOTES = /[",\r\n\u0085\u2028\u2029]|^\s|\s$/;
+const NEEDS_QUOTES = /[",\t\r\n\u0085\u2028\u2029]|^\s|\s$/;
 
 /**
  * Null is an empty field, an empty text `""`. In a result of one column both are `""`: readers skip an empty
  * line, and would lose the row.
  */
-async function* csv({ columns, batches }: ResultRows): AsyncGenerator<string> {
+async function* separated({ columns, batches }: ResultRows, separator: "," | "\t"): AsyncGenerator<string> {
+  const record = (row: ResultRow): string =>
+    row.length === 1 ? `${field(row[0] ?? "")}\r\n` : `${row.map(field).join(separator)}\r\n`;
   yield record(columns);
   for await (const rows of batches) yield rows.map(record).join("");
-}
-
-function record(row: ResultRow): string {
-  return row.length === 1 ? `${field(row[0] ?? "")}\r\n` : `${row.map(field).join(",")}\r\n`;
 }
 
 function field(value: string | null): string {

@@ -61,8 +61,10 @@ export function writeParquet(
         .catch(() => undefined);
       if (views?.count !== 1) throw notOneSelect();
       await (await views.prepare(0)).run();
+      const described = await connection.runAndReadAll("DESCRIBE query_result");
+      const columns = described.getRows().map(([name, type]) => exactly(String(name), String(type)));
       const copied = await connection.runAndReadAll(
-        `COPY (FROM query_result) TO ${literal(file.replaceAll(sep, "/"))}
+        `COPY (SELECT ${columns.join(", ")} FROM query_result) TO ${literal(file.replaceAll(sep, "/"))}
         (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS_IN_A_GROUP}, USE_TMP_FILE false)`,
       );
       return Number(copied.value(0, 0));
@@ -70,6 +72,24 @@ export function writeParquet(
       throw unwritable(error);
     }
   });
+}
+
+/** Types that the format has not, so that DuckDB would round them, and what is exact in their place; too large sums fail. */
+const EXACT_TYPES: ReadonlyMap<string, string> = new Map([
+  ["HUGEINT", "DECIMAL(38,0)"],
+  ["UHUGEINT", "DECIMAL(38,0)"],
+  ["INTERVAL", "VARCHAR"],
+  ["TIME WITH TIME ZONE", "VARCHAR"],
+]);
+
+/** The column as the file has it. Behind a type ends its member, its list or all; behind a name a type follows. */
+function exactly(name: string, type: string): string {
+  const column = `"${name.replaceAll('"', '""')}"`;
+  const exact = type.replaceAll(
+    /"(?:[^"]|"")*"|'(?:[^']|'')*'|\b(?:U?HUGEINT|INTERVAL|TIME WITH TIME ZONE)(?=[[,)]|$)/g,
+    (word) => EXACT_TYPES.get(word) ?? word,
+  );
+  return exact === type ? column : `CAST(${column} AS ${exact}) AS ${column}`;
 }
 
 /** The name in DuckDB's message is one that is gone by now. */

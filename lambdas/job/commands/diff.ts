@@ -9,7 +9,7 @@ import { type Manifest, readLeftOut, verifyLeftOut } from "../snapshot/files/man
 import { verifySnapshot } from "../snapshot/files/verify-snapshot.ts";
 import { type Change, compareSnapshots } from "../snapshot/rows/compare-snapshots.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
-import { readHead } from "../storage/publication-log.ts";
+import { readHead, readLog } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 
 export type DiffPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
@@ -17,8 +17,8 @@ export type DiffPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "rese
 export interface DiffTask {
   /** The id of a snapshot, or `NEWEST_HELD`. */
   readonly a: string;
-  /** The same; undefined for the one that readers see. */
-  readonly b: string | undefined;
+  /** The same; undefined for the one that readers see, null for none: then every event of `a` is `added`. */
+  readonly b: string | null | undefined;
 }
 
 /** Why `a` does not have an event. */
@@ -51,8 +51,8 @@ export async function diff(
   const snapshotOf = async (named: string): Promise<Manifest> =>
     keptSnapshot(store, named === NEWEST_HELD ? await newestHeld(store) : named);
   const after = await snapshotOf(a);
-  const other = b ?? (await readHead(store))?.snapshot_id;
-  const before = other === undefined ? undefined : await snapshotOf(other);
+  const other = b === undefined ? (await readHead(store))?.snapshot_id : b;
+  const before = other === undefined || other === null ? undefined : await snapshotOf(other);
   const proceed = (): void => checkTimeLeft(ports, outOfTime);
   const leftOut = await reasonsOf(store, after);
   const reasons: Partial<Record<MissingReason, number>> = {};
@@ -67,6 +67,19 @@ export async function diff(
     throw isDamage(error) ? await locatedDamage(error, store, [after, before], proceed) : error;
   }
   return { a: after.snapshot_id, b: before?.snapshot_id ?? null, reasons };
+}
+
+/**
+ * What readers see now, against what they saw at `atMs` by the log: the last publication, in its order, whose
+ * `published_at` is not later. Throws `SNAPSHOT_NOT_FOUND` where nothing is published.
+ */
+export async function sinceTask(store: AccountStore, atMs: number): Promise<DiffTask> {
+  const log = await readLog(store);
+  const head = log.at(-1);
+  if (head === undefined)
+    throw new SyncError("SNAPSHOT_NOT_FOUND", `Nothing of the account ${store.account} is published.`);
+  const then = log.findLast(({ published_at }) => Date.parse(published_at) <= atMs);
+  return { a: head.snapshot_id, b: then?.snapshot_id ?? null };
 }
 
 /** By uuid; undefined where the file is damaged, which `check` names. */

@@ -196,7 +196,10 @@ describe("query --out", () => {
     ["x.JSON", [], '[\n{"n":"1"}\n]\n'],
     ["x.csv", ["--format", "ndjson"], '{"n":"1"}\n'],
     ["x.json", ["--json"], '{"columns":["n"],"rows":[["1"]]}\n'],
+    ["x.tsv", [], "n\r\n1\r\n"],
+    ["x.xlsx", ["--format", "csv"], "n\r\n1\r\n"],
     ["x", [], "n\n─\n1\n(1 row)\n"],
+    ["x.TXT", [], "n\n─\n1\n(1 row)\n"],
   ])("writes %s with %j", async (name, args, expected) => {
     const folder = await temporaryDirectory();
 
@@ -228,6 +231,50 @@ describe("query --out", () => {
       expect(uuids).toEqual(uuids.toSorted().toReversed());
     },
   );
+
+  it.each(["x.xlsx", "x.csv.gz", "x.tmp"])("refuses %s: its ending is no format", async (name) => {
+    const folder = await temporaryDirectory();
+
+    const { exitCode, stderr } = await run(["SELECT 1", "--out", join(folder, name)]);
+
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("is none of .txt, .csv, .tsv, .json, .ndjson, .jsonl, .parquet");
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("keeps in Parquet what the format has no type for, and writes no rounded value", async () => {
+    const folder = await temporaryDirectory();
+    const file = join(folder, "x.parquet");
+    const values = [
+      `sum(9007199254740993) AS "a ""b"""`,
+      "[9007199254740993::UHUGEINT] AS l",
+      "{'HUGEINT': 9007199254740993::HUGEINT} AS s",
+      "INTERVAL '1.234567 seconds' AS i",
+      "'12:00:00.123456+02:00'::TIMETZ AS t",
+    ];
+
+    const { exitCode } = await run([`SELECT ${values.join(", ")} FROM range(1)`, "--out", file]);
+    const tooLarge = await run(["SELECT sum(170141183460469231731687303715884105727)", "--out", file]);
+
+    expect([exitCode, tooLarge.exitCode]).toEqual([0, 1]);
+    const { types, rows } = await readParquet(file);
+    expect(types).toEqual([
+      "DECIMAL(38,0)",
+      "DECIMAL(38,0)[]",
+      "STRUCT(HUGEINT DECIMAL(38,0))",
+      "VARCHAR",
+      "VARCHAR",
+    ]);
+    expect(rows.map((row) => row.map(String))).toEqual([
+      [
+        "9007199254740993",
+        "[9007199254740993]",
+        expect.stringContaining("9007199254740993"),
+        "00:00:01.234567",
+        "12:00:00.123456+02",
+      ],
+    ]);
+  });
 
   it("writes no Parquet to standard output", async () => {
     const { exitCode, stdout, stderr } = await run(["SELECT 1", "--format", "parquet"]);
@@ -297,7 +344,7 @@ describe("query --out", () => {
     const before = await readdir(warehouse, { recursive: true });
 
     const { exitCode, stderr } = await sync(
-      ["query", "SELEC", "--warehouse", warehouse, "--out", out.replace("$W", warehouse)],
+      ["query", "SELEC", "--format", "csv", "--warehouse", warehouse, "--out", out.replace("$W", warehouse)],
       { cwd: folder },
     );
 

@@ -4,9 +4,11 @@ import {
   diff,
   type ExplainedChange,
   FirstChanges,
+  sinceTask,
 } from "../../../lambdas/job/commands/diff.ts";
 import { readLeftOut } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { heldWorld } from "../run/held-world.ts";
@@ -44,6 +46,26 @@ describe("diff", () => {
     expect(found.rows.filter(({ change }) => change === "removed").map(({ fields }) => fields)).toEqual(
       Array(5).fill(null),
     );
+  });
+
+  test("since an instant compares the head with the last publication that was not later", async () => {
+    const { world, first, second } = await heldWorld();
+    const store = accountStore(world.store, ACCOUNT);
+    const [one, two] = (await readLog(store)).map(({ published_at }) => Date.parse(published_at));
+    if (one === undefined || two === undefined) throw new Error("two are published");
+
+    const tasks = await Promise.all([one - 1, one, two - 1, two, two + 1].map((ms) => sinceTask(store, ms)));
+
+    expect(tasks.map(({ b }) => b)).toEqual([null, first, first, second, second]);
+    expect(new Set(tasks.map(({ a }) => a))).toEqual(new Set([second]));
+    expect(await compare(world, { a: second, b: null })).toMatchObject({ b: null, added: 10, removed: 0 });
+    expect(await compare(world, { a: second, b: first })).toMatchObject({ changed: 10 });
+  });
+
+  test("since an instant needs a publication", async () => {
+    const { store } = new SmallWorld();
+
+    await expect(sinceTask(accountStore(store, ACCOUNT), 0)).rejects.toThrow("Nothing of the account");
   });
 
   test("says why an event is missing: gone, or no longer listed", async () => {
