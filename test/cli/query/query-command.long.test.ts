@@ -261,7 +261,7 @@ describe("query --out", () => {
     expect(types).toEqual([
       "DECIMAL(38,0)",
       "DECIMAL(38,0)[]",
-      "STRUCT(HUGEINT DECIMAL(38,0))",
+      'STRUCT("HUGEINT" DECIMAL(38,0))',
       "VARCHAR",
       "VARCHAR",
     ]);
