@@ -311,24 +311,6 @@ test.each([
   expect(stderr).not.toMatch(/^ {4}at /m);
 });
 
-test.each([
-  { what: "a function of dates", sql: "SELECT month(event_date) FROM events" },
-  { what: "a comparison with a date", sql: "SELECT * FROM events WHERE event_date > DATE '2026-01-01'" },
-  { what: "a text that is no date", sql: "SELECT CAST('2026-13-45' AS DATE)" },
-])("the error for $what names TRY_CAST and no candidate functions", async ({ sql }) => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(3) });
-  await writeCredentials(cwd, simulator);
-  await sync(["run", ...against(simulator)], { cwd });
-
-  const { exitCode, stderr } = await sync(["query", sql], { cwd });
-
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain("TRY_CAST(event_date AS DATE)");
-  expect(stderr).not.toContain("Candidate");
-  expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(8);
-});
-
 test.each(["check", "discover", "run", "verify", "status", "query"])(
   "%s --help shows its options and an example",
   async (command) => {

@@ -10,6 +10,7 @@ import {
   DuckDBInstance,
   type DuckDBPreparedStatement,
 } from "@duckdb/node-api";
+import * as z from "zod";
 import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import {
   type AccountLog,
@@ -20,6 +21,7 @@ import {
 import { VIEWS } from "../../../lambdas/job/catalog/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
+import { SELDOM_PARSED } from "../../../lambdas/job/storage/json-object.ts";
 import { FOLDERS, TABLES, VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { noSql } from "./read-sql.ts";
 
@@ -90,7 +92,6 @@ async function prepare(
     const message = messageOf(error);
     throw message.startsWith(PARSER) ? failed(message.slice(PARSER.length)) : noSql();
   });
-  if (extracted.count === 0) throw noSql();
   return prepareReadOnly(connection, sql, extracted).catch(async (error: unknown) => {
     throw queryError(error, await hintOn(messageOf(error)));
   });
@@ -158,8 +159,9 @@ const MAX_MESSAGE_CHARS = 2000;
 /** How DuckDB's message begins for a file, a URL or an extension that it may not open. */
 const LOCKED = "Permission Error: ";
 
-/** How DuckDB begins its message for arguments of types that a function or an operator does not take. */
-const NO_OVERLOAD = /^Binder Error: (?:No function matches|Could not choose|Cannot compare)/;
+/** How DuckDB's message begins for a value that does not convert, and for types that a function or an operator does not take. */
+const ABOUT_TYPES =
+  /^(?:Conversion Error: |Binder Error: (?:No function matches|Could not choose|Cannot compare))/;
 
 const TRY_CAST =
   "What the service sends is text. TRY_CAST converts it, to NULL where it does not convert: TRY_CAST(event_date AS DATE). Instants are text too: from_iso8601_timestamp(published_at) >= current_timestamp - INTERVAL '7' DAY.";
@@ -175,23 +177,21 @@ export function queryError(error: unknown, hint?: string): SyncError {
 }
 
 function failed(message: string, hint?: string): SyncError {
-  const isAboutTypes = message.startsWith("Conversion Error: ") || NO_OVERLOAD.test(message);
   const remedies = [
     ...(hint === undefined ? [] : [hint]),
-    ...(isAboutTypes ? [TRY_CAST] : []),
+    ...(ABOUT_TYPES.test(message) ? [TRY_CAST] : []),
     `The tables are ${Object.keys(TABLES).join(", ")}, and the views ${Object.keys(VIEWS).join(" and ")}; DESCRIBE events shows the columns of one.`,
   ];
   return new SyncError("QUERY_FAILED", [message, ...remedies].join("\n"));
 }
 
-/**
- * Without the list of every function of a name, one to a line that begins with a tab. What DuckDB says quotes the SQL, and a
- * value that does not convert with it: enough is enough.
- */
+/** Every function of a name, which may be forty. */
+const CANDIDATES = /\n\tCandidate functions:\n(?:\t.*\n)+\n*/;
+
+/** What DuckDB says quotes the SQL, and a value that does not convert with it: enough is enough. */
 function messageOf(error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
-  const lines = said.split("\n").filter((line) => !line.startsWith("\t") && line !== "");
-  const message = said.includes("Candidate functions:") ? lines.join("\n") : said;
+  const message = said.replace(CANDIDATES, "\n");
   return message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS)}…` : message;
 }
 
@@ -224,6 +224,8 @@ interface ReadOnly {
   readonly tables: ReadonlySet<string>;
 }
 
+const CALLED = z.object({ function_name: z.string().toLowerCase() });
+
 /** `statements` are those of `sql`. */
 async function prepareReadOnly(
   connection: DuckDBConnection,
@@ -232,9 +234,9 @@ async function prepareReadOnly(
 ): Promise<ReadOnly> {
   const tables = new Set<string>();
   for (const node of nodesOf(await syntaxTree(connection, sql.replace(EXPLAIN, "")))) {
-    if ("table_name" in node) tables.add(String(node.table_name).toLowerCase().replaceAll('"', ""));
-    if (!("type" in node && node.type === "TABLE_FUNCTION")) continue;
-    const name = functionName("function" in node ? node.function : undefined);
+    if (node.table_name !== undefined) tables.add(String(node.table_name).toLowerCase().replaceAll('"', ""));
+    if (node.type !== "TABLE_FUNCTION") continue;
+    const { function_name: name } = CALLED.parse(node.function, SELDOM_PARSED);
     if (!READERS.has(name) && !name.startsWith("duckdb_")) {
       throw refused(`The function ${name} does more than read.`);
     }
@@ -244,21 +246,25 @@ async function prepareReadOnly(
   return { statements: prepared, tables };
 }
 
+/** What DuckDB says of statements that it can write as a tree. */
+const SERIALIZED = z.object({ error: z.literal(false), statements: z.unknown() });
+
 async function syntaxTree(connection: DuckDBConnection, sql: string): Promise<unknown> {
   const result = await connection.runAndReadAll("SELECT json_serialize_sql($1::VARCHAR)", [sql]);
-  const tree: unknown = JSON.parse(String(result.value(0, 0)));
+  const { data } = SERIALIZED.safeParse(JSON.parse(String(result.value(0, 0))), SELDOM_PARSED);
   // It knows SELECT statements only, so this is where others end: PRAGMA too, which may turn into a SELECT.
-  if (typeof tree === "object" && tree !== null && "error" in tree && tree.error === false) return tree;
-  throw refused("This does more than read.");
+  if (data === undefined) throw refused("This does more than read.");
+  return data.statements;
 }
 
-function* nodesOf(value: unknown): Generator<object> {
+interface SyntaxNode {
+  readonly type?: unknown;
+  readonly table_name?: unknown;
+  readonly function?: unknown;
+}
+
+function* nodesOf(value: unknown): Generator<SyntaxNode> {
   if (typeof value !== "object" || value === null) return;
   yield value;
   for (const child of Object.values(value)) yield* nodesOf(child);
-}
-
-function functionName(called: unknown): string {
-  const isNamed = typeof called === "object" && called !== null && "function_name" in called;
-  return isNamed ? String(called.function_name).toLowerCase() : "without a name";
 }

@@ -1,9 +1,11 @@
 // A query's result: every value as text, nothing lost, and DuckDB's own words when the SQL is wrong.
 
-import { readdir, rename, stat } from "node:fs/promises";
+import { readdir, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import type { DuckDBPendingResult } from "@duckdb/node-api";
 import { describe, expect, it } from "vitest";
+import { withPrepared } from "../../../bin/cli/query/locked-duckdb.ts";
 import { query, queryRows } from "../../../bin/cli/query/query.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { aPublication } from "../../job/storage/publications.ts";
@@ -92,6 +94,37 @@ describe("query", () => {
     for (const path of [folder, left]) await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
+  it("does without that folder where somebody takes it away", async () => {
+    const ended = withPrepared(NO_TABLES, "SELECT 1", {}, async (connection) => {
+      const found = await connection.runAndReadAll("SELECT current_setting('temp_directory')");
+      await rm(String(found.value(0, 0)), { recursive: true });
+      return "ended";
+    });
+
+    await expect(ended).resolves.toBe("ended");
+  });
+
+  it("leaves no connection", async () => {
+    const connection = await withPrepared(NO_TABLES, "SELECT 1", {}, async (used) => used);
+
+    await expect(connection.run("SELECT 1")).rejects.toThrow("disconnected");
+  });
+
+  it("interrupts DuckDB when it is stopped", async () => {
+    const long = "SELECT sum(range) FROM range(1000000000)";
+    const stop = new AbortController();
+    const { promise: begun, resolve } = Promise.withResolvers<DuckDBPendingResult | undefined>();
+    const options = { signal: stop.signal };
+
+    const stopped = withPrepared(NO_TABLES, long, options, async (_, [statement]) => {
+      resolve(await statement?.start());
+      stop.abort(new SyncError("INTERRUPTED", "stopped"));
+    });
+
+    await expect(stopped).rejects.toThrow("stopped");
+    await expect((await begun)?.getResult()).rejects.toThrow("INTERRUPT Error");
+  });
+
   it("keeps the order and columns of the same name", async () => {
     const result = await query(NO_TABLES, "SELECT 2 AS a, 1 AS a UNION ALL SELECT 4, 3 ORDER BY 1 DESC");
 
@@ -178,12 +211,31 @@ describe("query", () => {
     });
   });
 
-  it("cuts a message that quotes a long value", async () => {
-    const error: unknown = await query(NO_TABLES, "SELECT repeat('x', 100000)::INTEGER").catch(
-      (thrown: unknown) => thrown,
-    );
+  it.each([
+    ["a function of dates", "SELECT month('a'::VARCHAR)", "explicit type casts.\nLINE 1: SELECT month"],
+    ["a comparison with a date", "SELECT 'a'::VARCHAR > DATE '2026-01-01'", "an explicit cast is required"],
+    ["a text that is no date", "SELECT CAST('2026-13-45' AS DATE)", "Conversion Error: "],
+  ])("names TRY_CAST and no candidate functions for %s", async (_, sql, expected) => {
+    const error: unknown = await query(NO_TABLES, sql).catch((thrown: unknown) => thrown);
 
-    expect(`${error}`.length).toBeLessThan(2500);
+    expect(`${error}`).toContain(expected);
+    expect(`${error}`).toContain("TRY_CAST(event_date AS DATE)");
+    expect(`${error}`).not.toContain("Candidate");
+  });
+
+  const PREFIX = "Invalid Input Error: ";
+  it.each([
+    [2000, "x\nThe tables are"],
+    [2001, "x…\nThe tables are"],
+    [100_000, "x…\nThe tables are"],
+  ])("shows 2000 characters of a message that has %i", async (characters, expected) => {
+    const sql = `SELECT error(repeat('x', ${characters - PREFIX.length}))`;
+
+    const error: unknown = await query(NO_TABLES, sql).catch((thrown: unknown) => thrown);
+
+    expect(error).toMatchObject({
+      message: expect.stringContaining(`${PREFIX}${"x".repeat(2000 - PREFIX.length - 1)}${expected}`),
+    });
   });
 
   it("says that a published file is missing", async () => {
