@@ -77,8 +77,13 @@ export function typedValue(text: string, type: ColumnType, dialect: Dialect): st
       return `CASE WHEN ${isWritten(type)} THEN CASE WHEN abs(${cast(type)}) <= ${MAX_DOUBLE} THEN ${cast(type)} END END`;
     case "DATE":
       return ifInstant(`TRY_CAST(substr(${text}, 1, 10) AS DATE)`);
-    case "TIMESTAMP":
-      return ifInstant(instant(text, dialect));
+    case "TIMESTAMP": {
+      const value = instant(text, dialect);
+      // The zone can lead out of these years, and some readers fail on a column with such a value. Only the first and the
+      // last day are reckoned twice.
+      const isWithin = `${text} BETWEEN '0001-01-02' AND '9999-12-31' OR year(${value}) BETWEEN 1 AND 9999`;
+      return ifInstant(`CASE WHEN ${isWithin} THEN ${value} END`);
+    }
     default:
       return `CASE WHEN ${isWritten("DECIMAL")} THEN ${cast(type)} END`;
   }

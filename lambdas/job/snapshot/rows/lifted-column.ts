@@ -91,8 +91,9 @@ export function fitsType(text: string, type: ColumnType): boolean {
     case "BOOLEAN":
       return has(type);
     case "DATE":
-    case "TIMESTAMP":
       return has("TIMESTAMP") && isRealDay(text.slice(0, 10));
+    case "TIMESTAMP":
+      return fitsType(text, "DATE") && isWithinYears(text);
     default: {
       const [precision, scale] = decimalDigits(type) ?? [0, 0];
       return has("DECIMAL") && text.replaceAll(/^-?0*|\..*$/g, "").length <= precision - scale;
@@ -103,6 +104,14 @@ export function fitsType(text: string, type: ColumnType): boolean {
 function isRealDay(day: string): boolean {
   const at = day >= "0001" ? Date.parse(day) : Number.NaN;
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
+}
+
+/** In UTC, of a text that looks like a `TIMESTAMP`. */
+function isWithinYears(text: string): boolean {
+  const [, hours = "+00", minutes = "00"] = /[T ].*([+-]..):?(..)?$/.exec(text) ?? [];
+  const instant = `${text.slice(0, 10)}T${text.slice(11, 16) || "00:00"}${hours}:${minutes}`;
+  const year = new Date(instant).getUTCFullYear();
+  return year >= 1 && year <= 9999;
 }
 
 export interface LiftedColumn {

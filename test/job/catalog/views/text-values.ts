@@ -54,7 +54,8 @@ function instant(text: string): Value {
   if (date === "" || day(date) === null) return null;
   const local = Date.parse(`${date}T${time}:${seconds}.${fraction.slice(0, 3).padEnd(3, "0")}Z`);
   const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
-  return sign === "-" ? local + offset : local - offset;
+  const value = sign === "-" ? local + offset : local - offset;
+  return value >= Date.parse("0001-01-01") && value < Date.parse("+010000-01-01") ? value : null;
 }
 
 /** Half of the last digit is rounded away from zero. */
