@@ -34,6 +34,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/snapshot/staging/plan.ts",
   "lambdas/job/snapshot/staging/chain.ts",
   "lambdas/job/run/publish/build-snapshot.ts",
+  "bin/cli/query/locked-duckdb.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -108,5 +109,9 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "lambdas/job/snapshot/files/units.ts": {
     "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":
       "What begins at the end has no snapshot.",
+  },
+  "bin/cli/query/locked-duckdb.ts": {
+    "withLockedDuckDB: instance.closeSync(); → dropped":
+      "Its threads and its memory last a little longer then, until the garbage collector or the process ends them.",
   },
 };

@@ -57,6 +57,12 @@ describe("query", () => {
     expect(Math.max(...sizes)).toBe(35);
   });
 
+  it("leaves no connection", async () => {
+    const connection = await withPrepared(NO_TABLES, "SELECT 1", {}, async (used) => used);
+
+    await expect(connection.run("SELECT 1")).rejects.toThrow("disconnected");
+  });
+
   it("ends with the signal's reason when it is stopped", async () => {
     const reason = new SyncError("INTERRUPTED", "stopped");
     const stop = new AbortController();
@@ -67,6 +73,21 @@ describe("query", () => {
 
     await expect(querying).rejects.toBe(reason);
     await expect(query(NO_TABLES, "SELECT 1", { signal: stop.signal })).rejects.toBe(reason);
+  });
+
+  it("interrupts DuckDB when it is stopped", async () => {
+    const long = "SELECT sum(range) FROM range(1000000000)";
+    const stop = new AbortController();
+    const { promise: begun, resolve } = Promise.withResolvers<DuckDBPendingResult | undefined>();
+    const options = { signal: stop.signal };
+
+    const stopped = withPrepared(NO_TABLES, long, options, async (_, [statement]) => {
+      resolve(await statement?.start());
+      stop.abort(new SyncError("INTERRUPTED", "stopped"));
+    });
+
+    await expect(stopped).rejects.toThrow("stopped");
+    await expect((await begun)?.getResult()).rejects.toThrow("INTERRUPT Error");
   });
 
   it("keeps what does not fit into memory in a folder of this user, which is gone afterwards", async () => {
@@ -102,27 +123,6 @@ describe("query", () => {
     });
 
     await expect(ended).resolves.toBe("ended");
-  });
-
-  it("leaves no connection", async () => {
-    const connection = await withPrepared(NO_TABLES, "SELECT 1", {}, async (used) => used);
-
-    await expect(connection.run("SELECT 1")).rejects.toThrow("disconnected");
-  });
-
-  it("interrupts DuckDB when it is stopped", async () => {
-    const long = "SELECT sum(range) FROM range(1000000000)";
-    const stop = new AbortController();
-    const { promise: begun, resolve } = Promise.withResolvers<DuckDBPendingResult | undefined>();
-    const options = { signal: stop.signal };
-
-    const stopped = withPrepared(NO_TABLES, long, options, async (_, [statement]) => {
-      resolve(await statement?.start());
-      stop.abort(new SyncError("INTERRUPTED", "stopped"));
-    });
-
-    await expect(stopped).rejects.toThrow("stopped");
-    await expect((await begun)?.getResult()).rejects.toThrow("INTERRUPT Error");
   });
 
   it("keeps the order and columns of the same name", async () => {
