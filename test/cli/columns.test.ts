@@ -32,6 +32,9 @@ test("a run says that new names stay, and names each empty column and each type 
   const said = first.stderr;
   expect(said).toContain("new columns: name, nokey, sector_name, badtype. A name stays once it is published");
   expect(said.indexOf("new columns")).toBeLessThan(said.indexOf("events are listed"));
+  const lacking =
+    "the tables have new columns: name, nokey, sector_name, badtype. They are null in older snapshots, and in other accounts until their next run";
+  expect(said.indexOf(lacking)).toBeGreaterThan(said.indexOf("events are listed"));
   expect(said).toMatch(/the column nokey \(\/nothing\) is empty in all 5 rows; the events have \/\w+/);
   expect(said).toContain("the column sector_name (/Sector_Name) is empty in all 5 rows; the events have /");
   expect(said).toContain(
@@ -40,6 +43,7 @@ test("a run says that new names stay, and names each empty column and each type 
   expect(first.stderr).not.toContain("the column name ");
   expect(second.stderr).not.toContain("is empty in");
   expect(second.stderr).not.toContain("new columns");
+  expect(corrected.stderr).not.toContain("new columns");
   expect(corrected.stderr).not.toContain("nokey (/scope) is empty");
   expect(listed).toContainEqual({
     account: "default",
@@ -68,4 +72,7 @@ test("columns counts texts and misfits, and says where there are none", async ()
     "───────  ───────  ───────  ──────  ──────  ──────  ───────",
     "default  badtype  /name    BIGINT  4       4       4",
   ]);
+  expect(table.stdout).toMatch(
+    /\nA column is null in older snapshots, and in an account that has no pointer here/,
+  );
 });

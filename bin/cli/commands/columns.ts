@@ -151,10 +151,14 @@ const columnsCommand = command({
     if (values.json) stdout.json({ columns: found, ...(missing.length > 0 ? { missing } : {}) });
     else if (found.length === 0)
       stdout.lines(["There are no columns of your own, or no events. discover suggests some."]);
-    else
+    else {
       stdout.text(
         formatTable({ columns: HEADER, rows: found.map((one) => HEADER.map((key) => text(one[key]))) }),
       );
+      stdout.lines([
+        "A column is null in older snapshots, and in an account that has no pointer here, until its next run.",
+      ]);
+    }
     return missing.length > 0 ? EXIT.failed : EXIT.done;
   },
 });

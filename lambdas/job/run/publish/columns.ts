@@ -75,16 +75,24 @@ export async function columnsOfRun(
  * @param isNew false where a person publishes what is there: its columns were checked when it was made
  */
 export async function recordColumnsOf(
-  ports: Pick<RunPorts, "store" | "catalog">,
+  ports: Pick<RunPorts, "store" | "catalog" | "logger">,
   manifest: Manifest,
   isNew: boolean,
 ): Promise<void> {
   const { lifted } = manifest;
+  let added: readonly string[] = [];
   await recordColumns(ports.store, manifest, async (recorded) => {
+    const names = new Set(recorded.map(({ name }) => name));
+    added = lifted.map(({ name }) => name).filter((name) => !names.has(name));
     if (!isNew) return;
     const there = forAccount(await withDeployed(ports, recorded), ports.store.account);
     checkColumns(there.slice(0, lifted.length), lifted);
   });
+  if (added.length > 0) {
+    ports.logger.info(
+      `the tables have new columns: ${added.join(", ")}. They are null in older snapshots, and in other accounts until their next run`,
+    );
+  }
 }
 
 /** Throws `CONFIG_INVALID` unless the columns of the tables are a run's columns or the first of them. */

@@ -30,7 +30,7 @@ type Action = Pick<Publication, "action" | "run_id" | "pinned">;
  * @param isRestart true: every event is `added`, whatever the head is
  */
 export async function commit<Decision>(
-  ports: Pick<RunPorts, "store" | "catalog" | "clock" | "random" | "signal">,
+  ports: Pick<RunPorts, "store" | "catalog" | "clock" | "random" | "signal" | "logger">,
   manifest: Manifest,
   action: Action,
   first: LogEnd,

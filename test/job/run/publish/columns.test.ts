@@ -258,6 +258,7 @@ describe("a start in a warehouse with columns", () => {
       await recordColumnsOf(ports, liftedManifest(["a"]), true);
 
       expect(ports.file()).toMatchObject([{ name: "a", pointers: { de: "/a", uk: "/a" } }, { name: "b" }]);
+      expect(ports.logger.lines).toEqual([]);
     });
 
     test("is refused where one stands in the place of another, unless a person accepts what is there", async () => {
@@ -270,6 +271,11 @@ describe("a start in a warehouse with columns", () => {
 
       await recordColumnsOf(ports, liftedManifest(["b"]), false);
       expect(ports.file()).toMatchObject([{ name: "a" }, { name: "b" }]);
+      expect(ports.logger.lines).toEqual([
+        expect.stringMatching(
+          /^info the tables have new columns: b\. They are null in older snapshots, and /,
+        ),
+      ]);
     });
   });
 });
