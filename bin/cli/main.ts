@@ -80,6 +80,7 @@ export async function main(
       outputError: (text) => stderr.message(onlyHosts(text.trimEnd())),
     })
     .commandsGroup("Set up:")
+    .helpCommand(true)
     .exitOverride();
   for (const spec of COMMANDS) {
     const command = addCommand(program, spec);

@@ -332,7 +332,7 @@ describe("a service whose pages shift with every request", () => {
   ])(
     "is read $reads times where waiting for a budget of $requestsPerMinute a minute is left to others",
     async ({ requestsPerMinute, reads }) => {
-      await using sandbox = await shifting({ requestsPerMinute, windowMs: 600_000 }, {}, 2_000);
+      await using sandbox = await shifting({ requestsPerMinute, windowMs: 600_000 }, {}, 400);
       const executions = new MemoryExecutions();
 
       const { row } = await sandbox.run({}, { executions, timeLeftMs: () => 900_000 });
