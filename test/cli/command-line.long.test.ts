@@ -326,7 +326,7 @@ test.each([
   ["run", "--limit", "Fetch only this many events; needs --dry-run"],
   ["discover", "--limit", "Read this many events, 500 at most; without it 50"],
   ["diff", "--limit", "Show this many changes; without it 100"],
-  ["diff", "--format", "table, vertical, csv, json or ndjson; without it table"],
+  ["diff", "--format", "table, vertical, csv, tsv, json or ndjson; without it table"],
   ["query", "--format", "ndjson or parquet; without it the ending of --out decides"],
 ])("%s --help says of %s: %s", async (command, option, says) => {
   const { stdout } = await sync([command, "--help"], { cwd: await temporaryDirectory() });

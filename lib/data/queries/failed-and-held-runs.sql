@@ -3,5 +3,5 @@
 SELECT started_at, account, run_id, attempt, outcome, reason, error_code, error_message
 FROM sync_runs
 WHERE outcome IN ('FAILED', 'HELD')
-ORDER BY from_iso8601_timestamp(started_at) > current_timestamp, started_at DESC, attempt DESC
+ORDER BY started_at DESC, attempt DESC
 LIMIT 100

@@ -4,5 +4,5 @@ SELECT started_at, run_id, attempt, trigger, outcome, listed, events, added, cha
   gone + forbidden + rejected AS left_out, requests, retries, throttled, seconds, reason, error_code
 FROM sync_runs
 WHERE account = '{{account}}'
-ORDER BY from_iso8601_timestamp(started_at) > current_timestamp, started_at DESC, attempt DESC
+ORDER BY started_at DESC, attempt DESC
 LIMIT 100

@@ -108,7 +108,7 @@ function isRealDay(day: string): boolean {
 
 /** In UTC, of a text that looks like a `TIMESTAMP`. */
 function isWithinYears(text: string): boolean {
-  const [, hours = "+00", minutes = "00"] = /[T ].*([+-]..):?(..)?$/.exec(text) ?? [];
+  const [, hours = "+00", minutes = "00"] = /([+-]\d\d):?(\d\d)?$/.exec(text.slice(11)) ?? [];
   const instant = `${text.slice(0, 10)}T${text.slice(11, 16) || "00:00"}${hours}:${minutes}`;
   const year = new Date(instant).getUTCFullYear();
   return year >= 1 && year <= 9999;
