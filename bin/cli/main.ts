@@ -118,19 +118,18 @@ function addCommand(program: Command, spec: CommandOfList): Command {
     .helpGroup(`${spec.group}:`)
     .addHelpOption(new Option("-h, --help", "display help for command").helpGroup(THIS_START))
     .addHelpText("after", `\nExample:\n  ${PROGRAM_NAME} ${spec.example}`);
+  // Groups stand in the order of their first options: what is of this start only comes last.
+  const isOfStart = (name: OptionName): number => Number(groupOf(name) === THIS_START);
   const names = [...spec.options, ...(spec.ofEach ?? [])];
-  // Groups stand in the order of their first options.
-  for (const ofStart of [false, true]) {
-    for (const name of names)
-      if ((groupOf(name) === THIS_START) === ofStart) command.addOption(helpOption(name, spec.name));
-  }
+  for (const name of names.toSorted((a, b) => isOfStart(a) - isOfStart(b)))
+    command.addOption(helpOption(name, spec.name));
   for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
   return command;
 }
 
 const THIS_START = "This start:";
 
-/** In `--help` of a command; what is in none of them is of this start only. */
+/** In `--help` of a command. The first that has an option is its group; what is in none is of this start only. */
 const OPTION_GROUPS: Readonly<Record<string, readonly OptionName[]>> = {
   "Account and warehouse:": ["config", "account", "warehouse", "database"],
   "Limits:": ["requestsPerMinute", "bytesPerMinute", "limitWindowSeconds", "concurrency", "retainDays"],

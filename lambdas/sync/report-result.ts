@@ -32,7 +32,7 @@ import { allowance } from "../job/settings/values.ts";
 import type { Publication } from "../job/storage/publication-log.ts";
 import { type FunctionEnvironment, START_RETRIES } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
-import type { Mail, MetricValues } from "./telemetry.ts";
+import { type Mail, type MetricValues, mailedCommand } from "./telemetry.ts";
 
 /**
  * Returns the publication's number: ten digits, undefined where nothing was published. An error of the result is
@@ -120,7 +120,9 @@ function mailOf(account: string, result: RunResult, environment: Environment): M
   const section = isRefusal(error) ? "login-refused" : "failed";
   const why =
     row.error_message &&
-    withCommands(row.error_message, (decision) => inMail(environment, startInput(account, decision)));
+    withCommands(row.error_message, (decision) =>
+      mailedCommand(environment, payload(startInput(account, decision))),
+    );
   return failedMail(account, { ...row, error_message: why }, isAbandoned ? "execution" : section);
 }
 
@@ -155,11 +157,6 @@ export function startCommand(environment: Environment, account: string, decision
 
 function startInput(account: string, decision: StartDecision): object {
   return { action: "run", account, [decision]: true };
-}
-
-/** The same as the other commands of a mail, which has no double quotes. */
-function inMail({ region, functionName }: Environment, input: object): string {
-  return `aws lambda invoke --region ${region} --function-name ${functionName}:live --cli-read-timeout 900 --cli-binary-format base64 --payload ${payload(input)} /dev/stdout`;
 }
 
 /** It needs a shell with credentials for the AWS account. */

@@ -46,6 +46,18 @@ export const MAIL_SECTIONS = {
   "Run Failed": ["failed", "login-refused", "execution"],
 } as const;
 
+/**
+ * A command that a mail names. It has no double quotes: they would have a backslash before them in the mail.
+ * @param payload in base64
+ */
+export function mailedCommand(
+  { region, functionName }: { readonly region: string; readonly functionName: string },
+  payload: string,
+  options = "--cli-read-timeout 900",
+): string {
+  return `aws lambda invoke --region ${region} --function-name ${functionName}:live ${options} --cli-binary-format base64 --payload ${payload} /dev/stdout`;
+}
+
 /** Contract: in the detail of an event that a person is told of. The templates name these. */
 export interface Mail {
   readonly section: string;

@@ -9,7 +9,7 @@ import { type ITopic, Subscription, SubscriptionProtocol, Topic } from "aws-cdk-
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
-import { MAIL_SECTIONS, type Mail } from "../../lambdas/sync/telemetry.ts";
+import { MAIL_SECTIONS, type Mail, mailedCommand } from "../../lambdas/sync/telemetry.ts";
 import { acknowledge } from "../acknowledge.ts";
 
 const CLOUDWATCH = new ServicePrincipal("cloudwatch.amazonaws.com");
@@ -115,9 +115,8 @@ interface MailsProps {
 export function addMails(parent: Construct, props: MailsProps): void {
   const scope = new Construct(parent, "Mails");
   const { account, region } = Stack.of(scope);
-  // No double quotes: they would have a backslash before them in the mail.
-  const invoke = (payload: string, options = "--cli-read-timeout 900"): string =>
-    `aws lambda invoke --region ${region} --function-name ${props.functionName}:live ${options} --cli-binary-format base64 --payload ${payload} /dev/stdout`;
+  const invoke = (payload: string, options?: string): string =>
+    mailedCommand({ region, functionName: props.functionName }, payload, options);
   const addRule = (id: string, detailType: keyof typeof MAIL_SECTIONS, lines: readonly string[]): void => {
     const message = [
       line("what"),

@@ -47,6 +47,16 @@ test("the file in the current directory says all that run, status, accept and qu
   expect(lastJson(queried)).toMatchObject({ rows: [["3", expect.any(String)]] });
 });
 
+test("a start without a set-up names the folder that has no file, and init", async () => {
+  const cwd = await temporaryDirectory();
+
+  const { exitCode, stderr } = await sync(["run"], { cwd });
+
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(`There is no brand-events.json in ${cwd}; init asks for all that is needed`);
+  expect(stderr).toMatch(/: npm run sync -- init\n$/);
+});
+
 test("a named file has its paths beside it, and the printed command names it", async () => {
   await using simulator = await Simulator.start({ events: makeEvents(12) });
   const cwd = await temporaryDirectory();

@@ -20,7 +20,7 @@ import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, uncheckedMark } from "../wiring/open-warehouse.ts";
 import { tryAccount } from "./check-and-verify.ts";
-import { type Ask, askAgain, askBaseUrl, askCredentials, withAnswers } from "./questions.ts";
+import { type Ask, askBaseUrl, askCredentials, askPassword, withAnswers } from "./questions.ts";
 
 const OPTIONS = [
   "config",
@@ -54,7 +54,8 @@ export const initCommand = command({
     const next = (command: string): string =>
       commandLineText([command], isHere ? ["account"] : ["config", "account"], checked);
     const steps = values.json ? stderr : context.stdout;
-    if (written.login.method === "oauth") {
+    const { login: first } = written;
+    if (first.method === "oauth") {
       steps.lines([
         `Next, log in once in the browser: ${next("authorize")}`,
         `Then try it: ${next("check")}`,
@@ -73,7 +74,9 @@ export const initCommand = command({
       stderr.lines([
         `${plural(left, "more try", "more tries")}; a service may lock an account after wrong ones.`,
       ]);
-      const login = await withAnswers({ ...context, environment: {} }, (ask) => askAgain(written.login, ask));
+      const login = await withAnswers({ ...context, environment: {} }, (ask) =>
+        askPassword(first.method, undefined, ask, first.email),
+      );
       await replace(written.credentials, credentialsText(login));
       tried = await tryAccount(checked, trial);
     }

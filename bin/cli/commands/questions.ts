@@ -191,7 +191,7 @@ export async function askCredentials(
   switch (method) {
     case "session":
     case "basic":
-      return askPassword(method, values.email, schemaOf(method), ask);
+      return askPassword(method, values.email, ask);
     case "oauth": {
       const client_id = await ask(values.clientId, {
         name: "--client-id",
@@ -204,21 +204,14 @@ export async function askCredentials(
   }
 }
 
-/** After the service has refused them: the address that was typed is the default. */
-export async function askAgain(login: ServiceCredentials, ask: Ask): Promise<ServiceCredentials> {
-  if (login.method === "oauth") return askCredentials({ ...NOTHING, method: login.method }, ask);
-  return askPassword(login.method, undefined, schemaOf(login.method), ask, login.email);
-}
-
-const NOTHING = { email: undefined, clientId: undefined };
-
-async function askPassword(
+/** @param before the address that the service has refused with its password: Enter keeps it */
+export async function askPassword(
   method: PasswordCredentials["method"],
   given: string | undefined,
-  schema: z.ZodType<string>,
   ask: Ask,
   before?: string,
 ): Promise<ServiceCredentials> {
+  const schema = method === "basic" ? withoutColon : filledText;
   const fallback = before === undefined ? {} : { fallback: before };
   const email = await ask(given, { name: "--email", words: "E-mail address", schema, ...fallback });
   const password = await ask(undefined, secret("BRAND_PASSWORD", "Password"));
@@ -231,9 +224,6 @@ const withoutColon = filledText.refine(
   (text) => !text.includes(":"),
   "expected a text without a colon, because the method is basic, and got one with a colon",
 );
-
-const schemaOf = (method: PasswordCredentials["method"]): z.ZodType<string> =>
-  method === "basic" ? withoutColon : filledText;
 
 function secret(name: string, words: string): Question<string> {
   return { name, words: `${words} (not shown)`, isHidden: true, schema: filledText };

@@ -18,13 +18,11 @@ import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import type { TableRows } from "./format-result.ts";
 import {
+  messageBefore,
   type NextValues,
   nextAfterFailure,
   nextAfterSkip,
-  sentence,
   skippedBecause,
-  textHere,
-  withoutCommand,
 } from "./next-command.ts";
 import { age, changeCounts, minute, plural, repeatedEntries } from "./words.ts";
 
@@ -72,14 +70,13 @@ export function troubleOf(runs: readonly RunLogEntry[]): RunLogEntry | undefined
 export function describeTrouble(row: RunLogEntry, values: NextValues): string {
   const { outcome, reason, error_code: code, error_message: message, started_at } = row;
   const isUnfinished = code !== null && new SyncError(code, "").isRetryable;
-  const [purpose, command] =
+  const next =
     outcome === "FAILED" ? nextAfterFailure(code, isUnfinished, values) : nextAfterSkip(reason, values);
-  const why = withoutCommand(sentence(message ?? skippedBecause(reason)), command);
-  const said = textHere(why, () => values);
+  const said = messageBefore(next, message ?? skippedBecause(reason), values);
   return [
     [outcome, reasonOf(row), `at ${minute(Date.parse(started_at))}:`].filter((part) => part !== "").join(" "),
     ...(said === "" ? [] : [said]),
-    `${purpose}: ${command}`,
+    next.join(": "),
   ].join(" ");
 }
 

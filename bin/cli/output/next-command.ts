@@ -85,8 +85,10 @@ export function sentence(text: unknown): string {
   return /[.!?)]$/.test(words) || words === "" ? words : `${words}.`;
 }
 
-/** An error whose remedy is a command ends with it, and the text's own end names it too. */
-export function withoutCommand(words: string, command: string): string {
+/** The message of an attempt, to stand before its next command: a message that ends with that command does not repeat it. */
+export function messageBefore([, command]: NextCommand, message: unknown, values: NextValues): string {
+  const words = sentence(message);
   const end = words.lastIndexOf(command);
-  return end === -1 ? words : words.slice(0, words.lastIndexOf(". ", end) + 1);
+  const why = end === -1 ? words : words.slice(0, words.lastIndexOf(". ", end) + 1);
+  return textHere(why, () => values);
 }

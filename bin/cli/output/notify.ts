@@ -11,13 +11,12 @@ import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/se
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { NOTIFY_OPTIONS, OptionValues } from "../options/options.ts";
 import {
+  messageBefore,
   type NextCommand,
   type NextValues,
   nextAfterFailure,
   nextCommand,
   sentence,
-  textHere,
-  withoutCommand,
 } from "./next-command.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
 import { minute, whereText } from "./words.ts";
@@ -176,8 +175,7 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
     case "Run Failed": {
       const { error_code: errorCode, run_id: runId, finished } = detail;
       const next = nextAfterFailure(errorCode, finished === false, values);
-      const said = withoutCommand(sentence(detail["error_message"]), next[1]);
-      const why = textHere(said, () => values);
+      const why = messageBefore(next, detail["error_message"], values);
       const run = runId === null ? "a start" : `the run ${runId}`;
       const named = errorCode === null ? "" : ` with ${errorCode}`;
       return { what: `${run} failed${named}. Readers keep what they have. ${why}`, next: [next] };

@@ -74,7 +74,7 @@ export function writeParquet(
   });
 }
 
-/** Types that the format has not, so that DuckDB would round them, and what is exact in their place; too large sums fail. */
+/** What the format has no type for, so that DuckDB would round it, and what is exact in its place; a number that is too large fails. */
 const EXACT_TYPES: ReadonlyMap<string, string> = new Map([
   ["HUGEINT", "DECIMAL(38,0)"],
   ["UHUGEINT", "DECIMAL(38,0)"],

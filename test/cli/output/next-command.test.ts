@@ -3,13 +3,13 @@
 import { expect, test } from "vitest";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import {
+  messageBefore,
   NEXT_OPTIONS,
   nextAfterFailure,
   nextAfterSkip,
   sentence,
   skippedBecause,
   textHere,
-  withoutCommand,
 } from "../../../bin/cli/output/next-command.ts";
 import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 
@@ -69,6 +69,7 @@ test("a message is one sentence of bounded length, without the command that foll
   expect(sentence(null)).toBe("");
   expect(sentence("x".repeat(1_000))).toBe(`${"x".repeat(1_000)}.`);
   expect(sentence("x".repeat(1_001))).toBe(`${"x".repeat(1_000)}…`);
-  expect(withoutCommand("It is over. Use: sync authorize.", "sync authorize")).toBe("It is over.");
-  expect(withoutCommand("It is over.", "sync authorize")).toBe("It is over.");
+  const next = ["To authorize again", "sync authorize"] as const;
+  expect(messageBefore(next, "It is over. Use: sync authorize.", values)).toBe("It is over.");
+  expect(messageBefore(next, "It is over.", values)).toBe("It is over.");
 });

@@ -119,8 +119,9 @@ export class Sender {
   /** By the first `Date` that no cache has kept (RFC 9111 §5.1): it is that of the response, whatever that took. */
   #compareClocks(headers: HttpResponse["headers"]): void {
     const { clock, logger, isClockRight } = this.#options;
+    if (isClockRight || this.aheadMs !== undefined || headers.get("age")) return;
     const serviceMs = Date.parse(headers.get("date")?.[0] ?? "");
-    if (isClockRight || this.aheadMs !== undefined || Number.isNaN(serviceMs) || headers.get("age")) return;
+    if (Number.isNaN(serviceMs)) return;
     const nowMs = clock.now();
     this.aheadMs = nowMs - serviceMs;
     if (Math.abs(this.aheadMs) <= CLOCK_TOLERANCE_MS) return;
