@@ -8,6 +8,7 @@ import { scriptedTransport } from "../http/scripted-transport.ts";
 
 const NOW = 1_000_000_000;
 const MINUTE = 60_000;
+const EVENT = new URL("https://service.example/v1/events/1");
 const throttled = expect.objectContaining({ code: "THROTTLED" });
 
 /** A budget without limits, and a sender that is told of answers. */
@@ -30,6 +31,29 @@ const sending = (windowMs = MINUTE) => {
   };
   return { clock, rateLimiter, sender, answered };
 };
+
+it("compares this computer's clock with the first Date that no cache has kept, once", async () => {
+  const clock = new ManualClock(NOW);
+  const limits = { requestsPerMinute: "unlimited", bytesPerMinute: "unlimited", windowMs: MINUTE } as const;
+  const date = (agoMs: number): string => new Date(NOW - agoMs).toUTCString();
+  const headers = [{}, { date: "today" }, { date: date(60 * MINUTE), age: "0" }, { date: date(11 * MINUTE) }];
+  const transport = scriptedTransport((_, nth) => ({ headers: headers[nth - 1] ?? { date: date(0) } }));
+  const logger = new LogLines();
+  const sender = new Sender({
+    ...{ transport, headers: {}, clock, logger, rateLimiter: new RateLimiter({ ...limits, clock }) },
+    random: { next: () => 0.5, token: () => "token" },
+  });
+  const known: (number | undefined)[] = [];
+
+  for (let n = 0; n < 5; n += 1) {
+    const permit = await sender.admit("detail", undefined);
+    await sender.send(permit, { method: "GET", url: EVENT, headers: {}, bodyCapBytes: 100 }, undefined);
+    known.push(sender.aheadMs);
+  }
+
+  expect(known).toEqual([undefined, undefined, undefined, 11 * MINUTE, 11 * MINUTE]);
+  expect(JSON.stringify(logger.lines).match(/and the service's/g)).toHaveLength(1);
+});
 
 describe("a wait that the service asks for", () => {
   it("of 15 minutes is a pause; a longer one ends the run, for all later requests too", async () => {
