@@ -102,8 +102,8 @@ export function checkSnapshotCheck(model: Model, { version, start }: ProcessFact
   // A damaged log is restored first: what counts is unknown without it.
   const log = `publications/${model.account.name}/`;
   const isLogWhole = !model.world.objects.damaged.some((key) => key.startsWith(log));
-  if (isMissing && isLogWhole && found.code === "STORE_CORRUPT" && !found.remedy?.includes("--over-damaged"))
-    model.fail("check names no restart for missing changes");
+  if (isMissing && isLogWhole && found.code === "STORE_CORRUPT" && !found.remedy?.includes("overDamaged"))
+    model.fail(`check names no restart for missing changes: ${found.remedy}`);
   const folders = counting.map((each) => folderOf(model, each));
   const isPast = (key: string): boolean =>
     key.startsWith(`changes/${model.account.name}/`) && !folders.some((folder) => key.startsWith(folder));
