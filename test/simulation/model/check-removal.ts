@@ -26,7 +26,8 @@ export function isCutOff(
 
 /** Whether the file may go because its account is removed. What is deleted then was there before, and no reader sees it. */
 export function isRemoved(model: Model, { key, after, by }: ObjectChange, id: string): boolean {
-  if (after !== undefined || model.processes.get(by)?.start.command.name !== "remove") return false;
+  if (after !== undefined) return false;
+  if (model.processes.get(by)?.start.command.name !== "remove") return isTakenBack(model, key);
   const { removedAtMs, reader, visibility, world } = model;
   if (removedAtMs === undefined) {
     model.fail(`${by} deletes ${key} before the log says that the account is removed`);
@@ -48,4 +49,10 @@ export function isRemoved(model: Model, { key, after, by }: ObjectChange, id: st
   if (folder === "snapshots" && isStrict && visibility.shows(id))
     model.fail(`${by} deletes ${key}, which readers see`);
   return true;
+}
+
+/** A process that was stopped while the account was removed deletes what it has written since. */
+function isTakenBack({ reader, visibility }: Model, key: string): boolean {
+  const [runId] = /(?<=\/)\d{4}-[^/]+Z(?=\/)/.exec(key) ?? [];
+  return runId !== undefined && runId <= (reader.removal()?.run_id ?? "") && !visibility.shows(runId);
 }
