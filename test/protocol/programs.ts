@@ -131,11 +131,13 @@ function* decideRun(
   head: Head | undefined,
   has: Rules["has"],
 ): Program<Decision> {
+  const finished = yield* readOutcome(run);
   if (!has("own publication not asked at the commit")) {
     const { publications } = yield* readLogSince(first.last, has);
     if (publications.some(({ action, snapshot }) => action === "run" && snapshot === run))
       return { end: "PUBLISHED" };
   }
+  if (finished === "FAILED") return { end: finished };
   if (head && head.snapshot >= run && !has("later head not asked")) return { end: "SUPERSEDED" };
   const isMarked = yield* look(`reads the mark of ${run}`, ({ held }) => held[run] === true);
   if (isMarked && !has("mark of a held snapshot not read")) return { end: "HELD" };

@@ -12,7 +12,7 @@ import {
 } from "../../storage/publication-log.ts";
 import { countsOf } from "../record/attempt.ts";
 import { publishedEnd, restartText } from "../record/published-run.ts";
-import type { RunEnd } from "../record/run-result.ts";
+import { type RunEnd, readRunResult } from "../record/run-result.ts";
 import type { Baseline, RunSession } from "../run-session.ts";
 import { liesInFuture } from "../wrong-clock.ts";
 import { buildSnapshot, type SnapshotFacts } from "./build-snapshot.ts";
@@ -84,9 +84,12 @@ async function decide(
   const { session, end } = task;
   const { ports } = session;
   const { run_id: runId, snapshot_id: snapshotId } = manifest;
+  // A process that has lost the lease may have finished the run as failed.
+  const finished = await readRunResult(ports.store, runId);
   const since = await readLogSince(ports.store, end.last);
   const own = since.publications.find(isOfRun(runId));
   if (own) return { own };
+  if (finished?.error) throw finished.error;
   session.checkClock(head ? { head, removal: undefined } : end);
   const later = supersededBy({ head, removal: undefined }, snapshotId, ports.clock.now());
   if (later) return { later };
