@@ -50,6 +50,24 @@ describe("a process that failed and was stopped before it recorded that", () => 
   });
 });
 
+describe("a failure that is recorded after another process has taken the lease", () => {
+  test("ends the run for that process too, and nothing is published", async () => {
+    const failed = new SmallWorld();
+    await failed.run({ runId: RUN }, failing);
+    const world = new SmallWorld();
+    world.show(10, 1);
+    const { outcome, manifest } = layout(ACCOUNT);
+    const store = interposed(world.store, async (key) => {
+      if (key === manifest(RUN)) world.store.put(outcome(RUN), failed.store.text(outcome(RUN)) ?? "");
+    });
+
+    const { row } = await world.run({ runId: RUN }, { store });
+
+    expect(row).toMatchObject({ outcome: "FAILED", error_code: "UNEXPECTED_RESPONSE" });
+    expect(world.store.keys("publications/")).toEqual([]);
+  });
+});
+
 describe("a process that was stopped before its last write", () => {
   test("returns the result that another process has written", async () => {
     const world = new SmallWorld();
