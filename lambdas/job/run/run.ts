@@ -34,7 +34,10 @@ export interface RunStart {
   readonly runId?: string;
   /** Starts from the beginning, whatever an earlier start has left. */
   readonly fresh?: boolean;
-  /** A restart: publishes although files that readers see are damaged, and every event is `added`. */
+  /**
+   * A restart: publishes although files that readers see are damaged, and every event is `added`. It continues no run that
+   * began otherwise.
+   */
   readonly overDamaged?: boolean | undefined;
   /** Publishes over a head of the future, and whatever the service's clock says. */
   readonly trustClock?: boolean | undefined;
@@ -156,7 +159,7 @@ async function makeSnapshot(session: RunSession, baseline: Baseline, mayAdopt: b
   if (superseded) return superseded;
   const { columns, earlier } = await columnsOfRun(ports, session.settings);
 
-  const staged = await findUnfinished(session, end, mayAdopt, [columns, ...earlier]);
+  const staged = await findUnfinished(session, baseline, mayAdopt, [columns, ...earlier]);
   if (staged === undefined) session.useColumns(columns);
   const facts = new SnapshotFacts(session.settings.require);
   if (staged?.isComplete) return publishRun({ session, ...baseline, chain: staged, facts });

@@ -39,7 +39,7 @@ export function checkBase(
       model.fail(`the base of ${publication} is ${base}, which was never published`);
     return;
   }
-  const isRestart = isTold(model, by) || (own.action === "run" && model.restarts.has(own.run_id));
+  const isRestart = own.action === "run" ? model.restarts.has(own.run_id) : isTold(model, by);
   const expected = isRestart ? null : head;
   if (base !== expected) model.fail(`the base of ${publication} is ${base}, and not ${expected}`);
 }

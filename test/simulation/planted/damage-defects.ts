@@ -12,7 +12,7 @@ export const DAMAGE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a damaged head is published over unasked",
     file: "run/publish/publish.ts",
-    from: "const isRestart = task.isRestart || chain.plan.header.restart === true;",
+    from: "const isRestart = chain.plan.header.restart === true;",
     to: "const isRestart = task.end.head !== undefined;",
   },
   {

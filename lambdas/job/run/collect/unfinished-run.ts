@@ -7,12 +7,12 @@ import { eventColumns, type LiftedColumn, liftText } from "../../snapshot/rows/l
 import { Chain } from "../../snapshot/staging/chain.ts";
 import { type Plan, readPlan, type Shape } from "../../snapshot/staging/plan.ts";
 import { isOfLayout } from "../../storage/layout.ts";
-import { findPublication, type LogEnd, type Publication } from "../../storage/publication-log.ts";
+import { findPublication, type Publication } from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { recordPublishedRun } from "../record/published-run.ts";
 import { StartSkipped } from "../record/run-result.ts";
 import { countText } from "../record/texts.ts";
-import type { RunSession } from "../run-session.ts";
+import type { Baseline, RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { liesInFuture } from "../wrong-clock.ts";
 
@@ -35,7 +35,7 @@ type ColumnsByFingerprint = ReadonlyMap<string, Columns>;
  */
 export async function findUnfinished(
   session: RunSession,
-  end: LogEnd,
+  baseline: Baseline,
   mayAdopt: boolean,
   possible: readonly Columns[],
 ): Promise<Chain | undefined> {
@@ -47,7 +47,7 @@ export async function findUnfinished(
   const files = await Array.fromAsync(store.list(store.keys.run(attempt.runId)));
   const own = await open(store, attempt.runId, files);
   if (own === "other-version") throw ofOtherVersion(attempt.runId);
-  const found = own ?? (mayAdopt ? await findAdoptable(session, end, columnsBy) : undefined);
+  const found = own ?? (mayAdopt ? await findAdoptable(session, baseline, columnsBy) : undefined);
   if (found === undefined) return undefined;
 
   const { plan } = found;
@@ -88,7 +88,7 @@ interface PassedOver {
 /** The newest unfinished run of the account that a manual start may continue. Where there is none, says why. */
 async function findAdoptable(
   { ports, settings, trustsClock }: RunSession,
-  { head, removal }: LogEnd,
+  { end: { head, removal }, isRestart }: Baseline,
   columnsBy: ColumnsByFingerprint,
 ): Promise<UnfinishedRun | undefined> {
   const { store, clock, logger } = ports;
@@ -117,11 +117,13 @@ async function findAdoptable(
     // It was named under a clock that was ahead, and would supersede later runs.
     if (liesInFuture(runId, clock.now())) continue;
     const found = await open(store, runId, files);
-    if (typeof found === "object" && columnsBy.has(found.plan.header.fingerprint)) return found;
+    // What a run that is no restart has written of its changes would stand in the way of a restart's.
+    const isOther = typeof found === "object" && isRestart && found.plan.header.restart !== true;
+    if (typeof found === "object" && !isOther && columnsBy.has(found.plan.header.fingerprint)) return found;
     if (found) passedOver ??= { runId, found, isOld: false };
   }
   const [lifted = []] = columnsBy.values();
-  if (passedOver) logger.info(await whyPassedOver(store, passedOver, { ...settings, lifted }));
+  if (passedOver) logger.info(await whyPassedOver(store, passedOver, { ...settings, lifted }, isRestart));
   return undefined;
 }
 
@@ -130,6 +132,7 @@ async function whyPassedOver(
   store: AccountStore,
   { runId, found, isOld }: PassedOver,
   settings: RunSettings,
+  isRestart: boolean,
 ): Promise<string> {
   if (found === "other-version") return `continues nothing: the run ${runId} ${OTHER_VERSION}`;
   const { plan, files } = found;
@@ -138,6 +141,9 @@ async function whyPassedOver(
   const its = `its ${countText(chain?.end ?? 0)} of ${countText(events)} events`;
   if (isOld) {
     return `continues nothing: the last progress of the run ${runId} is older than --resume-within (${settings.resumeWithinMinutes} minutes); with more minutes a run continues ${its}`;
+  }
+  if (isRestart && plan.header.restart !== true) {
+    return `continues nothing: the run ${runId} was begun without --over-damaged; a run without it continues ${its}`;
   }
   const options = shape === undefined ? [] : optionsOf(shape, shapeOf(settings));
   const remedy = options.length === 0 ? "a run with its settings" : `run ${options.join(" ")}`;

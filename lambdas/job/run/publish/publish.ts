@@ -37,7 +37,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const { session, chain, facts } = task;
   const { ports, attempt } = session;
   const { store, clock } = ports;
-  const isRestart = task.isRestart || chain.plan.header.restart === true;
+  const isRestart = chain.plan.header.restart === true;
   const manifest = await buildSnapshot(session, chain, facts);
   attempt.snapshotId = manifest.snapshot_id;
   attempt.counts = countsOf(manifest);

@@ -7,15 +7,17 @@ import { ACCOUNT, type SmallWorld } from "../small-world.ts";
 
 /** Lets a run crash just after its publication exists, and returns its id. */
 export async function crashAfterPublishing(world: SmallWorld, runId?: string): Promise<string> {
-  return crashAfter("create publications/", world, runId);
+  return crashAfter("create publications/", world, runId === undefined ? {} : { runId });
 }
 
-export async function crashAfter(effect: string, world: SmallWorld, runId?: string): Promise<string> {
+export async function crashAfter(
+  effect: string,
+  world: SmallWorld,
+  start: Parameters<SmallWorld["run"]>[0] = {},
+): Promise<string> {
   const ports = world.ports();
   const point = new CrashPoint(effect, "after");
-  await expect(
-    world.run(runId === undefined ? {} : { runId }, { ...ports, ...point.wrap(ports) }),
-  ).rejects.toThrow("the process");
+  await expect(world.run(start, { ...ports, ...point.wrap(ports) })).rejects.toThrow("the process");
   world.dead.add(ports.process.pid ?? 0);
   return world.store.keys(layout(ACCOUNT).runs).at(-1)?.split("/")[2] ?? "";
 }

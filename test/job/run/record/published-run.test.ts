@@ -209,11 +209,13 @@ describe("a slow process of a run that another one has published meanwhile", () 
 
 describe("a run that crashed when its snapshot was just held", () => {
   /** Held, accepted by a person, and rolled back: the log names the snapshot, but no publication of the run. */
-  async function acceptedAndRolledBack(runId?: string): Promise<{ world: SmallWorld; held: string }> {
+  async function acceptedAndRolledBack(
+    start: { readonly runId?: string } = {},
+  ): Promise<{ world: SmallWorld; held: string }> {
     const world = new SmallWorld();
     const first = await published(world, 10, 1);
     world.show(5, 2);
-    const held = await crashAfter("_held.json", world, runId);
+    const held = await crashAfter("_held.json", world, start);
     expect((await world.accept(held)).row.outcome).toBe("PUBLISHED");
     await world.rollback(first, false);
     return { world, held };
@@ -234,7 +236,7 @@ describe("a run that crashed when its snapshot was just held", () => {
     const world = new SmallWorld();
     const first = await published(world, 10, 1);
     world.show(5, 2);
-    await crashAfter("_held.json", world, SCHEDULED);
+    await crashAfter("_held.json", world, { runId: SCHEDULED });
     world.settings = { ...world.settings, maxDropPercent: 100 };
 
     const { row } = await world.run({ runId: SCHEDULED });
@@ -256,7 +258,7 @@ describe("a run that crashed when its snapshot was just held", () => {
   });
 
   test("ends as HELD for a retry of its trigger, which says that it was accepted", async () => {
-    const { world } = await acceptedAndRolledBack(SCHEDULED);
+    const { world } = await acceptedAndRolledBack({ runId: SCHEDULED });
 
     const { row, explanation } = await world.run({ runId: SCHEDULED });
 

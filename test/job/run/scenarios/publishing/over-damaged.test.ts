@@ -130,11 +130,25 @@ describe("--over-damaged", () => {
     expect(preview).toMatchObject({ base_snapshot_id: head, added: 0, changed: 5, removed: 5 });
   });
 
-  it("restarts with a run that it continues, which was begun without it", async () => {
+  // Its changes have the names that those of a restart would have, and other rows.
+  it("does not continue a run that began without it, and says so", async () => {
     await world.publish(10, 1);
-    const dead = await crashAfter("_manifest.json", world);
+    world.show(10, 2);
+    const dead = await crashAfter("create changes/", world);
 
     const { row } = await world.run({ overDamaged: true });
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", added: 10 });
+    expect(row.run_id).not.toBe(dead);
+    expect(world.log.text).toContain(`the run ${dead} was begun without --over-damaged`);
+    expect(world.log.text).toContain("a run without it continues its 10 of 10 events");
+  });
+
+  it("stays a restart for a start without it that continues the run", async () => {
+    await world.publish(10, 1);
+    const dead = await crashAfter("_manifest.json", world, { overDamaged: true });
+
+    const { row } = await world.run();
 
     expect(row).toMatchObject({ run_id: dead, reason: "DAMAGED_HEAD", added: 10 });
   });
