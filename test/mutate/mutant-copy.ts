@@ -56,6 +56,12 @@ export class MutantCopy implements Disposable {
     return new Map(tests.map((test) => [test, JSON.parse(readFileSync(recordOf(test), "utf8"))]));
   }
 
+  /** Is not tried: only who reaches it is noted. */
+  leaveOut(id: number): void {
+    const fate: Fate = { verdict: "KILLED", by: "not tried" };
+    writeRecord(join(this.#state, "fates", String(id)), fate);
+  }
+
   /** By number; the others were not noticed by any test so far. */
   fates(): ReadonlyMap<number, Fate> {
     const folder = join(this.#state, "fates");

@@ -20,6 +20,18 @@ export function untold(): number {
   return 1;
 }
 `;
+/** Each of these is noticed by one file of tests, and all of those run in two processes. */
+const SWITCHES = ["red", "green", "blue", "grey"];
+const SWITCHES_SOURCE = `${SWITCHES.map((name) => `export const ${name} = { isOn: true };`).join("\n")}
+export function isAnyOn(switches: readonly { isOn: boolean }[]): boolean {
+  return switches.some(({ isOn }) => isOn);
+}
+`;
+const testOfSwitch = (name: string): string => `import { expect, test } from "vitest";
+import { ${name}, isAnyOn } from "../../lambdas/job/switches.ts";
+
+test("it is on", () => expect(isAnyOn([${name}])).toBe(true));
+`;
 const TEST = `import { expect, test } from "vitest";
 import { isLarge, sum } from "../../lambdas/job/planted.ts";
 
@@ -34,6 +46,8 @@ beforeAll(() => {
   for (const [file, text] of [
     ["lambdas/job/planted.ts", SOURCE],
     ["test/job/planted.test.ts", TEST],
+    ["lambdas/job/switches.ts", SWITCHES_SOURCE],
+    ...SWITCHES.map((name) => [`test/job/${name}.test.ts`, testOfSwitch(name)] as const),
   ] as const) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
@@ -57,4 +71,12 @@ test("a mutation dies by a test that fails, or survives the tests that run it", 
     `SURVIVED ${line} size > 10; → export const isLarge = (size: number): boolean => size >= 10;`,
     "UNTESTED untold: return 1; → return undefined;",
   ]);
+});
+
+test("a mutation of what happens on load dies by any test that uses the file, also when it is tried alone", async () => {
+  const all = mutationsOf("lambdas/job/switches.ts", SWITCHES_SOURCE);
+  for (const name of SWITCHES) {
+    const alone = all.filter(({ text }) => text.startsWith(`${name}: `) && text.includes("isOn: false"));
+    expect([...(await tryMutations(root, alone)).values()], name).toEqual(["KILLED"]);
+  }
 });

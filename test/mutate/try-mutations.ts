@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join, posix, sep } from "node:path";
 import { MutantCopy } from "./mutant-copy.ts";
 import type { Fate, Reached } from "./mutant-runner.ts";
-import type { Mutation } from "./mutations.ts";
+import { type Mutation, mutationsOf } from "./mutations.ts";
 
 /** `TIME`: a test did not end, which counts as noticed. `UNTESTED`: no test runs it. */
 export type Verdict = Fate["verdict"] | "SURVIVED" | "UNTESTED";
@@ -20,8 +20,10 @@ export async function tryMutations(
   root: string,
   mutations: readonly Mutation[],
 ): Promise<ReadonlyMap<Mutation, Verdict>> {
-  const numbered = new Map(mutations.map((mutation, index) => [index + 1, mutation]));
+  const watched = watchedWith(root, mutations);
+  const numbered = new Map([...mutations, ...watched].map((mutation, index) => [index + 1, mutation]));
   using copy = new MutantCopy(root, numbered);
+  for (let id = mutations.length + 1; id <= numbered.size; id += 1) copy.leaveOut(id);
   const tests = testsOf(root, new Set(mutations.map(({ file }) => file)));
   const folders = new Set(
     mutations.map(({ file }) => `test/${dirname(file).split("/").slice(1).join("/")}/`),
@@ -41,12 +43,22 @@ export async function tryMutations(
   }
   const verdicts = new Map<Mutation, Verdict>();
   const idsOf = Map.groupBy(numbered.keys(), (id) => numbered.get(id)?.file);
-  for (const [id, mutation] of numbered) {
+  for (const [index, mutation] of mutations.entries()) {
+    const id = index + 1;
     // What happens when a file is loaded happens once in a process, but every test that uses the file has it.
     const ids = mutation.isOnLoad ? (idsOf.get(mutation.file) ?? []) : [id];
     verdicts.set(mutation, await verdictOf(id, ids, copy, reached));
   }
   return verdicts;
+}
+
+/** The other mutations of files in which one happens on load: they are not tried, but tell which tests use the file. */
+function watchedWith(root: string, mutations: readonly Mutation[]): readonly Mutation[] {
+  const files = new Set(mutations.filter(({ isOnLoad }) => isOnLoad).map(({ file }) => file));
+  const tried = new Set(mutations.map(({ file, text }) => `${file} ${text}`));
+  return [...files]
+    .flatMap((file) => mutationsOf(file, readFileSync(join(root, file), "utf8")))
+    .filter(({ file, text }) => !tried.has(`${file} ${text}`));
 }
 
 /** The test files that import one of the sources, directly or through others. */
