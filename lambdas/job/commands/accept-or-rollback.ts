@@ -87,7 +87,7 @@ async function publishAgain(
     decide,
     request.overDamaged === true,
   ).catch(async (error: unknown) => {
-    const isRemoved = await takeBack(store, { last: first.last, id: snapshotId }).catch(() => undefined);
+    const isRemoved = await takeBack(ports, { last: first.last, id: snapshotId }).catch(() => undefined);
     throw isRemoved ? removedMeanwhile(store.account, snapshotId) : error;
   });
   if ("newer" in published) return olderThan(published.newer, snapshotId);

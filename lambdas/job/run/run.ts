@@ -119,13 +119,13 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
  * it has written is deleted again.
  */
 async function unlessRemoved(
-  { ports: { store }, attempt }: RunSession,
+  { ports, attempt }: RunSession,
   { end: { last } }: Baseline,
   work: Promise<RunEnd>,
 ): Promise<RunEnd> {
   const end = await work.catch((error: unknown) => ({ error }));
   const { runId: id, publication } = attempt;
-  const removal = publication ? undefined : await takeBack(store, { last, id }).catch(() => undefined);
+  const removal = publication ? undefined : await takeBack(ports, { last, id }).catch(() => undefined);
   const removed = supersededBy({ head: undefined, removal }, id);
   if (removed) return removed;
   if ("error" in end) throw end.error;

@@ -33,8 +33,17 @@ function checkNamed(model: Model, facts: ProcessFacts, { result }: Ended, messag
   if (OF_A_LATER_VERSION.test(message)) return;
   const key = FILE.exec(message)?.[0] ?? "";
   const fromMs = model.runsFromMs.get(result?.row.run_id ?? "") ?? facts.fromMs;
+  if (isOfOtherBase(model, facts, key)) return;
   if (!model.world.objects.everDamaged.has(key) && !hasGone(model, { fromMs }, key))
     model.fail(`${facts.name} says that a file is damaged which is not: ${message}`);
+}
+
+/** A decision that restarts writes other changes than one that does not, and one of them was stopped. */
+function isOfOtherBase({ reader }: Model, { start: { command } }: ProcessFacts, key: string): boolean {
+  const [folder, , publication = "", snapshotId = ""] = key.split("/");
+  const isDecision = command.name === "accept" || command.name === "rollback";
+  if (!isDecision || folder !== "changes") return false;
+  return !reader.log().some((each) => each.publication === publication && each.snapshot_id === snapshotId);
 }
 
 /** Version 0.1 takes an end with a code that it does not know, such as `CLOCK_WRONG`, for a damaged file. */

@@ -36,7 +36,7 @@ const PATIENCE_MS = 12 * 60 * 60_000;
 export function liveProcess(lived: Lived, onEnd: (ended: Ended | undefined) => void): void {
   const { world, name, start, attempt, requestId } = lived;
   const { timeline, story, plan } = world;
-  const version = drawVersion(world, name);
+  const version = drawVersion(world, name, start);
   const process = new SimProcess({
     name,
     job: jobOf(version),

@@ -75,7 +75,7 @@ export async function buildSnapshot(
   if (events + leftOut.length !== planned) throw incomplete(planned, events, leftOut.length);
   const leftOutFile = await writeLeftOut(store, store.keys.leftOut(runId), leftOut);
   const stored = staged.map((rows) => rows.stored);
-  await checkListed(store, { snapshot_id: runId, parts, stored });
+  await checkListed(store, store.keys.snapshot(runId), { parts, stored });
   return createManifest(store, store.keys.manifest(runId), {
     version: 1,
     account: store.account,

@@ -15,7 +15,6 @@ import {
   type Removal,
   readLogSince,
 } from "../../storage/publication-log.ts";
-import type { AccountStore } from "../../storage/store.ts";
 import { mapOrdered } from "../collect/map-ordered.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { recordColumnsOf } from "./columns.ts";
@@ -52,9 +51,11 @@ export async function commit<Decision>(
     if (number === lost) throw unlisted(store.keys.publication(number));
     const base = isRestart ? null : (head?.snapshot_id ?? null);
     const key = (index: number): string => store.keys.changesPart(number, snapshotId, index);
-    const counts = await writeChanges(ports, { key, base, manifest }).catch(async (error: unknown) => {
-      throw await explainDamage(error, ports, { base, snapshotId });
-    });
+    const { counts, parts } = await writeChanges(ports, { key, base, manifest }).catch(
+      async (error: unknown) => {
+        throw await explainDamage(error, ports, { base, snapshotId });
+      },
+    );
     const accepted = action.action === "run" ? head?.accepted : missingOf(manifest);
     const publication: Publication = {
       publication: number,
@@ -67,8 +68,11 @@ export async function commit<Decision>(
       ...(accepted ? { accepted } : {}),
       write_id: random.token(),
     };
+    // A decision may have been stopped that would have compared with something else.
+    await checkListed(store, store.keys.changes(number, snapshotId), { parts });
     // A part that a person has compressed again is whole, and has another size.
-    await checkListed(store, action.action === "run" ? manifest : { ...manifest, stored: undefined });
+    const stored = action.action === "run" ? manifest.stored : undefined;
+    await checkListed(store, store.keys.snapshot(snapshotId), { parts: manifest.parts, stored });
     signal.throwIfAborted();
     await recordColumnsOf(ports, manifest, action.action === "run");
     if ((await publish(store, publication)) === "committed") return publication;
@@ -98,8 +102,6 @@ function unlisted(key: string): SyncError {
   );
 }
 
-type Counts = Pick<Publication, "added" | "changed" | "removed">;
-
 interface ChangesToWrite {
   readonly key: (index: number) => string;
   /** The snapshot to compare with; null where there is none. */
@@ -110,6 +112,11 @@ interface ChangesToWrite {
 /** Files of a first publication that are written at the same time: each keeps one thread of zlib busy. */
 const AT_ONCE = 2;
 
+interface Changes {
+  readonly counts: Pick<Publication, "added" | "changed" | "removed">;
+  readonly parts: readonly WrittenPart[];
+}
+
 /**
  * Writes `event_changes` of a publication: what differs from the base. Without a base, where all is added, each file holds
  * the rows of one part of the snapshot.
@@ -117,7 +124,7 @@ const AT_ONCE = 2;
 async function writeChanges(
   { store, signal }: Pick<RunPorts, "store" | "signal">,
   { key, base, manifest }: ChangesToWrite,
-): Promise<Counts> {
+): Promise<Changes> {
   const counts = { added: 0, changed: 0, removed: 0 };
   const proceed = (): void => signal.throwIfAborted();
   async function* lines(before: Manifest | undefined, after: Manifest): AsyncGenerator<string> {
@@ -128,16 +135,15 @@ async function writeChanges(
   }
   if (base !== null) {
     const before = await readManifest(store, base);
-    await writeParts({ store, key, lines: lines(before, manifest) });
-    return counts;
+    return { counts, parts: await writeParts({ store, key, lines: lines(before, manifest) }) };
   }
   const each = ([index, part]: readonly [number, PartInfo]): Promise<readonly WrittenPart[]> => {
     const own = lines(undefined, { ...manifest, parts: [part] });
     return writeParts({ store, key: () => key(index), lines: own, maxBytes: Infinity });
   };
   const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, signal };
-  for await (const _ of mapOrdered(manifest.parts.entries(), each, bounds));
-  return counts;
+  const parts = await Array.fromAsync(mapOrdered(manifest.parts.entries(), each, bounds));
+  return { counts, parts: parts.flat() };
 }
 
 /**
@@ -159,16 +165,17 @@ export async function explainDamage(
 }
 
 /**
- * For a process that was stopped while the account was removed: deletes what there is of its run or of the snapshot that it
- * wanted to publish, which never counts again. Undefined where the account was not removed since `last`, the end of the log
+ * For a process that was stopped while the account was removed: takes what there is of its run, or of the snapshot that it
+ * wanted to publish, out of the tables and then deletes it, because it never counts again. Undefined where the account was not removed since `last`, the end of the log
  * when the process began.
  */
 export async function takeBack(
-  store: AccountStore,
+  { store, catalog }: Pick<RunPorts, "store" | "catalog">,
   { last, id }: { readonly last: string; readonly id: string },
 ): Promise<Removal | undefined> {
   const { removal } = await readLogSince(store, last);
   if (removal === undefined || removal.run_id < id) return undefined;
+  await catalog.refresh(store.account);
   for (const key of await keysOf(store)) if (key.includes(`/${id}/`)) await store.delete(key);
   return removal;
 }

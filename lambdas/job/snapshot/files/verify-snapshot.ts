@@ -113,17 +113,17 @@ export async function checkFolders(store: AccountStore): Promise<void> {
 }
 
 /**
- * Before a snapshot is published, in one listing: exactly its parts are there, with their sizes, and it is not retired.
- * Throws `STORE_CORRUPT`.
+ * Before something is published, in one listing of a folder that readers read whole: exactly these parts are there, with
+ * their sizes, and a snapshot is not retired. Throws `STORE_CORRUPT`.
  */
 export async function checkListed(
   store: AccountStore,
-  { snapshot_id: snapshotId, parts, stored }: Pick<Manifest, "snapshot_id" | "parts" | "stored">,
+  prefix: string,
+  { parts, stored }: Pick<Manifest, "parts" | "stored">,
 ): Promise<void> {
-  const prefix = store.keys.snapshot(snapshotId);
   const sizes = new Map(parts.map(({ file }, index) => [`${prefix}${file}`, stored?.[index]?.bytes]));
   for await (const { key, bytes } of store.list(prefix)) {
-    if (key === store.keys.retired(snapshotId))
+    if (key === `${prefix}_retired.json`)
       throw damaged(
         key,
         "the snapshot was retired meanwhile, and its files will be deleted",
@@ -145,7 +145,7 @@ const NEW_RUN = "Restore it from a backup or an older version, or start a new ru
 function foreign(key: string): Error {
   return damaged(
     key,
-    "readers take it for a part of the snapshot, but the manifest does not name it",
+    "readers take it for a part, but it is not one of those that were written",
     "Move it out of the warehouse.",
   );
 }

@@ -193,11 +193,25 @@ describe("a process that was stopped while its account was removed", () => {
     for (const key of others) world.store.put(key, "written");
 
     for (const { id, keys } of own) {
-      expect(await takeBack(store, { last: "0000000002", id })).toMatchObject({ run_id: removal });
+      expect(await takeBack({ store, catalog: world.catalog }, { last: "0000000002", id })).toMatchObject({
+        run_id: removal,
+      });
       expect(world.store.keys().filter((key) => keys.includes(key))).toEqual([]);
     }
 
     expect(world.store.keys()).toEqual(expect.arrayContaining(others));
+  });
+
+  test("takes them out of the tables before it deletes them", async () => {
+    const { world, store, removal: id } = await removed();
+    world.store.put(store.keys.plan(id), "written");
+    const effects: string[] = [];
+    const refresh = async (): Promise<void> => void effects.push("tables");
+    const deleting = { ...store, delete: async () => void effects.push("file") };
+
+    await takeBack({ store: deleting, catalog: { refresh } }, { last: "0000000002", id });
+
+    expect(effects).toEqual(["tables", "file"]);
   });
 
   test.each([
@@ -207,7 +221,7 @@ describe("a process that was stopped while its account was removed", () => {
     const { world, store } = await removed();
     world.store.put(store.keys.plan(id), "written");
 
-    expect(await takeBack(store, { last, id })).toBeUndefined();
+    expect(await takeBack({ store, catalog: world.catalog }, { last, id })).toBeUndefined();
     expect(world.store.keys()).toContain(store.keys.plan(id));
   });
 });

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
+import { CrashPoint } from "../../crash.ts";
 import { crashAfter } from "../../record/crash-after.ts";
 import { ACCOUNT } from "../../small-world.ts";
 import { DamagedWorld, partOf } from "./damaged-world.ts";
@@ -151,6 +152,25 @@ describe("--over-damaged", () => {
     const { row } = await world.run();
 
     expect(row).toMatchObject({ run_id: dead, reason: "DAMAGED_HEAD", added: 10 });
+  });
+
+  it("of a decision that was stopped leaves changes that no other decision publishes", async () => {
+    const first = await world.publish(10, 1);
+    const decision = { action: "accept", snapshotId: first, force: true } as const;
+    const ports = world.ports();
+    const point = new CrashPoint("create changes/", "after");
+    const restart = world.acceptOrRollback({ ...decision, overDamaged: true }, point.wrap(ports));
+    await expect(restart).rejects.toThrow("the process");
+
+    const { row, error } = await world.acceptOrRollback(decision);
+
+    expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
+    expect(error?.message).toBe(
+      `The file ${layout(ACCOUNT).changesPart("0000000002", first, 0)} is damaged: readers take it for a part, but it is not one of those that were written. Move it out of the warehouse.`,
+    );
+    expect(world.catalog.log(ACCOUNT)).toHaveLength(1);
+    const again = await world.acceptOrRollback({ ...decision, overDamaged: true });
+    expect(again.row).toMatchObject({ outcome: "PUBLISHED", added: 10 });
   });
 
   it("changes nothing before the first publication", async () => {
