@@ -140,6 +140,10 @@ test("discover prints fields, and options that run takes as they are", async () 
   expect(shown.stdout).toMatch(/^\/sector\/name +string +\d+ %$/m);
   expect(shown.stdout).toContain("3 of 5 listed events were read.");
   expect(shown.stdout).toContain("  --lift name=/name");
+  expect(shown.stdout).toContain("  --lift 'regions=/regions:VARCHAR[]'");
+  const [, asked = ""] = /^ {2}(SELECT .*)$/m.exec(shown.stdout) ?? [];
+  const counted = await sync(["query", "--json", asked], { cwd });
+  expect(texts(lastJson(counted)["rows"]).flat().length).toBeGreaterThan(0);
   expect(shown.stdout).not.toContain("\u001b");
 });
 

@@ -78,7 +78,16 @@ it("misfits counts the texts that did not fit their type; null is no text", asyn
 });
 
 it("hostile texts in a file fail no query, and each is a value or a misfit", async () => {
-  const types = ["BIGINT", "DOUBLE", "DECIMAL(18,2)", "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR"] as const;
+  const types = [
+    "BIGINT",
+    "DOUBLE",
+    "DECIMAL(18,2)",
+    "BOOLEAN",
+    "DATE",
+    "TIMESTAMP",
+    "VARCHAR",
+    "VARCHAR[]",
+  ] as const;
   const columns = types.map((type, index) => [`c${index}`, type] as const);
   const hostile = [...HOSTILE_VALUES, "\u2028", "\u0085", '"', "\\", "'; DROP VIEW events; --"];
   const made = await typed(
@@ -97,6 +106,31 @@ it("hostile texts in a file fail no query, and each is a value or a misfit", asy
 
   const all = String(hostile.length);
   expect(counted).toEqual([all, all, all]);
+});
+
+it("a list of texts is a value as long as its text is an array of strings, and counts in both dialects", async () => {
+  const countries = ['["DE","AT"]', '["DE",null]', "[]", "[1.10]", '["\\ud800"]', "DE", null];
+  const made = await typed({ countries: "VARCHAR[]" }, ...countries.map((each) => ({ countries: each })));
+
+  expect(await rows(made, "SELECT countries, misfits FROM events_typed ORDER BY uuid")).toEqual([
+    ['["DE","AT"]', "0"],
+    ['["DE",null]', "0"],
+    ["[]", "0"],
+    [null, "1"],
+    [null, "1"],
+    [null, "1"],
+    [null, "0"],
+  ]);
+  expect(
+    await rows(
+      made,
+      "SELECT c, count(*) FROM events_typed CROSS JOIN UNNEST(countries) AS t(c) GROUP BY 1 ORDER BY 1",
+    ),
+  ).toEqual([
+    ["AT", "1"],
+    ["DE", "2"],
+    [null, "1"],
+  ]);
 });
 
 it("a lifted column that is called like one of the view's own is in events only", async () => {

@@ -104,6 +104,17 @@ function advice(discovery: Discovery): readonly string[] {
       ? "Columns of your own: start run with the options that you want of these. Later runs use the columns without the options:"
       : `The warehouse has ${plural(columns.length, "column")} of your own, and runs use what is there. To add columns, start run with the options of those first, then with the new ones that you want:`,
     ...options,
+    ...[...columns, ...suggestions]
+      .flatMap(({ name, type }) => (type === "VARCHAR[]" ? listAdvice(name) : []))
+      .slice(0, 2),
+  ];
+}
+
+/** For the first list. The query is the same in DuckDB and Athena. */
+function listAdvice(name: string): readonly string[] {
+  return [
+    "A VARCHAR[] is a list of texts. After a run with it, this query counts the events of each text:",
+    `  SELECT c, count(*) FROM events_typed CROSS JOIN UNNEST("${name}") AS t(c) GROUP BY 1`,
   ];
 }
 

@@ -42,12 +42,12 @@ export function formatResult(
 }
 
 /** One line, also where reading fails half-way. Then the error closes it, and is thrown. */
-async function* line({ columns, batches, missing = [] }: ResultRows): AsyncGenerator<string> {
+async function* line({ columns, json, batches, missing = [] }: ResultRows): AsyncGenerator<string> {
   let before = `{"columns":${oneLine(JSON.stringify(columns))},"rows":[`;
   try {
     for await (const rows of batches) {
       if (rows.length === 0) continue;
-      yield before + rows.map((row) => oneLine(JSON.stringify(row))).join(",");
+      yield before + rows.map((row) => oneLine(`[${jsonValues(row, json).join(",")}]`)).join(",");
       before = ",";
     }
   } catch (error) {
@@ -81,13 +81,18 @@ function field(value: string | null): string {
   return value === "" || NEEDS_QUOTES.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
-async function* ndjson({ columns, batches }: ResultRows): AsyncGenerator<string> {
-  const object = jsonObject(columns);
+/** Each value as JSON: a text as a string. */
+function jsonValues(row: ResultRow, json: ResultRows["json"]): readonly string[] {
+  return row.map((value, index) => (value !== null && json?.[index] ? value : JSON.stringify(value)));
+}
+
+async function* ndjson({ columns, json, batches }: ResultRows): AsyncGenerator<string> {
+  const object = jsonObject(columns, json);
   for await (const rows of batches) yield rows.map((row) => `${object(row)}\n`).join("");
 }
 
-async function* jsonArray({ columns, batches }: ResultRows): AsyncGenerator<string> {
-  const object = jsonObject(columns);
+async function* jsonArray({ columns, json, batches }: ResultRows): AsyncGenerator<string> {
+  const object = jsonObject(columns, json);
   let before = "[\n";
   for await (const rows of batches) {
     if (rows.length === 0) continue;
@@ -98,10 +103,14 @@ async function* jsonArray({ columns, batches }: ResultRows): AsyncGenerator<stri
 }
 
 /** Written key by key: an object of JavaScript would put names that are numbers first. */
-function jsonObject(columns: readonly string[]): (row: ResultRow) => string {
+function jsonObject(columns: readonly string[], json: ResultRows["json"]): (row: ResultRow) => string {
   const keys = unique(columns).map((name) => JSON.stringify(name));
   return (row) =>
-    oneLine(`{${row.map((value, index) => `${keys[index]}:${JSON.stringify(value)}`).join(",")}}`);
+    oneLine(
+      `{${jsonValues(row, json)
+        .map((value, index) => `${keys[index]}:${value}`)
+        .join(",")}}`,
+    );
 }
 
 /** Columns of the same name get `_1`, `_2` and so on behind it, as in a table that DuckDB makes of them. */
@@ -173,6 +182,8 @@ export type ResultRow = readonly (string | null)[];
 
 export interface ResultRows {
   readonly columns: readonly string[];
+  /** Of which columns the texts are JSON; without it of none. */
+  readonly json?: readonly boolean[];
   /** Can be read once. */
   readonly batches: AsyncIterable<readonly ResultRow[]> | Iterable<readonly ResultRow[]>;
   /** What is not in it, because files are missing; only the line of `--json` has it. */

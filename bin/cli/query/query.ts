@@ -2,9 +2,15 @@
 
 import { sep } from "node:path";
 import {
+  DuckDBArrayType,
+  DuckDBArrayValue,
+  DuckDBListType,
+  DuckDBListValue,
   type DuckDBPreparedStatement,
   type DuckDBResult,
+  type DuckDBType,
   DuckDBTypeId,
+  type DuckDBValue,
   type DuckDBVector,
   StatementType,
 } from "@duckdb/node-api";
@@ -35,7 +41,8 @@ export function queryRows<T>(
 ): Promise<T> {
   return withPrepared(views, sql, options, async (_, statements, signal) => {
     const result = await run(statements, signal);
-    return use({ columns: result.columnNames(), batches: batchesOf(result, signal) });
+    const [columns, types] = [result.columnNames(), result.columnTypes()];
+    return use({ columns, json: types.map(isListOfTexts), batches: batchesOf(result, signal) });
   });
 }
 
@@ -172,13 +179,25 @@ async function* batchesOf(result: DuckDBResult, signal: AbortSignal): AsyncGener
   }
 }
 
-/** As DuckDB writes it, but for the strings in a list or struct, which are quoted. */
+/** As DuckDB writes it, but for a list of texts, which is JSON, and the strings in other lists and in a struct, which are quoted. */
 function textAt(vector: DuckDBVector, index: number): string | null {
   const value = vector.getItem(index);
   if (value === null) return null;
+  if (isListOfTexts(vector.type) && isList(value)) return JSON.stringify(value.items);
   const text = String(value);
   // JavaScript drops what tells a whole number of a floating type from an integer.
   const { typeId } = vector.type;
   const isFloating = typeId === DuckDBTypeId.DOUBLE || typeId === DuckDBTypeId.FLOAT;
   return isFloating && /^-?\d+$/.test(text) ? `${text}.0` : text;
+}
+
+function isListOfTexts(type: DuckDBType): boolean {
+  return (
+    (type instanceof DuckDBListType || type instanceof DuckDBArrayType) &&
+    type.valueType.typeId === DuckDBTypeId.VARCHAR
+  );
+}
+
+function isList(value: DuckDBValue): value is DuckDBListValue | DuckDBArrayValue {
+  return value instanceof DuckDBListValue || value instanceof DuckDBArrayValue;
 }

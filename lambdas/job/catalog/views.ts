@@ -40,18 +40,22 @@ export interface Dialect {
   /** The type of an instant in milliseconds, without a time zone. */
   readonly timestamp: string;
   readonly minusMinutes: (timestamp: string, minutes: string) => string;
+  /** The strings of an array of JSON as a list; null where the text is none. */
+  readonly strings: (text: string) => string;
 }
 
 export const DUCKDB: Dialect = {
   matches: (text, pattern) => `regexp_matches(${text}, '${pattern}')`,
   timestamp: "TIMESTAMP",
   minusMinutes: (timestamp, minutes) => `${timestamp} - to_minutes(${minutes})`,
+  strings: (text) => `TRY_CAST(TRY_CAST(${text} AS JSON) AS VARCHAR[])`,
 };
 
 export const TRINO: Dialect = {
   matches: (text, pattern) => `regexp_like(${text}, '${pattern}')`,
   timestamp: "TIMESTAMP(3)",
   minusMinutes: (timestamp, minutes) => `date_add('minute', -(${minutes}), ${timestamp})`,
+  strings: (text) => `TRY(CAST(json_parse(${text}) AS ARRAY(VARCHAR)))`,
 };
 
 /** Larger ones become infinity. */
@@ -73,6 +77,8 @@ export function typedValue(text: string, type: ColumnType, dialect: Dialect): st
     case "BIGINT":
     case "BOOLEAN":
       return `CASE WHEN ${isWritten(type)} THEN ${cast(type)} END`;
+    case "VARCHAR[]":
+      return `CASE WHEN ${isWritten(type)} THEN ${dialect.strings(text)} END`;
     case "DOUBLE":
       return `CASE WHEN ${isWritten(type)} THEN CASE WHEN abs(${cast(type)}) <= ${MAX_DOUBLE} THEN ${cast(type)} END END`;
     case "DATE":

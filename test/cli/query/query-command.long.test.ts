@@ -142,6 +142,20 @@ describe("the result of a query", () => {
     expect(await run([...args, SQL])).toEqual({ exitCode: 0, stdout: expected, stderr: "" });
   });
 
+  it.each([
+    ["table", 'l                    n\n───────────────────  ────\n["it\'s","a\\n",null]  NULL\n(1 row)\n'],
+    ["csv", 'l,n\r\n"[""it\'s"",""a\\n"",null]",\r\n'],
+    ["json", `[\n{"l":["it's","a\\n",null],"n":null}\n]\n`],
+    ["ndjson", `{"l":["it's","a\\n",null],"n":null}\n`],
+  ])("has a list of texts as JSON, which is no text in it: %s", async (format, expected) => {
+    const sql = "SELECT ['it''s', 'a' || chr(10), NULL] AS l, NULL::VARCHAR[] AS n";
+
+    expect(await run(["--format", format, sql])).toMatchObject({ exitCode: 0, stdout: expected });
+    expect(JSON.parse((await run(["--json", sql])).stdout)).toMatchObject({
+      rows: [[["it's", "a\n", null], null]],
+    });
+  });
+
   const WIDE = "SELECT repeat('x', 200) AS a, repeat('y', 200) AS b";
 
   it("is cut to the terminal, unless --full", async () => {

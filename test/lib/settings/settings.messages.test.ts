@@ -249,12 +249,12 @@ describe("settings", () => {
     [
       "a lifted column of a type in lower case",
       { ...GOOD, lifted: [{ name: "brand", pointer: "/x", type: "date" }] },
-      'eventSync.lifted.0.type: expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP or VARCHAR, and got "date"',
+      'eventSync.lifted.0.type: expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP, VARCHAR or VARCHAR[], and got "date"',
     ],
     [
       "a lifted column with more decimals than digits",
       { ...GOOD, lifted: [{ name: "brand", pointer: "/x", type: "DECIMAL(2,3)" }] },
-      'eventSync.lifted.0.type: expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP or VARCHAR, and got "DECIMAL(2,3)"',
+      'eventSync.lifted.0.type: expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP, VARCHAR or VARCHAR[], and got "DECIMAL(2,3)"',
     ],
     [
       "a database's name with a dash",

@@ -89,10 +89,12 @@ export function glueViews(database: string, lifted: readonly LiftedColumn[]) {
 type ViewType = ColumnType | "INTEGER";
 
 function trinoType(type: ViewType): string {
+  if (type === "VARCHAR[]") return "array(varchar)";
   return type === "TIMESTAMP" ? "timestamp(3)" : type.toLowerCase();
 }
 
 function hiveType(type: ViewType): string {
   if (type === "VARCHAR") return "string";
+  if (type === "VARCHAR[]") return "array<string>";
   return type === "INTEGER" ? "int" : type.toLowerCase();
 }

@@ -31,8 +31,8 @@ interface PresentColumn {
 }
 
 /**
- * Scalar fields outside of arrays that at least half of the events have, and that are no column yet; in the order of
- * their pointers.
+ * Scalar fields outside of arrays, and arrays of strings, that at least half of the events have, and that are no column yet;
+ * in the order of their pointers.
  * @param typeAt the type of a field's texts, where they have one
  */
 export function suggestColumns(
@@ -43,7 +43,7 @@ export function suggestColumns(
 ): readonly LiftedColumn[] {
   const lifted = new Set(present.flatMap(({ pointers }) => pointers));
   const chosen = fields.filter(
-    (field) => field.count * 2 >= events && isSuitable(field) && !lifted.has(field.pointer),
+    (field) => field.count * 2 >= events && isSuitable(field, typeAt) && !lifted.has(field.pointer),
   );
   const reserved = new Set([...RESERVED_NAMES, ...TYPED_VIEW_NAMES, ...present.map(({ name }) => name)]);
   const names = uniqueNames(
@@ -56,11 +56,11 @@ export function suggestColumns(
   });
 }
 
-function isSuitable(field: Field): boolean {
+function isSuitable(field: Field, typeAt: (pointer: string) => ColumnType | undefined): boolean {
   const { pointer } = field;
   const types = typesOf(field);
   return (
-    types.every((type) => SCALARS.has(type)) &&
+    (types.every((type) => SCALARS.has(type)) || typeAt(pointer) === "VARCHAR[]") &&
     types.some((type) => type !== "null") &&
     !OWN_COLUMNS.has(pointer) &&
     !parsePointer(pointer).includes("*") &&
@@ -126,7 +126,7 @@ const USUAL_SCALE = 2;
 const USUAL_PRECISION = 18;
 const MAX_PRECISION = 38;
 
-type Form = "whole" | "fixed" | "floating" | "boolean" | "day" | "instant" | "text";
+type Form = "whole" | "fixed" | "floating" | "boolean" | "day" | "instant" | "texts" | "empty" | "text";
 
 /** What was seen of one field. */
 interface Seen {
@@ -136,7 +136,7 @@ interface Seen {
   scale: number;
 }
 
-/** Looks at every scalar outside of arrays, in bounded memory. */
+/** Looks at every scalar and every array outside of arrays, in bounded memory. */
 export class TextTypes {
   readonly #fields = new Map<string, Seen>();
 
@@ -154,7 +154,7 @@ export class TextTypes {
   // Recurses no deeper than a pointer is long.
   #visit(event: string, span: Span, pointer: string): void {
     const first = event[span.start];
-    if (first === "[" || pointer.length > MAX_POINTER_LENGTH) return;
+    if (pointer.length > MAX_POINTER_LENGTH) return;
     if (first !== "{") {
       this.#see(event, span, pointer);
       return;
@@ -165,7 +165,8 @@ export class TextTypes {
   }
 
   #see(event: string, span: Span, pointer: string): void {
-    const isShort = span.end - span.start <= MAX_LENGTH;
+    const isArray = event[span.start] === "[";
+    const isShort = isArray || span.end - span.start <= MAX_LENGTH;
     const text = isShort ? columnText(event, span) : "";
     if (text === null) return;
     const seen = this.#fields.get(pointer) ?? { forms: new Set<Form>(), digits: 0, scale: 0 };
@@ -173,8 +174,8 @@ export class TextTypes {
       if (this.#fields.size === MAX_FIELDS) return;
       this.#fields.set(pointer, seen);
     }
-    if (event[span.start] === '"') {
-      seen.forms.add(formOfString(text));
+    if (isArray || event[span.start] === '"') {
+      seen.forms.add(isArray ? formOfArray(text) : formOfString(text));
       return;
     }
     const [, whole = "", fraction = "", exponent] = NUMBER.exec(text) ?? [];
@@ -196,10 +197,16 @@ function formOfString(text: string): Form {
   return text.length === DAY_LENGTH ? "day" : "instant";
 }
 
+function formOfArray(text: string): Form {
+  if (text === "[]") return "empty";
+  return fitsType(text, "VARCHAR[]") ? "texts" : "text";
+}
+
 function typeOf({ forms, digits, scale }: Seen): ColumnType | undefined {
   const areAll = (...allowed: readonly Form[]): boolean =>
     forms.size > 0 && forms.isSubsetOf(new Set(allowed));
   if (areAll("boolean")) return "BOOLEAN";
+  if (areAll("texts", "empty") && forms.has("texts")) return "VARCHAR[]";
   if (areAll("day")) return "DATE";
   if (areAll("day", "instant")) return "TIMESTAMP";
   if (areAll("whole") && digits <= USUAL_PRECISION) return "BIGINT";

@@ -9,7 +9,7 @@ import { parsePointer } from "../../json/json-pointers.ts";
 import { members, type Span, valueAt, wholeOf } from "../../json/json-scanner.ts";
 import { TABLES } from "../../storage/layout.ts";
 
-/** `VARCHAR` is the text itself. */
+/** `VARCHAR` is the text itself, `VARCHAR[]` a list of texts. */
 export type ColumnType =
   | "BIGINT"
   | "DOUBLE"
@@ -17,16 +17,18 @@ export type ColumnType =
   | "DATE"
   | "TIMESTAMP"
   | "VARCHAR"
+  | "VARCHAR[]"
   | `DECIMAL(${number},${number})`;
 
 /** What Trino and DuckDB can hold. */
 const MAX_PRECISION = 38;
 
 /** Of a type as it is written: exactly so. */
-const WRITTEN = /^(?:BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|VARCHAR|DECIMAL\([0-9]{1,3},[0-9]{1,3}\))$/;
+const WRITTEN =
+  /^(?:BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|VARCHAR(?:\[\])?|DECIMAL\([0-9]{1,3},[0-9]{1,3}\))$/;
 
 const EXPECTED =
-  "expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP or VARCHAR";
+  "expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP, VARCHAR or VARCHAR[]";
 
 const columnType = z
   .string(EXPECTED)
@@ -64,6 +66,15 @@ const DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
 const TIME = String.raw`([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?`;
 const ZONE = "(Z|[+-](0[0-9]|1[0-8])(:?[0-5][0-9])?)";
 
+const HEX = "[0-9a-fA-F]";
+/** A character, or the two halves of one: engines make different things of a half alone. */
+const CODE = String.raw`u([0-9a-cA-CefEF]${HEX}{3}|[dD][0-7]${HEX}{2}|[dD][89abAB]${HEX}{2}\\u[dD][c-fC-F]${HEX}{2})`;
+/** What a string in JSON has between its quotes, but for escapes. */
+const PLAIN = String.raw`[^"\\\x00-\x1f]*`;
+const STRING = String.raw`"${PLAIN}(\\(["\\/bfnrt]|${CODE})${PLAIN})*"`;
+const SPACE = String.raw`[ \t\n\r]*`;
+const ITEM = `(null|${STRING})${SPACE}`;
+
 /**
  * What texts that become values look like: without anchors, and alike for JavaScript, DuckDB and Trino. `[0-9]` and not
  * `\d`, which matches digits of other scripts in some engines.
@@ -76,6 +87,8 @@ export const TEXT_FORMS = {
   BOOLEAN: "([tT]([rR][uU][eE])?|[fF]([aA][lL][sS][eE])?|[01])",
   /** With or without a zone; a day alone is one too. */
   TIMESTAMP: `${DAY}([T ]${TIME}${ZONE}?)?`,
+  /** An array of JSON that has strings and nulls only: of numbers engines would change the text. */
+  "VARCHAR[]": String.raw`${SPACE}\[${SPACE}(${ITEM}(,${SPACE}${ITEM})*)?\]${SPACE}`,
 } as const;
 
 /** Whether `events_typed` has a value for the text; of a decimal, before it is rounded. */
@@ -89,6 +102,7 @@ export function fitsType(text: string, type: ColumnType): boolean {
     case "DOUBLE":
       return has(type) && Number.isFinite(Number(text));
     case "BOOLEAN":
+    case "VARCHAR[]":
       return has(type);
     case "DATE":
       return has("TIMESTAMP") && isRealDay(text.slice(0, 10));

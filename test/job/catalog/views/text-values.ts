@@ -2,7 +2,7 @@
 
 import type { ColumnType } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 
-/** As SQL shows it: whole numbers and decimals as text, instants in milliseconds; null where the text does not fit. */
+/** As SQL shows it: whole numbers and decimals as text, instants in milliseconds, lists as JSON; null where the text does not fit. */
 export type Value = string | number | boolean | null;
 
 export function valueIn(text: string, type: ColumnType): Value {
@@ -19,10 +19,23 @@ export function valueIn(text: string, type: ColumnType): Value {
       return INSTANT.test(text) ? day(text.slice(0, 10)) : null;
     case "TIMESTAMP":
       return instant(text);
+    case "VARCHAR[]":
+      return strings(text);
     default: {
       const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(type) ?? [];
       return decimal(text, Number(precision), Number(scale));
     }
+  }
+}
+
+function strings(text: string): Value {
+  try {
+    const items: unknown = JSON.parse(text);
+    const isOne = (item: unknown): boolean =>
+      item === null || (typeof item === "string" && item.isWellFormed());
+    return Array.isArray(items) && items.every(isOne) ? JSON.stringify(items) : null;
+  } catch {
+    return null;
   }
 }
 

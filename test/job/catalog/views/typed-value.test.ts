@@ -8,10 +8,10 @@ import { type Dialect, DUCKDB, TRINO, typedValue } from "../../../../lambdas/job
 import { type ColumnType, fitsType } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { HOSTILE_VALUES } from "./hostile-values.ts";
 import { type Value, valueIn } from "./text-values.ts";
-import { TRINO_WORDS } from "./trino-words.ts";
+import { TRINO_WORDS, withDuckDBTypes } from "./trino-words.ts";
 
 const TYPES: readonly ColumnType[] = [
-  ...(["BIGINT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP"] as const),
+  ...(["BIGINT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR[]"] as const),
   ...(["DECIMAL(18,2)", "DECIMAL(38,10)", "DECIMAL(4,2)", "DECIMAL(38,0)", "DECIMAL(3,3)"] as const),
 ];
 
@@ -23,6 +23,7 @@ const DIALECTS: readonly (readonly [string, Dialect])[] = [
 /** As `valueIn` has them. */
 function shown(value: string, type: ColumnType): string {
   if (type === "TIMESTAMP") return `epoch_ms(${value})`;
+  if (type === "VARCHAR[]") return `CAST(to_json(${value}) AS VARCHAR)`;
   return type === "DOUBLE" || type === "BOOLEAN" ? value : `CAST(${value} AS VARCHAR)`;
 }
 
@@ -33,7 +34,7 @@ beforeAll(async () => {
 });
 
 async function valuesIn(dialect: Dialect, texts: readonly string[]): Promise<readonly (readonly Value[])[]> {
-  const columns = TYPES.map((type) => shown(typedValue("text", type, dialect), type));
+  const columns = TYPES.map((type) => shown(withDuckDBTypes(typedValue("text", type, dialect)), type));
   const read = await connection.runAndReadAll(
     `SELECT ${columns.join(", ")} FROM (SELECT unnest(from_json($1, '["VARCHAR"]')) AS text)`,
     [JSON.stringify(texts)],
@@ -45,6 +46,7 @@ function canonical(value: unknown, type: ColumnType | undefined): Value {
   if (value === null || typeof value === "boolean") return value;
   if (typeof value === "bigint") return Number(value);
   if (typeof value === "number") return value === 0 ? 0 : value;
+  if (type === "VARCHAR[]") return JSON.stringify(JSON.parse(String(value)));
   // DuckDB shows a decimal without digits before the point as it is stored.
   return type?.startsWith("DECIMAL") ? String(value).replace(/^(-?)\./, "$10.") : String(value);
 }
@@ -59,9 +61,15 @@ const number = fc.stringMatching(/^-?[0-9]{0,40}(\.[0-9]{0,20})?([eE][+-]?[0-9]{
 const date = fc.stringMatching(
   /^[0-9]{4}-(0[0-9]|1[0-3])-[0-3][0-9]([T ][0-2][0-9]:[0-6][0-9](:[0-6][0-9](\.[0-9]{1,9})?)?(Z|[+-][01][0-9]:?[0-5][0-9])?)?.?$/,
 );
+const array = fc
+  .array(
+    fc.oneof({ weight: 4, arbitrary: fc.string({ unit: "binary" }) }, fc.constantFrom(null, 1, "\u2028")),
+  )
+  .map((items) => JSON.stringify(items));
 const text = fc.oneof(
   number,
   date,
+  array,
   fc.string({ maxLength: 8, unit: "grapheme" }),
   fc.constantFrom(...HOSTILE_VALUES),
 );
@@ -104,7 +112,9 @@ describe.each(DIALECTS)("the SQL for %s", (_, dialect) => {
   });
 
   it("gives null nothing but null", async () => {
-    const columns = TYPES.map((type) => `${typedValue("CAST(NULL AS VARCHAR)", type, dialect)} IS NULL`);
+    const columns = TYPES.map(
+      (type) => `${withDuckDBTypes(typedValue("CAST(NULL AS VARCHAR)", type, dialect))} IS NULL`,
+    );
     const read = await connection.runAndReadAll(`SELECT ${columns.join(" AND ")}`);
 
     expect(read.getRows()).toEqual([[true]]);

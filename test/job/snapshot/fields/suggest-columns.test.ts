@@ -91,6 +91,13 @@ describe("the type of a field", () => {
     [["1", "true"], undefined],
     [["null"], undefined],
     [["[1]"], undefined],
+    [['["a",null]', "[]", "null"], "VARCHAR[]"],
+    [[`["${"x".repeat(100_000)}"]`], "VARCHAR[]"],
+    [["[]"], undefined],
+    [['["a"]', "[1]"], undefined],
+    [['["a"]', '"a"'], undefined],
+    [['["\\ud800"]'], undefined],
+    [['[{"a":1}]'], undefined],
     [[`"${"x".repeat(100_000)}"`], undefined],
     [["1".repeat(100)], undefined],
   ])("with %j is %s", (values, expected) => {
@@ -113,6 +120,7 @@ describe("the type of a field", () => {
       fc.stringMatching(/^-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,8})?([eE][+-]?[0-9]{1,2})?$/),
       fc.constantFrom("true", "false"),
       fc.stringMatching(/^"20[0-9]{2}-[01][0-9]-[0-3][0-9]([T ][0-2][0-9]:[0-5][0-9]Z?)?"$/),
+      fc.array(fc.constantFrom("a", null, "\ud800"), { maxLength: 2 }).map((items) => JSON.stringify(items)),
     );
     fc.assert(
       fc.property(fc.array(scalar, { minLength: 1, maxLength: 3 }), (values) => {

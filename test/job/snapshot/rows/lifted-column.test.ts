@@ -33,6 +33,8 @@ describe("a lifted column", () => {
     ["a=/x:TIMESTAMP", "/x", "TIMESTAMP"],
     ["a=/x:VARCHAR", "/x", "VARCHAR"],
     ["a=/x:DATE:VARCHAR", "/x:DATE", "VARCHAR"],
+    ["a=/x:VARCHAR[]", "/x", "VARCHAR[]"],
+    ["a=/x:VARCHAR[]:VARCHAR", "/x:VARCHAR[]", "VARCHAR"],
   ])("%s is taken from %s, for readers a %s", (text, pointer, type) => {
     expect(parseLiftedColumns([text])).toEqual([{ name: "a", pointer, type }]);
     expect(
@@ -51,19 +53,23 @@ describe("a lifted column", () => {
     "/BIGINT",
     "/x:DATE ",
     "/x:BIGINT/y",
+    "/x:BIGINT[]",
+    "/x:VARCHAR[][]",
+    "/x:varchar[]",
   ])("%s is a pointer without a type", (pointer) => {
     expect(parseLiftedColumns([`a=${pointer}`])).toEqual([{ name: "a", pointer }]);
   });
 
   it("whose pointer ends like a type is written with a type", () => {
     expect(liftText({ name: "a", pointer: "/x:DATE" })).toBe("a=/x:DATE:VARCHAR");
+    expect(liftText({ name: "a", pointer: "/x:VARCHAR[]" })).toBe("a=/x:VARCHAR[]:VARCHAR");
   });
 
   it.each(["DECIMAL(39,2)", "DECIMAL(0,0)", "DECIMAL(2,3)", "DECIMAL(018,2)", "DECIMAL(18,02)"])(
     "of the type %s is refused with the ranges",
     (type) => {
       expect(() => parseLiftedColumns([`a=/x:${type}`])).toThrow(
-        `DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP or VARCHAR, and got "a=/x:${type}"`,
+        `DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP, VARCHAR or VARCHAR[], and got "a=/x:${type}"`,
       );
     },
   );
