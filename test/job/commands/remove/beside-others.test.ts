@@ -8,6 +8,7 @@ import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-sn
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readEnd, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import { CrashPoint } from "../../run/crash.ts";
 import { ACCOUNT, type PortChanges, SmallWorld } from "../../run/small-world.ts";
 
 interface Due {
@@ -134,6 +135,30 @@ describe.each([
     }
   });
 });
+
+test.each([
+  { what: "a run", outer: run },
+  { what: "an accept", outer: accept },
+  { what: "a rollback", outer: rollback },
+])(
+  "$what that goes on after a removal publishes nothing, also where no file is deleted yet",
+  async ({ outer }) => {
+    const stoppedRemove: Work = async ({ world }) => {
+      const ports = world.ports();
+      const point = new CrashPoint("create publications/", "after");
+      const dying = world.ports({ ...point.wrap(ports), process: ports.process });
+      await expect(removeAccount(dying)).rejects.toThrow("the process");
+      world.dead.add(dying.process.pid ?? 0);
+      return undefined;
+    };
+    for (let at = 1; ; at += 1) {
+      const { world, isDone } = await interleave(outer, stoppedRemove, at);
+      if (isDone) break;
+
+      expect(await readLog(accountStore(world.store, ACCOUNT)), `before write ${at}`).toEqual([]);
+    }
+  },
+);
 
 test("a commit that was stopped creates a number below the removal, which no reader sees, and does not say PUBLISHED [D27]", async () => {
   const one = await due();

@@ -66,6 +66,28 @@ describe.each(MOMENTS)("a run under way, $when", ({ at }) => {
   });
 });
 
+test("a run does not publish over a head of the future that came while it worked", async () => {
+  const { world, small } = await due();
+  const later = "2027-01-01T00-00-00.000Z";
+  const log = layout(ACCOUNT);
+  let isDone = false;
+  const store = interposed(world.store, async (key) => {
+    if (isDone || !key.includes("_manifest.json")) return;
+    isDone = true;
+    const publication = JSON.parse(world.store.text(log.publication("0000000002")) ?? "");
+    const future = { ...publication, publication: "0000000003", snapshot_id: later, run_id: later };
+    world.store.put(
+      log.publication("0000000003"),
+      `${JSON.stringify({ ...future, base_snapshot_id: small })}\n`,
+    );
+  });
+
+  const { row } = await world.run({}, { store });
+
+  expect(isDone).toBe(true);
+  expect(row).toMatchObject({ outcome: "FAILED", error_code: "CLOCK_WRONG" });
+});
+
 test("a run that its start would have held is published where a rollback to a smaller one comes first", async () => {
   const one = await due();
   await one.world.accept(one.large, true);
