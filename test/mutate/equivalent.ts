@@ -74,6 +74,12 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "verify: await lines.return(undefined); → lines.return(undefined);":
       "The file is closed as well, and nothing waits for that.",
   },
+  "lambdas/job/snapshot/rows/compare-snapshots.ts": {
+    "diffRows: } else if (old && current) { → } else if ((old)) {":
+      "Where one of both is left alone, one of the branches before was taken.",
+    "diffRows: } else if (old && current) { → } else if ((current)) {":
+      "Where one of both is left alone, one of the branches before was taken.",
+  },
   "lambdas/job/run/lease/lease-file.ts": {
     "readLease: if (!isDamage(error)) throw error; → dropped":
       "Reading the object throws nothing but damage: a store that fails does so before.",

@@ -145,11 +145,11 @@ describe("--over-damaged", () => {
     expect(world.log.text).toContain("a run without it continues its 10 of 10 events");
   });
 
-  it("stays a restart for a start without it that continues the run", async () => {
+  it.each([undefined, true])("is continued by a start whose own is %s, and stays a restart", async (own) => {
     await world.publish(10, 1);
     const dead = await crashAfter("_manifest.json", world, { overDamaged: true });
 
-    const { row } = await world.run();
+    const { row } = await world.run({ overDamaged: own });
 
     expect(row).toMatchObject({ run_id: dead, reason: "DAMAGED_HEAD", added: 10 });
   });
