@@ -206,7 +206,10 @@ describe("a process that was stopped while its account was removed", () => {
     const { world, store, removal: id } = await removed();
     world.store.put(store.keys.plan(id), "written");
     const effects: string[] = [];
-    const refresh = async (): Promise<void> => void effects.push("tables");
+    const refresh = async (): Promise<void> => {
+      await setImmediate();
+      effects.push("tables");
+    };
     const deleting = { ...store, delete: async () => void effects.push("file") };
 
     await takeBack({ store: deleting, catalog: { refresh } }, { last: "0000000002", id });
