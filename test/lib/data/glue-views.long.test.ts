@@ -16,6 +16,7 @@ const template = synthesized({
     { name: "x", pointer: "/x", type: "DOUBLE" },
     { name: "is_new", pointer: "/new", type: "BOOLEAN" },
     { name: "since", pointer: "/since", type: "DATE" },
+    { name: "countries", pointer: "/countries", type: "VARCHAR[]" },
   ],
   accounts: { uk: { schedule: "rate(1 day)" }, us: { schedule: "rate(1 day)" } },
 });
@@ -108,6 +109,7 @@ it("events_typed has the types of the settings, as Trino and as Glue say them", 
     "x double",
     "is_new boolean",
     "since date",
+    "countries array(varchar)",
     "misfits integer",
     "event varchar",
   ]);
@@ -122,6 +124,7 @@ it("events_typed has the types of the settings, as Trino and as Glue say them", 
     "x double",
     "is_new boolean",
     "since date",
+    "countries array<string>",
     "misfits int",
     "event string",
   ]);
