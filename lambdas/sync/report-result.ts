@@ -26,7 +26,7 @@ import {
   type RunLogEntry,
 } from "../job/run/record/run-log.ts";
 import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
-import { countText, missingText } from "../job/run/record/texts.ts";
+import { changesText, missingText } from "../job/run/record/texts.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import { allowance } from "../job/settings/values.ts";
 import type { Publication } from "../job/storage/publication-log.ts";
@@ -195,7 +195,7 @@ function changes(preview: Preview | undefined): string {
   if (added === null || changed === null || removed === null) {
     return "What publishing it would change is not known.";
   }
-  return `Publishing it would add ${countText(added)}, change ${countText(changed)} and remove ${countText(removed)} events.`;
+  return `Publishing it would ${changesText({ added, changed, removed })}.`;
 }
 
 function missing({ listed, ...row }: RunLogEntry, preview: Preview | undefined): string {

@@ -1,8 +1,7 @@
 // The function's response to a run, an accept or a rollback, short enough to read in the console.
 
 import type { Context } from "aws-lambda";
-import { ifNotAccepted, wasPinned } from "../job/run/publish/held-snapshots.ts";
-import type { Preview } from "../job/run/publish/preview.ts";
+import { type Held, ifNotAccepted, wasPinned } from "../job/run/publish/held-snapshots.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import { countText } from "../job/run/record/texts.ts";
@@ -88,12 +87,6 @@ function nextSteps({ row, preview }: RunResult, facts: ResponseFacts): object {
     return heldDecision(environment, account, { snapshotId, isPinned, preview });
   }
   return {};
-}
-
-interface Held {
-  readonly snapshotId: string;
-  readonly isPinned: boolean;
-  readonly preview?: Preview | undefined;
 }
 
 /**

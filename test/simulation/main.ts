@@ -25,11 +25,11 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /** False where a defect is not found. */
-function findPlanted({ to }: Options): boolean {
+function findPlanted({ from, to }: Options): boolean {
   using copy = new PlantedCopy();
   let isEachFound = true;
   for (const defect of PLANTED_DEFECTS) {
-    const { seed, finding } = copy.search(defect, to);
+    const { seed, finding } = copy.search(defect, from, to);
     if (seed === undefined) isEachFound = false;
     console.log(`${defect.name}\n  ${seed === undefined ? "NOT FOUND" : `seed ${seed}: ${finding}`}`);
   }

@@ -5,13 +5,14 @@ import type { AccountStatus, Status } from "../../../lambdas/job/commands/status
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
 import {
+  type Held,
   type HeldCommands,
   type HeldSnapshot,
   ifNotAccepted,
 } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import type { Preview } from "../../../lambdas/job/run/publish/preview.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { countText, missingByReason } from "../../../lambdas/job/run/record/texts.ts";
+import { changesText, countText, missingByReason } from "../../../lambdas/job/run/record/texts.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
 import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
@@ -116,14 +117,6 @@ export function madeAtMs({ snapshot_id, published_at }: Publication): number {
   return runInstant(snapshot_id) ?? Date.parse(published_at);
 }
 
-interface Held {
-  readonly snapshotId: string;
-  /** Whether the account is pinned, so that waiting publishes nothing. */
-  readonly isPinned: boolean;
-  /** Absent where an earlier version has held it. */
-  readonly preview?: Preview | undefined;
-}
-
 /** @param head the snapshot that readers see now; null for none */
 export function describeHeld(
   { snapshotId, preview, isPinned }: Held,
@@ -159,7 +152,7 @@ export function wouldDo(
 ): string {
   if (added === null || changed === null || removed === null)
     return "what publishing it would change is not known, because a file is damaged (check --deep names it)";
-  const what = `publishing it would add ${countText(added)}, change ${countText(changed)} and remove ${countText(removed)} events`;
+  const what = `publishing it would ${changesText({ added, changed, removed })}`;
   if (base === null) return `${what}; nothing was published before`;
   if (base === head) return `${what}, compared with ${base}, which readers see`;
   return `${what}, compared with ${base}, which readers saw then; diff compares it with what they see now`;

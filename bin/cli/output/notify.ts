@@ -3,6 +3,7 @@
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts";
 import type { RunEvent } from "../../../lambdas/job/run/record/run-event.ts";
+import { changesText } from "../../../lambdas/job/run/record/texts.ts";
 import type { Clock, Random } from "../../../lambdas/job/runtime/clock.ts";
 import { USER_AGENT } from "../../../lambdas/job/runtime/version.ts";
 import { type HttpResponse, NoResponse } from "../../../lambdas/job/service/http/transport.ts";
@@ -185,7 +186,8 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
 
 function wouldDo({ added, changed, removed }: RunEvent["detail"]): string {
   if (added === null || added === undefined) return "";
-  return ` Publishing it would add ${added}, change ${changed} and remove ${removed} events.`;
+  const counts = { added: Number(added), changed: Number(changed), removed: Number(removed) };
+  return ` Publishing it would ${changesText(counts)}.`;
 }
 
 /** @param base what readers saw when the snapshot was held */

@@ -78,7 +78,7 @@ function checkRun(
   const outcome = model.reader.outcomeOf(runId);
   if (outcome !== undefined) model.fail(`${publication}: the run ${runId} has ended as ${outcome.outcome}`);
 
-  checkRefusals(model, own, before);
+  checkRefusals(model, own);
   const missing = model.reader.leftOut(snapshotId).length;
   const listed = own.events + missing;
   const { maxDropPercent, maxGrowthPercent, maxMissingPercent, require } = model.world.plan.setting;

@@ -44,20 +44,12 @@ export function wasRefused(model: Model, uuid: string, holds: (refusal: Refusal)
   return model.refusedDetails.some((refusal) => refusal.uuid === uuid && holds(refusal));
 }
 
-/**
- * A run has published: nothing is left out because of one answer that readers saw right before, when a person may have
- * accepted what the process that is over by now did not know of.
- */
-export function checkRefusals(
-  model: Model,
-  { publication, snapshot_id: runId }: SeenPublication,
-  before: SeenPublication | undefined,
-): void {
-  const unseen = new Set(before && model.reader.leftOut(before.snapshot_id).map(({ uuid }) => uuid));
+/** A run has published: without a person nothing is left out because of one answer. */
+export function checkRefusals(model: Model, { publication, snapshot_id: runId }: SeenPublication): void {
   for (const { uuid, reason } of model.reader.leftOut(runId)) {
     const facts = model.processes.get(model.leftOutBy.get(`${runId} ${uuid}`) ?? "");
     const isOfToday = facts?.version === "today";
-    if (!isOfToday || facts.knownLeftOut.has(uuid) || unseen.has(uuid) || !isRefusal(reason)) continue;
+    if (!isOfToday || facts.knownLeftOut.has(uuid) || !isRefusal(reason)) continue;
     const atMs = model.refusedDetails
       .filter((refusal) => refusal.by === facts.name && refusal.uuid === uuid)
       .map((refusal) => refusal.atMs);

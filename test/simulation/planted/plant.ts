@@ -47,8 +47,8 @@ export class PlantedCopy implements Disposable {
     symlinkSync(join(ROOT, "node_modules"), join(this.#folder, "node_modules"));
   }
 
-  /** Lives the seeds up to `most`. Throws where the defect cannot be planted, because the source has changed. */
-  search(defect: PlantedDefect, most: number): Search {
+  /** Lives these seeds, one after the other. Throws where the defect cannot be planted, because the source has changed. */
+  search(defect: PlantedDefect, from: number, to: number): Search {
     const file = join(this.#folder, "lambdas/job", defect.file);
     const source = readFileSync(file, "utf8");
     if (source.split(defect.from).length !== 2)
@@ -60,7 +60,7 @@ export class PlantedCopy implements Disposable {
     try {
       const { stderr, status } = spawnSync(
         process.execPath,
-        ["test/simulation/main.ts", "--seeds", `1..${most}`, "--brief"],
+        ["test/simulation/main.ts", "--seeds", `${from}..${to}`, "--brief"],
         { cwd: this.#folder, encoding: "utf8" },
       );
       const [, seed, finding = ""] = /Seed (\d+) breaks a promise: (.*)/.exec(stderr) ?? [];

@@ -8,6 +8,8 @@ export interface PlantedDefect {
   /** Stands in the file exactly once. */
   readonly from: string;
   readonly to: string;
+  /** The first that finds it, when the histories were as they were then: it is tried first, to save time. */
+  readonly seed: number;
   /** This project had it once. */
   readonly isPast?: true;
 }

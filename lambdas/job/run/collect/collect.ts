@@ -38,8 +38,9 @@ export function fetchResults(
   const { concurrency } = settings;
   const lift = lifter(settings.lifted);
   const leaveOut = (uuid: string, leftOut: LeftOutReason): StagedResult => {
+    const { isDecided: isUnconfirmed } = refusals;
     refusals.count(leftOut);
-    return { uuid, leftOut };
+    return { uuid, leftOut, isUnconfirmed };
   };
   const fetchOne = async (
     planned: PlannedEvent,
@@ -185,6 +186,7 @@ async function collectRange(
   const place = chain.end;
   const beganAtMs = clock.monotonicMs();
   const leftOut: LeftOut[] = [];
+  let isUnconfirmed = false;
   let events = 0;
   let bytes = 0;
   let failure: { readonly error: unknown } | undefined;
@@ -206,6 +208,7 @@ async function collectRange(
       onDone(place + events);
       if ("line" in result) return result.line;
       leftOut.push({ uuid: result.uuid, reason: result.leftOut });
+      isUnconfirmed ||= result.isUnconfirmed;
     }
     return undefined;
   }
@@ -222,7 +225,8 @@ async function collectRange(
   if (events === 0) return { failure };
 
   await session.lease.confirm();
-  if (await chain.add({ end: place + events, rows, left_out: leftOut })) {
+  const unconfirmed = isUnconfirmed ? ({ unconfirmed: true } as const) : {};
+  if (await chain.add({ end: place + events, rows, left_out: leftOut, ...unconfirmed })) {
     session.hasAdvanced = true;
     facts.markCounted(place);
     return { failure };

@@ -66,6 +66,11 @@ export class Refusals {
     return this.#waiting;
   }
 
+  /** Whether first answers count from now on. */
+  get isDecided(): boolean {
+    return this.#enough.signal.aborted;
+  }
+
   /**
    * The answer that counts. An event waits for its second question without a place among the requests.
    * @param request a whole question, with its retries
@@ -78,7 +83,7 @@ export class Refusals {
   ): Promise<Detail> {
     const first = await request();
     const isRefused = first.kind === "left-out" && (first.reason === "gone" || first.reason === "forbidden");
-    if (!isRefused || this.#options.known.uuids.has(uuid) || this.#enough.signal.aborted) return first;
+    if (!isRefused || this.#options.known.uuids.has(uuid) || this.isDecided) return first;
     const waitMs = this.#waitMs(first.retryAfterMs);
     this.#say(waitMs);
     const { clock } = this.#options.ports;
@@ -87,7 +92,7 @@ export class Refusals {
     await stepAside(() => wait);
     this.#waiting -= 1;
     signal.throwIfAborted();
-    return this.#enough.signal.aborted ? first : request();
+    return this.isDecided ? first : request();
   }
 
   /** An event is left out: this is what counts. */
@@ -95,7 +100,7 @@ export class Refusals {
     const cause = reason === "gone" || reason === "forbidden" ? reason : "rejected";
     this.#missing = { ...this.#missing, [cause]: this.#missing[cause] + 1 };
     const { known, settings } = this.#options;
-    if (this.#enough.signal.aborted) return;
+    if (this.isDecided) return;
     if (!areTooManyMissing({ ...this.#missing, accepted: known.accepted }, settings)) return;
     this.#enough.abort();
     this.#options.ports.logger.warn(

@@ -49,6 +49,8 @@ interface GuardCounts extends Missing, ListCounts {
   /** Events of the head's snapshot; undefined for the first one. */
   readonly headEvents: number | undefined;
   readonly incomplete: Incomplete;
+  /** Some are missing because of one answer: more were missing than might be, by what the head accepted then. */
+  readonly isUnconfirmed?: boolean;
 }
 
 /** The list, as the plan has it. */
@@ -113,6 +115,12 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
     return {
       reason: "MISSING",
       explanation: `${countText(missing)} of ${countText(listed)} listed events have no details; ${countText(most)} may have none${beside} (--max-missing; maxMissingPercent in AWS).${reasons} ${remedy(counts)} Or allow as many: "maxMissingPercent": ${percent} in brand-events.json or cdk.json, --max-missing ${percent}.`,
+    };
+  }
+  if (counts.isUnconfirmed) {
+    return {
+      reason: "MISSING",
+      explanation: `${countText(missing)} of ${countText(listed)} listed events have no details, and some of them were asked for once only: when they were, fewer had been accepted.${reasons} ${remedy(counts)} Or start run again, which asks twice.`,
     };
   }
   return guardRequired(counts, limits);

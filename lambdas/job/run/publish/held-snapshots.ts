@@ -16,6 +16,14 @@ export interface HeldSnapshot extends Hold {
   readonly snapshotId: string;
 }
 
+/** What its commands depend on. */
+export interface Held extends Pick<HeldSnapshot, "snapshotId"> {
+  /** Whether the account is pinned, so that waiting publishes nothing. */
+  readonly isPinned: boolean;
+  /** Absent where an earlier version has held it. */
+  readonly preview?: Preview | undefined;
+}
+
 /** Oldest first. Retired ones, and those that a person has published or removed since, are not among them. */
 export async function heldSnapshots(store: AccountStore): Promise<readonly HeldSnapshot[]> {
   const marked = (await listSnapshots(store)).filter(({ isHeld, isRetired }) => isHeld && !isRetired);

@@ -121,8 +121,10 @@ function guardAgainst(
   const { readings, unstable } = chain.plan.header;
   const { incomplete } = facts;
   const { account, snapshot_id: snapshotId, counts } = manifest;
+  const isUnconfirmed = chain.records.some(({ unconfirmed }) => unconfirmed);
+  const ofHead = { headEvents: head?.events, accepted: head?.accepted };
   const found = guard(
-    { ...counts, headEvents: head?.events, accepted: head?.accepted, incomplete, readings, unstable },
+    { ...counts, ...ofHead, incomplete, readings, unstable, isUnconfirmed },
     session.settings,
   );
   const isListed = counts.gone + counts.forbidden + counts.oversize + counts.too_deep > 0;

@@ -7,6 +7,12 @@ export function countText(n: number): string {
   return n.toLocaleString("en-US");
 }
 
+/** `add 5, change 8 and remove 1,412 events`. */
+export function changesText(counts: Readonly<Record<"added" | "changed" | "removed", number>>): string {
+  const { added, changed, removed } = counts;
+  return `add ${countText(added)}, change ${countText(changed)} and remove ${countText(removed)} events`;
+}
+
 /** What the budget adds to each window is nothing to round up for. */
 const IGNORED_MS = 10;
 

@@ -26,7 +26,9 @@ interface StagedRow {
 }
 
 /** The result of one event: a row's line, or why there is none. */
-export type StagedResult = StagedRow | { readonly uuid: string; readonly leftOut: LeftOutReason };
+export type StagedResult =
+  | StagedRow
+  | { readonly uuid: string; readonly leftOut: LeftOutReason; readonly isUnconfirmed: boolean };
 
 const count = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -52,6 +54,8 @@ const RECORD = z
     /** Null where all events of the range are left out. */
     rows: ROWS.nullable(),
     left_out: z.array(leftOutSchema).readonly(),
+    /** Some of these were left out because of one answer: so many were missing that the snapshot was to be held. */
+    unconfirmed: z.literal(true).optional(),
   })
   .refine(({ place, end, rows, left_out }) => end - place === (rows?.rows ?? 0) + left_out.length, {
     path: ["end"],

@@ -2,9 +2,11 @@ import { describe, expect, test } from "vitest";
 import { check } from "../../../../../lambdas/job/commands/check.ts";
 import { discover } from "../../../../../lambdas/job/commands/discover.ts";
 import { verify } from "../../../../../lambdas/job/commands/verify.ts";
+import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { interposed } from "../../interposed-store.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 describe("a listed event without details", () => {
@@ -143,6 +145,33 @@ describe("a gateway that refuses details which the service has", () => {
     expect(more).toBeLessThanOrEqual(6 + sandbox.settings.concurrency);
     expect(sandbox.log.text).toContain("from here on each refusal counts at once");
   });
+
+  test.each([{ endsOf: "the same process" }, { endsOf: "another one, which continues the run" }])(
+    "takes no event from readers because of first answers that a person accepts meanwhile: $endsOf",
+    async ({ endsOf }) => {
+      await using sandbox = await Sandbox.start({ events: makeEvents(200) });
+      await sandbox.run();
+      sandbox.simulator.configure({ faults: [gateway({ status: 403 }, { share: 0.3, times: Infinity })] });
+      const held = (await sandbox.run()).row.run_id;
+      const stop = new AbortController();
+      const store = interposed(sandbox.store, async (key) => {
+        if (!key.includes("/_manifest.json") || stop.signal.aborted) return;
+        await sandbox.decide({ action: "accept", snapshotId: held, force: false });
+        stop.abort(new SyncError("INTERRUPTED", "Seen."));
+      });
+
+      const own = await sandbox.run(
+        {},
+        endsOf === "the same process" ? { store } : { store, signal: stop.signal },
+      );
+      const { row, explanation } = endsOf === "the same process" ? own : await sandbox.run();
+
+      expect(row).toMatchObject({ outcome: "HELD", reason: "MISSING", run_id: own.row.run_id });
+      expect(explanation).toContain("some of them were asked for once only");
+      sandbox.simulator.configure({ faults: [] });
+      expect((await sandbox.run()).row).toMatchObject({ outcome: "PUBLISHED", events: 200 });
+    },
+  );
 
   test("is asked twice by a dry run, which says what a run would do", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) });
