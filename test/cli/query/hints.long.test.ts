@@ -65,6 +65,74 @@ it.each(["SELECT other FROM events", "SELECT x FROM events", "SELEC name"])(
   },
 );
 
+it.each([
+  ["SELECT event.name FROM events", "event", "$.name", "name=/name"],
+  ["SELECT e.EVENT.sector.NAME FROM events e", "event", "$.sector.name", "name=/sector/name"],
+  ["SELECT 1 FROM events WHERE event.name = 'x'", "event", "$.name", "name=/name"],
+  ["SELECT event.NAME FROM events", "event", "$.NAME", "name=/NAME"],
+  [`SELECT event."it's a" FROM events_typed`, "event", `$["it''s a"]`, `'it_s_a=/it'\\''s a'`],
+  ["SELECT event.brand.name FROM events", "event", "$.brand.name", undefined],
+  ["SELECT listing.name FROM events", "listing", "$.name", undefined],
+  ["SELECT before.name, after.name FROM event_changes", "before", "$.name", undefined],
+])(
+  "%s, a field behind a dot, is answered with the expression that works, and with --lift",
+  async (...row) => {
+    const [sql, column, path, lift] = row;
+    const made = await withFields(field("/it's a"), field("/name"), field("/NAME"), field("/sector/name"));
+
+    const { exitCode, stderr } = await ask(made, sql);
+
+    const makes = lift === undefined ? "" : `, and run with --lift ${lift} makes a column of it`;
+    const hint = `${column} is JSON text: json_extract_scalar(${column}, '${path}') reads the field${makes}.`;
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`\n  ${hint}\n`)]);
+    const [, expression] = /: (.*) reads the field/.exec(stderr) ?? [];
+    const table = column === "before" ? "event_changes" : "events";
+    await expect(query(made.views, `SELECT ${expression} FROM ${table}`)).resolves.toBeDefined();
+  },
+);
+
+test("a field behind a dot that holds more than a value is read as JSON, and --lift is not named", async () => {
+  const made = await withFields(field("/sector", "object"), field("/sector/name"));
+
+  const { stderr } = await ask(made, "SELECT event.sector FROM events");
+
+  expect(stderr).toContain("event is JSON text: json_extract(event, '$.sector') reads the field.\n");
+});
+
+it.each([
+  "SELECT published_at FROM event_changes",
+  "SELECT c.Published_At FROM event_changes c",
+  "SELECT snapshot_id FROM event_changes ORDER BY 1",
+  "SELECT uuid FROM event_changes JOIN publications USING (snapshot_id)",
+])("%s is answered with the join that has the column, and with diff --since", async (sql) => {
+  const made = await warehouse();
+  const change = { uuid: "a", change: "added", fields: null, before: null, after: "{}" };
+  await made.snapshot("uk", ONE, [eventRow("a")]);
+  await made.put(`changes/uk/0000000001/${ONE}/part-00000.ndjson.gz`, [change]);
+  await made.publish("uk", { snapshot_id: ONE, events: 1, added: 1 });
+  await made.publish("uk", { publication: "0000000002", snapshot_id: ONE, events: 1, added: 0 });
+  await made.publish("us", { snapshot_id: ONE, events: 0, added: 0, published_at: "1999-01-01T00:00:00Z" });
+
+  const { exitCode, stderr } = await ask(made, sql);
+
+  const [, column = "", join = ""] =
+    / (\w+) is a column of publications: (SELECT .*)\. Without/.exec(stderr) ?? [];
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("Without SQL, diff --since <instant> compares");
+  const { rows } = await query(made.views, join);
+  const [[expected] = []] = (
+    await query(made.views, `SELECT ${column} FROM publications WHERE account = 'uk' LIMIT 1`)
+  ).rows;
+  expect(rows).toEqual([[expected, "a", "added", null]]);
+});
+
+it.each(["SELECT published_at FROM events", "SELECT other FROM event_changes"])(
+  "%s has no such join",
+  async (sql) => {
+    expect((await ask(await withFields(), sql)).stderr).not.toContain("is a column of");
+  },
+);
+
 test.each(["event_day > now()", "published_at > current_timestamp", "published_at - INTERVAL 7 DAY"])(
   "an instant that is text is answered with the expression that makes one: %s",
   async (condition) => {
