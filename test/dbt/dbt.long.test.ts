@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { removeAccount } from "../../lambdas/job/commands/remove-account.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
+import { codeBlocks } from "../docs/markdown.ts";
 import { PYTHON, runIn } from "../duckdb/duckdb-versions.ts";
 import { SmallWorld } from "../job/run/small-world.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
@@ -17,16 +18,10 @@ const DBT = fileURLToPath(new URL("../../.dbt/", import.meta.url));
 const isSkipped = !existsSync(join(DBT, "dbt")) && process.env["CI"] !== "true";
 if (isSkipped) process.stderr.write("The test with dbt is skipped: npm run setup:dbt\n");
 
-const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
-
 /** A project of the page's files, beside a warehouse. */
 function writeProject(cwd: string): void {
-  const blocks = page("dbt.md").matchAll(/^`([\w/.]+)`[^\n]*\n\n```\w*\n(.*?)^```$/gms);
-  const files = [...blocks].map(([, file = "", text = ""]) => [file, text] as const);
-  expect(files).toHaveLength(3);
   mkdirSync(join(cwd, "models"));
-  for (const [file, text] of files) writeFileSync(join(cwd, file), text);
-  writeFileSync(join(cwd, "dbt_project.yml"), "name: analytics\nprofile: brand_events\n");
+  for (const { file = "", code } of codeBlocks("dbt.md")) writeFileSync(join(cwd, file), code);
 }
 
 /** What dbt printed. It sends nothing. */
@@ -40,7 +35,10 @@ function dbt(cwd: string, ...args: readonly string[]): string {
 
 /** The model after `dbt build`: how many rows of each publication. Fails unless it has the rows of `events`. */
 function build(cwd: string): readonly string[] {
-  const [, attach = ""] = /^duckdb -cmd "(ATTACH .*?)" -c "\.read/m.exec(page("querying.md")) ?? [];
+  const commands = codeBlocks("querying.md").map(({ code }) =>
+    /^duckdb -cmd "(ATTACH .*?)" -c "\.read/m.exec(code),
+  );
+  const [, attach = ""] = commands.find(Boolean) ?? [];
   runIn(DBT, [attach, readFileSync(join(cwd, "warehouse/views.sql"), "utf8")], { cwd });
   // The model and its two tests.
   expect(dbt(cwd, "build")).toContain("PASS=3 WARN=0 ERROR=0 SKIP=0");

@@ -7,6 +7,25 @@ interface MarkdownTable {
   readonly rows: readonly (readonly string[])[];
 }
 
+interface CodeBlock {
+  readonly language: string;
+  readonly code: string;
+  /** That the line before it names, if it names one. */
+  readonly file: string | undefined;
+}
+
+/** All of them: throws where one begins or ends otherwise than at the beginning of a line. */
+export function codeBlocks(page: string): readonly CodeBlock[] {
+  const text = read(page);
+  const found = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
+  const fences = text.match(/```/g)?.length ?? 0;
+  if (fences !== 2 * found.length) throw new Error(`${page} has a block of code in an unusual form`);
+  return found.map(({ 1: language = "", 2: code = "", index }) => {
+    const line = text.slice(0, index).trimEnd().split("\n").at(-1) ?? "";
+    return { language, code, file: /`([\w/]+\.\w+)`/.exec(line)?.[1] };
+  });
+}
+
 /** The first table of a section. */
 export function tableBelow(page: string, heading: string): MarkdownTable {
   const lines = sectionOf(page, heading).split("\n");

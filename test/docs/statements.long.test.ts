@@ -1,32 +1,48 @@
-// The SQL of the pages runs on a small warehouse as it stands there: with `query`, or in a DuckDB of one's own.
+// The code of the pages runs on a small warehouse as it stands there: SQL with `query` or in a DuckDB of one's own, and
+// commands in a shell. The files for dbt are tested in ../dbt.
 
-import { readFileSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, test } from "vitest";
 import { RESULT_FORMATS } from "../../bin/cli/options/options.ts";
-import { against, sync, writeCredentials } from "../cli/command-line.ts";
-import { DUCKDB_VERSIONS, folderOf, isSkipped, runIn } from "../duckdb/duckdb-versions.ts";
+import { against, SYNC, sync, writeCredentials } from "../cli/command-line.ts";
+import { DUCKDB_VERSIONS, folderOf, isSkipped, PROGRAM, runIn } from "../duckdb/duckdb-versions.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { column, tableBelow } from "./markdown.ts";
+import { codeBlocks, column, tableBelow } from "./markdown.ts";
 
 const OWN_DUCKDB = ".read warehouse/views.sql\n";
 
-const blocks = (page: string, language: string): readonly string[] => {
-  const text = readFileSync(new URL(`../../docs/${page}`, import.meta.url), "utf8");
-  const fences = text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"));
-  return [...fences].map(([, block = ""]) => block);
+const blocks = (page: string, language: string): readonly string[] =>
+  codeBlocks(page)
+    .filter((block) => block.language === language)
+    .map(({ code }) => code);
+
+/** Blocks and commands of docs/querying.md that no test runs, by how they begin, and why. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  "duckdb -init warehouse/views.sql -ui": "It downloads an extension and opens a browser.",
+  "import duckdb": "pandas, polars and pyarrow take 600 MB, so no set-up installs them: tried by hand.",
+  "import pandas": "The same.",
 };
 
+const isNotRun = (code: string): boolean => Object.keys(NOT_RUN).some((begin) => code.startsWith(begin));
+
+async function writeFiles(page: string, cwd: string): Promise<void> {
+  const files = codeBlocks(page).filter(({ language }) => language === "csv");
+  for (const { file = "", code } of files) await writeFile(join(cwd, file), code);
+}
+
 /** A folder with a warehouse as `npm start` makes one. */
-async function demo(): Promise<string> {
+async function demo(account = "demo"): Promise<string> {
   const cwd = await temporaryDirectory();
   await using simulator = await Simulator.start({ events: makeEvents(30) });
   await writeCredentials(cwd, simulator);
-  const { exitCode } = await sync(["run", "--account", "demo", ...against(simulator)], { cwd });
+  const { exitCode } = await sync(["run", "--account", account, ...against(simulator)], { cwd });
   expect(exitCode).toBe(0);
   return cwd;
 }
@@ -51,7 +67,7 @@ describe.each(["querying.md", "tables.md"])("the SQL of docs/%s", (page) => {
 
   test("runs in a DuckDB of one's own", async () => {
     const cwd = await demo();
-    for (const csv of blocks(page, "csv")) await writeFile(join(cwd, "targets.csv"), csv);
+    await writeFiles(page, cwd);
     const views = await readFile(join(cwd, "warehouse/views.sql"), "utf8");
 
     for (const block of blocks(page, "sql").filter((sql) => sql.startsWith(OWN_DUCKDB))) {
@@ -67,12 +83,68 @@ describe.each(["querying.md", "tables.md"])("the SQL of docs/%s", (page) => {
 describe.skipIf(isSkipped).each(DUCKDB_VERSIONS)("the SQL of the pages in DuckDB %s", (version) => {
   test.each(["querying.md", "tables.md"])("runs: docs/%s", async (page) => {
     const cwd = await demo();
-    for (const csv of blocks(page, "csv")) await writeFile(join(cwd, "targets.csv"), csv);
+    await writeFiles(page, cwd);
     const views = await readFile(join(cwd, "warehouse/views.sql"), "utf8");
     const statements = blocks(page, "sql").map((sql) => sql.replace(OWN_DUCKDB, ""));
 
     expect(runIn(folderOf(version), [views, ...statements], { cwd })).toHaveLength(1 + statements.length);
   });
+});
+
+const hasShell = process.platform !== "win32" && (existsSync(PROGRAM) || process.env["CI"] === "true");
+if (!hasShell)
+  process.stderr.write("The test of commands in docs/querying.md is skipped: npm run setup:duckdb\n");
+
+test.skipIf(!hasShell)("each command of docs/querying.md runs, and finds or writes something", async () => {
+  const cwd = await demo("uk");
+  const bin = join(cwd, "bin");
+  await mkdir(bin);
+  const program = `#!/bin/sh\nexec '${process.execPath}' '${SYNC}' "$@"\n`;
+  await writeFile(join(bin, "brand-events-sync"), program, { mode: 0o755 });
+  await symlink(PROGRAM, join(bin, "duckdb"));
+  await symlink(fileURLToPath(new URL("../../lib", import.meta.url)), join(cwd, "lib"));
+  await writeFile(join(cwd, "latest.sql"), "SELECT uuid FROM events ORDER BY event_date DESC LIMIT 5");
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env["PATH"]}` };
+  const input = "SELECT count(*) FROM events;\n";
+  const shell = (line: string): string => {
+    const args = ["-o", "pipefail", "-c", line];
+    const { status, stdout, stderr } = spawnSync("bash", args, { cwd, env, input, encoding: "utf8" });
+    expect([line, status, stderr]).toEqual([line, 0, expect.not.stringMatching(/error/i)]);
+    return stdout;
+  };
+  const lines = blocks("querying.md", "sh").flatMap((block) => block.trimEnd().split("\n"));
+
+  const silent: string[] = [];
+  for (const line of lines.filter((each) => !isNotRun(each))) {
+    const before = await readdir(cwd);
+    const isWritten = async (): Promise<boolean> => (await readdir(cwd)).length > before.length;
+    const printed = shell(line);
+    if ((printed === "" || printed.endsWith("\n(0 rows)\n")) && !(await isWritten())) silent.push(line);
+  }
+
+  expect(lines.length).toBeGreaterThan(6);
+  expect(silent).toEqual([]);
+  expect(shell("duckdb -readonly -csv -noheader brand-events.duckdb 'SELECT count(*) FROM events'")).toBe(
+    "30\n",
+  );
+});
+
+test("each block of docs/querying.md and docs/dbt.md is run as it stands, or is named here", () => {
+  const others = codeBlocks("querying.md").filter(
+    ({ language, file }) => !(["sql", "sh"].includes(language) || (language === "csv" && file !== undefined)),
+  );
+  const lines = blocks("querying.md", "sh").flatMap((block) => block.split("\n"));
+  const notRun = [...lines, ...others.map(({ code }) => code)].filter(isNotRun);
+
+  expect(others.filter(({ code }) => !isNotRun(code))).toEqual([]);
+  expect(notRun).toHaveLength(Object.keys(NOT_RUN).length);
+  // What test/dbt writes into a project, and builds.
+  expect(codeBlocks("dbt.md").map(({ file }) => file)).toEqual([
+    "dbt_project.yml",
+    "profiles.yml",
+    "models/sources.yml",
+    "models/current_events.sql",
+  ]);
 });
 
 test("the table of formats in docs/querying.md has every format", () => {

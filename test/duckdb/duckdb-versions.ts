@@ -13,12 +13,17 @@ export type DuckdbVersion = (typeof DUCKDB_VERSIONS)[number];
 export const PYTHON = process.platform === "win32" ? "python" : "python3";
 
 const DIRECTORY = fileURLToPath(new URL("../../.duckdb/", import.meta.url));
-const PROGRAM = fileURLToPath(new URL("run-sql.py", import.meta.url));
+const RUN_SQL = fileURLToPath(new URL("run-sql.py", import.meta.url));
 
 /** Where `npm run setup:duckdb` installs it. */
 export const folderOf = (version: DuckdbVersion): string => join(DIRECTORY, version);
 
 export const isInstalled = (version: DuckdbVersion): boolean => existsSync(join(folderOf(version), "duckdb"));
+
+/** DuckDB's own command line, which is a package of its own. */
+export const PROGRAM_VERSION = "1.5.6";
+export const PROGRAM_FOLDER: string = join(DIRECTORY, `program-${PROGRAM_VERSION}`);
+export const PROGRAM: string = join(PROGRAM_FOLDER, "duckdb_cli", "duckdb");
 
 /** Tests with these versions are skipped where one is missing, and fail with `CI=true`. */
 export const isSkipped = !DUCKDB_VERSIONS.every(isInstalled) && process.env["CI"] !== "true";
@@ -35,7 +40,7 @@ export function runIn(
   statements: readonly string[],
   { cwd, database }: RunOptions,
 ): readonly (readonly (readonly (string | null)[])[])[] {
-  const args = [PROGRAM, folder, ...(database === undefined ? [] : [database])];
+  const args = [RUN_SQL, folder, ...(database === undefined ? [] : [database])];
   const { status, stdout, stderr, error } = spawnSync(PYTHON, args, {
     cwd,
     input: JSON.stringify(statements),
