@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { livingLease } from "../job/run/living-lease.ts";
 import { FunctionSandbox } from "./function-sandbox.ts";
 
@@ -15,6 +16,30 @@ describe("a request that publishes nothing", () => {
         { name: "login", ok: false, code: "LOGIN_REFUSED", remedy: expect.any(String) },
         { name: "store", ok: true, code: null, remedy: null },
       ]),
+    });
+  });
+
+  test("check of a damaged snapshot has the whole command that restarts, and its payload does", async () => {
+    await using sandbox = await FunctionSandbox.start();
+    await sandbox.invoke({});
+    const [part = ""] = sandbox.store.keys("snapshots/").filter((key) => key.includes("/part-"));
+    sandbox.store.put(part, "no gzip");
+
+    const { checks } = z
+      .object({ checks: z.array(z.object({ name: z.string(), remedy: z.string().nullable() })) })
+      .parse(await sandbox.invoke({ action: "check" }));
+    const remedy = checks.find(({ name }) => name === "snapshot")?.remedy ?? "";
+    const [, command, payload = ""] =
+      / Or restart over the damage; then all events count as added: `(aws .* --payload '(.*)' \/dev\/stdout)`\./.exec(
+        remedy,
+      ) ?? [];
+    const restarted = await sandbox.invoke(JSON.parse(payload));
+
+    expect(command).toMatch(/^aws lambda invoke --region \S+ --function-name \S+:live /);
+    expect(JSON.parse(payload)).toEqual({ action: "run", account: "uk", overDamaged: true });
+    expect(restarted).toMatchObject({
+      outcome: "PUBLISHED",
+      explanation: expect.stringContaining("all 100 events count as added"),
     });
   });
 

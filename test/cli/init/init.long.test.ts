@@ -82,6 +82,31 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
     expect(JSON.parse(file)).toMatchObject({ email, password: exitCode === 0 ? password : "wrong-3" });
   });
 
+  test.each([
+    { does: "and takes the one that is there", keeps: false },
+    { does: "and keeps it with Enter", keeps: true },
+  ])("asks once again for the address of a host that there is not, $does", async ({ keeps }) => {
+    const cwd = await temporaryDirectory();
+    // A label that begins with a hyphen is no name of a host (RFC 952), so that no network is needed to know it.
+    const host = "-a.test";
+    const there = "https://127.0.0.1/";
+
+    const terminal = syncOnTerminal(["init", "--account", "uk"], { cwd, columns: 200 });
+    await terminal.until("Address of the service: ");
+    terminal.type(`https://${host}\r`);
+    await terminal.until(`There is no host ${host}. Correct the address, or keep it with Enter.`);
+    await terminal.until(`Address of the service [https://${host}/]: `);
+    terminal.type(keeps ? "\r" : `${there}\r`);
+    await terminal.until("[session]: ");
+    terminal.type("oauth\rthe-client\rsecret\rhttps://login.example\r");
+    const exitCode = await terminal.exitCode;
+
+    expect(exitCode, terminal.text()).toBe(0);
+    expect(JSON.parse(await readFile(join(cwd, "brand-events.json"), "utf8"))).toMatchObject({
+      accounts: { uk: { baseUrl: keeps ? `https://${host}/` : there } },
+    });
+  });
+
   test("takes answers that are pasted all at once, and shows no secret", async () => {
     const cwd = await temporaryDirectory();
     const secret = "CANARY-client-secret";

@@ -5,7 +5,7 @@ import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/o
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { heldCommands } from "../../../bin/cli/output/describe-status.ts";
 import { notify } from "../../../bin/cli/output/notify.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { addRestart, damaged, RESTORE, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { httpServer, type LocalServer, rawServer } from "../../job/service/http/local-server.ts";
@@ -136,6 +136,19 @@ test.each([
   expect(server.bodies).toEqual([
     expect.objectContaining({ "detail-type": "Run Failed", text: expect.stringContaining(text) }),
   ]);
+});
+
+test("a run that failed because of damage posts the whole command that restarts", async () => {
+  await using server = await receiver();
+  const error = addRestart(damaged("snapshots/uk/s/a", "it is cut", RESTORE));
+  if (!(error instanceof SyncError)) throw error;
+  const row = { ...FAILED, trigger: "manual", error_code: error.code, error_message: error.message } as const;
+
+  await told({ url: server.url, options: { lift: ["brand=/brand/name"] } }, { row, error });
+
+  const command = `npm run sync -- run --over-damaged ${PLACES} --lift brand=/brand/name`;
+  const text = `Or restart over the damage; then all events count as added: \`${command}\`. To find the cause:`;
+  expect(server.bodies).toEqual([expect.objectContaining({ text: expect.stringContaining(text) })]);
 });
 
 test("a publication is posted where --notify-on names it, with its number and its counts", async () => {

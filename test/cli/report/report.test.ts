@@ -55,6 +55,29 @@ test("an account that has one publication, and nothing to say, has no figure", a
   ]);
 });
 
+test("an attempt of the future is marked, and listed last", async () => {
+  const world = new ReportWorld();
+  const uk = world.account("uk");
+  uk.publish();
+  const nowMs = world.clock.nowMs;
+  world.clock.nowMs = Date.parse("2027-01-01T06:00:00.000Z");
+  uk.run({ outcome: "FAILED", error_code: "STORE_FAILED" });
+  world.clock.nowMs = nowMs;
+  uk.publish();
+
+  const { page } = await world.report("uk");
+
+  const [, attemptsTable = ""] = page.split("The last 3 attempts</summary>");
+  const rows = [...attemptsTable.matchAll(/<th scope="row">(.*?)<\/th><td>(.*?)<\/td>/g)].slice(0, 3);
+  const attempts = rows.map(([, started, outcome]) => `${started} ${outcome}`);
+  expect(attempts).toEqual([
+    "2026-08-03 06:00 PUBLISHED",
+    "2026-08-02 06:00 PUBLISHED",
+    "2027-01-01 06:00 FAILED, in the future",
+  ]);
+  expect(page).toContain("<h1>No failure, nothing to decide</h1>");
+});
+
 test("fields that did not change are one line, which counts those that did", async () => {
   const world = new ReportWorld();
   ordinaryDays(world.account("uk"), 3);
