@@ -12,7 +12,16 @@ import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { DUCKDB_VERSIONS, folderOf, isSkipped, runIn } from "./duckdb-versions.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
-const TYPES = ["BIGINT", "DOUBLE", "DECIMAL(18,2)", "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR", "VARCHAR[]"] as const;
+const TYPES = [
+  "BIGINT",
+  "DOUBLE",
+  "DECIMAL(18,2)",
+  "BOOLEAN",
+  "DATE",
+  "TIMESTAMP",
+  "VARCHAR",
+  "VARCHAR[]",
+] as const;
 const NAMES = [...Object.keys(TABLES), "events_typed", "event_history"];
 
 async function hostileWarehouse(): Promise<Warehouse> {

@@ -1,5 +1,11 @@
 import { expect, it } from "vitest";
-import { ERROR_CODES, isDamage, isRefusedLogin, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import {
+  codeOf,
+  ERROR_CODES,
+  isDamage,
+  isRefusedLogin,
+  SyncError,
+} from "../../../lambdas/job/errors/sync-error.ts";
 
 const codesWith = (is: (error: SyncError) => boolean): readonly string[] =>
   ERROR_CODES.filter((code) => is(new SyncError(code, "message")));
@@ -17,6 +23,19 @@ it("can be retried for these codes only", () => {
 it("is damage, or a refused login, for these codes only", () => {
   expect(codesWith(isDamage)).toEqual(["STORE_CORRUPT"]);
   expect(codesWith(isRefusedLogin)).toEqual(["LOGIN_REFUSED", "ACCOUNT_DISABLED", "AUTHORIZATION_EXPIRED"]);
+});
+
+it("is no damage where an error of another kind has its code", () => {
+  expect(isDamage(Object.assign(new Error("other"), { code: "STORE_CORRUPT" }))).toBe(false);
+  expect(isDamage(undefined)).toBe(false);
+});
+
+it("an error of the system has a code that is a text", () => {
+  const errors = [{ code: "ENOENT" }, { code: 2 }, {}].map((facts) =>
+    Object.assign(new Error("other"), facts),
+  );
+
+  expect(errors.map(codeOf)).toEqual(["ENOENT", undefined, undefined]);
 });
 
 it("has fields and a cause only if they are given", () => {
