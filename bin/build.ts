@@ -36,7 +36,7 @@ function thirdPartyLicenses(root: string, folders: readonly string[]): string {
 }
 
 interface Licensed {
-  /** With its version. */
+  /** The package's name with its version. */
   readonly name: string;
   readonly license: string;
   readonly text: string;

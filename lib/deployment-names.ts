@@ -12,14 +12,14 @@ export const DEFAULT_ID = "Default";
 interface DeploymentNames {
   /** Of, or at the start of, everything that has a name in the AWS account, but for the following. */
   readonly name: string;
-  /** Where the settings name none. */
+  /** The database where the settings name none. */
   readonly database: string;
   readonly metricNamespace: string;
   /** The outputs' names begin with it. */
   readonly outputPrefix: string;
 }
 
-/** Of a schedule group; other resources take longer names. */
+/** The longest name of a schedule group; other resources take longer names. */
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
 const PLAIN = /^[A-Za-z0-9-]+$/;

@@ -58,7 +58,7 @@ export interface EventSyncProps {
   readonly scheduleGroup?: IScheduleGroup;
   /** Where the function runs: its requests then leave from there. Without it, it runs in a network of Lambda's. */
   readonly vpc?: IVpc;
-  /** Of `vpc`, for the function; by default private ones with a way out. */
+  /** The subnets of `vpc` for the function; by default private ones with a way out. */
   readonly vpcSubnets?: SubnetSelection;
   /** Of the function in `vpc`; by default a new one, which allows all that goes out. */
   readonly securityGroups?: ISecurityGroup[];
@@ -73,7 +73,7 @@ export class EventSync extends Construct {
   /** The Athena workgroup, and the start of the names of other resources. */
   readonly workgroup: string;
   readonly bucket: IBucket;
-  /** For the roles and groups of analysts. */
+  /** The policy for the roles and groups of analysts. */
   readonly analystPolicy: ManagedPolicy;
   /** The alias of the function that schedules and people call. */
   readonly function: IFunction;

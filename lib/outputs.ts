@@ -5,7 +5,7 @@ import type { Construct } from "constructs";
 import type { AccountSecrets } from "./data/secrets.ts";
 
 interface OutputsProps {
-  /** Of their names. */
+  /** The beginning of their names. */
   readonly prefix: string;
   readonly secrets: readonly AccountSecrets[];
   readonly functionName: string;

@@ -223,7 +223,7 @@ export function addAnalystPolicy(
       resources: [arn(scope, "athena", "datacatalog/AwsDataCatalog")],
     },
     {
-      // For the choices in the console.
+      // The console needs it for its choices.
       sid: "ListForConsole",
       actions: ["athena:ListWorkGroups", "athena:ListDataCatalogs", "athena:ListEngineVersions"],
       resources: ["*"],

@@ -36,7 +36,7 @@ export type Settings = Readonly<z.output<typeof shared>> & {
 const IN_CONTEXT: SettingsSource = { title: "cdk.json → context", keyPath: ["eventSync"] };
 
 interface ParseSettingsOptions {
-  /** Where the settings stand, unless in a file. */
+  /** The place of the settings in messages, unless they are in a file. */
   readonly source?: SettingsSource;
   /** What the path of a settings file starts from. */
   readonly directory?: string;

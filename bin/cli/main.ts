@@ -35,7 +35,7 @@ import { type AccountResult, type Output, Terminal } from "./output/terminal.ts"
 import type { CommandContext, CommandOfList, ProcessContext } from "./wiring/command.ts";
 import { stopSignals } from "./wiring/this-process.ts";
 
-/** In the order of `--help`. */
+/** The commands in the order of `--help`. */
 export const COMMANDS: readonly CommandOfList[] = [
   initCommand,
   ...CHECKS,

@@ -1,6 +1,6 @@
 // Before the program loads: refuses a Node.js that is too old for it, in words. This file runs on it.
 
-/** As in `engines` of package.json. */
+/** The oldest Node.js, as in `engines` of package.json. */
 const NEEDED = [22, 21] as const;
 
 /** A sentence for a person; undefined if the version will do. */

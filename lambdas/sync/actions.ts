@@ -292,7 +292,7 @@ function refusePlaceholder({ host, settings: { baseUrl } }: Invocation): void {
 
 interface OwnExecutions {
   readonly executions: Executions;
-  /** Of the execution that was asked for. */
+  /** The name of the execution that was asked for. */
   readonly name: string;
   readonly runId: string;
 }

@@ -70,7 +70,7 @@ export type FunctionSettings = z.input<typeof schema>;
 
 type FunctionAccount = AccountSettings & {
   readonly secretId: string;
-  /** Of the account's tokens, where it has a secret for them. */
+  /** The secret of the account's tokens, where it has one. */
   readonly tokensSecretId?: string;
 };
 /** What the function works with. `region` and `functionName` are Lambda's own words for where it runs, and what. */

@@ -14,7 +14,7 @@ import { accountRunSettings, type FunctionEnvironment } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
 import { reportResult, reportUnexpected, startCommand, tell } from "./report-result.ts";
 
-/** What is known of it. */
+/** What is known of one invocation. */
 interface Start {
   readonly account?: string;
   readonly run_id?: string;
@@ -116,7 +116,7 @@ const RESERVE_MS = 30_000;
 
 interface TimeLimit extends Disposable {
   readonly timeLeftMs: () => number;
-  /** What no request is sent in, and no step begun. */
+  /** The end of the invocation, in milliseconds, in which no request is sent and no step begun. */
   readonly reserveMs: number;
   /** Aborts with `INTERRUPTED` shortly before the end. */
   readonly signal: AbortSignal;

@@ -22,7 +22,7 @@ export const METRICS = {
   LoginRefused: "Count",
   /** 1 where the catalog could not be brought up to the publication log and no retry follows, 0 where it was. */
   CatalogBehind: "Count",
-  /** Of the published snapshot. */
+  /** How many the published snapshot has. */
   Events: "Count",
   Added: "Count",
   Changed: "Count",
@@ -63,11 +63,11 @@ export interface Mail {
   readonly section: string;
   readonly what: string;
   readonly why: string;
-  /** Of a held snapshot: what publishing it would do. */
+  /** What publishing the held snapshot would do. */
   readonly effect?: string;
-  /** Of a held snapshot: the first uuids of each kind. */
+  /** The first uuids of each kind in the held snapshot. */
   readonly examples?: string;
-  /** Of a held snapshot: what happens if no person accepts it. */
+  /** What happens to the held snapshot if no person accepts it. */
   readonly wait?: string;
   /** What the function is invoked with, in base64: a template cannot show double quotes. */
   readonly accept?: string;

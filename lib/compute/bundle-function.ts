@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** What Lambda loads. */
 export const FUNCTION_FILE = "index.mjs";
 
-/** Of everything that is built. */
+/** The options of everything that is built. */
 export const BUILT = {
   absWorkingDir: ROOT,
   bundle: true,

@@ -9,7 +9,7 @@ import { Construct } from "constructs";
 import type { Settings } from "../settings.ts";
 
 interface SchedulesProps {
-  /** Of the deployment. */
+  /** The name of the deployment. */
   readonly name: string;
   /** The group of the schedules, if the app brings one. */
   readonly group: IScheduleGroup | undefined;

@@ -125,14 +125,14 @@ const EXPIRING: readonly LifecycleRule[] = [
   { id: "query-results", prefix: RESULTS_PREFIX, expiration: Duration.days(7) },
 ];
 
-/** For a bucket that has nothing else in it. */
+/** The lifecycle of a bucket that has nothing else in it. */
 const RULES_OF_A_BUCKET: readonly LifecycleRule[] = [
   { id: "old-versions", ...OLD_VERSIONS },
   { id: "incomplete-uploads", ...INCOMPLETE_UPLOADS },
   ...EXPIRING,
 ];
 
-/** For a bucket with other things in it. */
+/** The lifecycle in a bucket with other things in it. */
 const RULES_OF_FOLDERS: readonly LifecycleRule[] = [
   ...[...Object.values(FOLDERS), RESULTS_PREFIX].map((prefix) => ({
     id: `old-versions-${prefix.slice(0, -1)}`,
@@ -163,7 +163,7 @@ function denyOverwriting(bucket: IBucket): PolicyStatement {
   });
 }
 
-/** As `enforceSSL` of a bucket that the CDK makes. */
+/** The same as `enforceSSL` of a bucket that the CDK makes. */
 function denyWithoutTls(bucket: IBucket): PolicyStatement {
   return new PolicyStatement({
     effect: Effect.DENY,

@@ -12,7 +12,7 @@ import type { Settings } from "../settings.ts";
 const GIGABYTE = 1_000_000_000;
 
 interface WorkgroupProps {
-  /** Of the deployment. */
+  /** The name of the deployment. */
   readonly name: string;
   /** That the results are encrypted with. */
   readonly encryptionKey: IKey | undefined;

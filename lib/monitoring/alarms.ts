@@ -33,9 +33,9 @@ const STAYS = {
 };
 
 interface AlarmsProps {
-  /** Of the deployment: the names of the alarms begin with it. */
+  /** The name of the deployment, with which the names of the alarms begin. */
   readonly name: string;
-  /** Of the function's metrics. */
+  /** The namespace of the function's metrics. */
   readonly metricNamespace: string;
   readonly settings: Settings;
   readonly failureQueue: IQueue;
@@ -202,7 +202,7 @@ function unsuccessfulExecutions(stateMachineArn: string): MathExpression {
   });
 }
 
-/** Of all accounts, without data where every event was sent. */
+/** The metric of all accounts, which has no data where every event was sent. */
 function unsentEventsMetric(parent: Construct, { logGroup, metricNamespace }: AlarmsProps): IMetric {
   // As the function writes it, for one account. An alarm cannot add up the metrics of accounts that it does not name,
   // and takes ten at most.

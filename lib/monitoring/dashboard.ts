@@ -28,13 +28,13 @@ const WIDTH = 24;
 const THIRD = WIDTH / 3;
 const GAUGE_WIDTH = 6;
 const GLANCE_HEIGHT = 4;
-/** Where an account has no limit for its age. */
+/** The age that is shown where an account has no limit for it. */
 const LONGEST_HOURS = 48;
 
 interface DashboardProps {
-  /** Of the deployment. */
+  /** The name of the deployment. */
   readonly name: string;
-  /** Of the function's metrics. */
+  /** The namespace of the function's metrics. */
   readonly metricNamespace: string;
   readonly alarms: DeploymentAlarms;
   readonly logGroup: ILogGroup;
@@ -56,7 +56,7 @@ export function addDashboard(parent: Construct, props: DashboardProps): void {
   const scope = new Construct(parent, "LogQueries");
   for (const query of LOG_QUERIES) {
     new CfnQueryDefinition(scope, query.title.replaceAll(/[^A-Za-z]/g, ""), {
-      // In a folder with the name of the deployment.
+      // The query's folder has the name of the deployment.
       name: `${name}/${query.title}`,
       queryString: queryText(query),
       logGroupNames: [logGroup.logGroupName],
@@ -263,7 +263,7 @@ export const LOG_QUERIES: readonly LogQuery[] = [
   },
 ];
 
-/** As the console shows it: a command on each line. */
+/** The query as the console shows it: a command on each line. */
 export function queryText({ commands }: LogQuery): string {
   return commands.join("\n| ");
 }

@@ -106,7 +106,7 @@ interface MailsProps {
   /** `s3://…`. */
   readonly warehouse: string;
   readonly topic: ITopic;
-  /** For a mail that cannot be delivered to the topic. */
+  /** The queue for mails that cannot be delivered to the topic. */
   readonly failureQueue: IQueue;
   /** The address of `docs/runbook.md`. */
   readonly runbookUrl: string;

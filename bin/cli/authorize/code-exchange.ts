@@ -60,7 +60,7 @@ export async function exchangeCode(code: string, options: ExchangeOptions): Prom
 export interface AuthorizationRequest {
   /** Where the person logs in. It holds no secret. */
   readonly address: string;
-  /** As registered at the operator: it is compared as text. */
+  /** The address as registered at the operator, who compares it as text. */
   readonly redirectUri: string;
   /** Comes back with the answer, so that another page cannot send one of its own (RFC 6749 §10.12). */
   readonly state: string;

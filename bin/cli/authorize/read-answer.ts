@@ -43,7 +43,7 @@ export function readAnswer(parameters: URLSearchParams, state: string): string {
   return parameters.get("code") ?? "";
 }
 
-/** In constant time. */
+/** Compares in constant time. */
 function isEqual(one: string, other: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(one), digest(other));

@@ -225,7 +225,7 @@ p { margin: .75rem 0 0; }
 .program { margin: 0 0 .5rem; color: var(--quiet); font-size: .875rem; }
 `;
 
-/** Of every response of the listener. */
+/** The headers of every response of the listener. */
 export const SAFE_HEADERS = {
   "cache-control": "no-store",
   "content-security-policy": `${policyOf(STYLE)}; frame-ancestors 'none'`,

@@ -68,7 +68,7 @@ export async function tryAccount(
   return { checks, exitCode: exitCodeOf(checks) };
 }
 
-/** With what only a run takes. */
+/** The given values, with those that only a run takes. */
 function nextValues(
   values: OptionValues<(typeof SERVICE_OPTIONS)[number]>,
   { given }: CommandContext,

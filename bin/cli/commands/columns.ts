@@ -110,7 +110,7 @@ function advice(discovery: Discovery): readonly string[] {
   ];
 }
 
-/** For the first list. The query is the same in DuckDB and Athena. */
+/** What to do with the first list. The query is the same in DuckDB and Athena. */
 function listAdvice(name: string): readonly string[] {
   return [
     "A VARCHAR[] is a list of texts. After a run with it, this query counts the events of each text:",
@@ -132,7 +132,7 @@ function liftOptions({ columns, suggestions }: Discovery): readonly string[] {
 /** The view as it is once a run has these columns. */
 function typedView(discovery: Discovery, dialect: Dialect): string {
   const { columns, suggestions } = discovery;
-  // In one line each: what follows a line break would be SQL.
+  // Each option in one line: what follows a line break would be SQL.
   const options = liftOptions(discovery).map((option) => `--   ${option.replaceAll(/\s+/g, " ")}\n`);
   const needs = suggestions.length === 0 ? "" : `-- After a run with these columns:\n${options.join("")}`;
   return `${needs}${createView(eventsTyped([...columns, ...suggestions], dialect))}`;

@@ -94,7 +94,7 @@ async function statusOfOne(all: Store, { account, config }: Values, nowMs: numbe
   return found;
 }
 
-/** Of the others only the log is looked at. */
+/** Names the damaged accounts. Of the others only the log is looked at. */
 async function nameDamaged(store: AccountStore, { stderr }: Output): Promise<void> {
   for (const other of await knownAccounts(store)) {
     if (other === store.account) continue;

@@ -12,15 +12,15 @@ import { ACCOUNT_SETTINGS, type Setting } from "../../../lambdas/job/settings-fi
 import type { FileSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { SHARED_SETTINGS } from "../../../lambdas/job/settings-file/shared-settings.ts";
 
-/** In the current directory, where `--config` names none. */
+/** The file in the current directory, where `--config` names none. */
 export const SETTINGS_FILE = "brand-events.json";
 
 export interface OptionSpec extends Pick<Setting, "schema" | "default"> {
   /** What its text is read as; default: as it stands. */
   readonly as?: Setting["as"] | "switch";
-  /** In the syntax of commander. */
+  /** The flag in the syntax of commander. */
   readonly flag: string;
-  /** As for a setting, or by command where it means something else for each. */
+  /** The help as for a setting, or by command where it means something else for each. */
   readonly help: string | Readonly<Record<string, string>>;
 }
 
@@ -190,7 +190,7 @@ export type OptionName = keyof typeof OPTIONS;
 export interface SettingsFile {
   /** Absolute. */
   readonly path: string;
-  /** As the option or the variable has it, for messages. */
+  /** The name of the option or the variable, for messages. */
   readonly title: string;
   readonly settings: FileSettings;
   readonly accounts: readonly string[];

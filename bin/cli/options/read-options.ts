@@ -30,7 +30,7 @@ type GivenValue = string | boolean | readonly string[] | undefined;
 
 /** The options of one start of a command: option beats environment beats settings file beats default. */
 export class GivenOptions {
-  /** By the long name of the option in camel case. */
+  /** The values by the long name of the option in camel case. */
   readonly #onCommandLine: Readonly<Record<string, GivenValue>>;
   readonly #environment: NodeJS.ProcessEnv;
   /** Where the paths of places start from, which become absolute. */
@@ -125,7 +125,7 @@ export class GivenOptions {
     return inFile() ?? fallback;
   }
 
-  /** Of the option or its variable; undefined if neither is given. */
+  /** The text of the option or its variable; undefined if neither is given. */
   #text(name: OptionName): GivenText | undefined {
     const option = new Option(OPTIONS[name].flag);
     const given = this.#onCommandLine[option.attributeName()];
@@ -165,7 +165,7 @@ export function openSettingsFile(named: string | undefined, cwd: string): Settin
   };
 }
 
-/** With paths that start from the file. */
+/** The values with paths that start from the file. */
 function absolute<Values extends object>(values: Values, file: string): Values {
   const places = Object.entries(values).flatMap(([key, place]) =>
     PLACES.includes(key) && typeof place === "string" ? [[key, placeBeside(file, place)]] : [],

@@ -40,7 +40,7 @@ export class Display implements Logger {
     this.#options = options;
   }
 
-  /** What the requests are sent within. */
+  /** Tells the budget that permits the requests. */
   within(budget: Budget): void {
     this.#budget = budget;
   }
@@ -253,7 +253,7 @@ class ProgressRateMeter {
     const leftMs = Math.max(serviceMs, budgetMs); // without a limit the budget still knows of a Retry-After
     return { perMs, leftMs: leftMs > 0 ? leftMs : undefined };
   }
-  /** For the budget, until now. */
+  /** How long was waited for the budget until now. */
   #waited(nowMs: number): number {
     return this.#waitedMs + (this.#waitsSinceMs === undefined ? 0 : nowMs - this.#waitsSinceMs);
   }

@@ -51,7 +51,7 @@ async function* line({ columns, json, batches, missing = [] }: ResultRows): Asyn
       before = ",";
     }
   } catch (error) {
-    // Of a result without a row nothing is printed yet.
+    // A result without a row has printed nothing yet.
     if (before === "," && error instanceof SyncError) {
       const failure = JSON.stringify({ error_code: error.code, error_message: error.message });
       yield `],${oneLine(failure).slice(1)}\n`;
@@ -182,7 +182,7 @@ export type ResultRow = readonly (string | null)[];
 
 export interface ResultRows {
   readonly columns: readonly string[];
-  /** Of which columns the texts are JSON; without it of none. */
+  /** Which columns have texts that are JSON; none where this is absent. */
   readonly json?: readonly boolean[];
   /** Can be read once. */
   readonly batches: AsyncIterable<readonly ResultRow[]> | Iterable<readonly ResultRow[]>;

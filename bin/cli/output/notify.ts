@@ -31,7 +31,7 @@ interface NotifyOptions {
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, "now" | "sleep">;
   readonly random: Random;
-  /** For one attempt; default 10 s. */
+  /** The time for one attempt; default 10 s. */
   readonly timeoutMs?: number;
 }
 
@@ -196,7 +196,7 @@ function readersKeep(base: unknown): string {
   return `Readers keep the snapshot of ${minute(runInstant(base) ?? Number.NaN)}`;
 }
 
-/** As code, where nothing has a meaning but the mark itself. */
+/** The command as code, where nothing has a meaning but the mark itself. */
 function code(command: string): string {
   return command.includes("`") ? command : `\`${command}\``;
 }

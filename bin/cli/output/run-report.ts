@@ -11,7 +11,7 @@ import { NEXT_OPTIONS, type NextValues, textHere } from "./next-command.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, plural, repeatedEntries, throttledText } from "./words.ts";
 
-/** Of a command that sends requests also the limit. */
+/** The options of the command; if it sends requests, the limit too. */
 type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &
   Partial<OptionValues<"requestsPerMinute">>;
 
@@ -63,7 +63,7 @@ function heldOf({ row, explanation = "", preview }: RunResult) {
   return { snapshotId, reason, explanation, preview, isPinned: wasPinned({ reason, preview }) };
 }
 
-/** Where another process works on the account. Returns the exit code. */
+/** Reports that another process works on the account. Returns the exit code. */
 export function reportSkipped({ result, stderr }: ResultOutput, skipped: Skipped): number {
   const { outcome, reason, explanation } = skipped;
   result({ json: skipped, line: `${outcome.padEnd(11)} ${reason}` });

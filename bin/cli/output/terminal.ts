@@ -14,9 +14,9 @@ export interface ResultOutput extends Output {
 }
 
 export interface AccountResult {
-  /** As `--json` prints it. */
+  /** The result as `--json` prints it. */
   readonly json: object;
-  /** In one line, for a list of accounts. */
+  /** The result in one line, for a list of accounts. */
   readonly line: string;
 }
 

@@ -86,7 +86,7 @@ function jsonHint(column: string, keys: readonly string[], fields: readonly Fiel
   return `${column} is JSON text: ${expressionOf(column, path, field)} reads the field${lift ?? ""}.`;
 }
 
-/** Of what readers see, of all accounts. */
+/** The fields of what readers see, of all accounts. */
 async function publishedFields(store: Store, accounts: readonly AccountLog[]): Promise<readonly Field[]> {
   const fields: Field[] = [];
   for (const { account, log } of accounts) {
@@ -95,7 +95,7 @@ async function publishedFields(store: Store, accounts: readonly AccountLog[]): P
   return fields;
 }
 
-/** Of the snapshot that readers see. */
+/** The fields of the snapshot that readers see. */
 async function fieldsOf(
   store: Store,
   account: string,

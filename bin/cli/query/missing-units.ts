@@ -16,7 +16,7 @@ export interface MissingUnit {
   readonly publication: string;
   /** Whether it is the snapshot that readers see. */
   readonly is_head: boolean;
-  /** With the file, and what to do. */
+  /** The text for people, with the file and what to do. */
   readonly message: string;
 }
 

@@ -11,7 +11,7 @@ const NEW_FILE_MODE = 0o666;
 interface OutFileOptions {
   /** The directory of the warehouse, no file of which is written; undefined for one that is elsewhere. */
   readonly warehouse: string | undefined;
-  /** Of what is thrown when the file cannot be written. */
+  /** The code of what is thrown when the file cannot be written. */
   readonly failure: ErrorCode;
   /** Whose links are followed; undefined where files have no owner. */
   readonly user?: number | undefined;
@@ -19,7 +19,7 @@ interface OutFileOptions {
 
 interface OutFile<T> {
   readonly path: string;
-  /** Whether it is in place of one that was there before. */
+  /** Whether the file replaces one that was there before. */
   readonly replaces: boolean;
   /** What `write` returned. */
   readonly written: T;
@@ -82,7 +82,7 @@ export async function writeOutFile<T>(
       { cause: error },
     );
   } finally {
-    // What was not kept.
+    // The file that was not kept.
     await unlink(temporary).catch(() => undefined);
   }
 }

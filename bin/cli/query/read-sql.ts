@@ -11,7 +11,7 @@ import { systemReason } from "../output/exit-code.ts";
 const WAYS =
   'query "SELECT …" takes it from the command line, query -f FILE from a file, and query - from standard input.';
 
-/** In the saved queries of the stack (`lib/data/queries`). */
+/** The account's place in the saved queries of the stack (`lib/data/queries`). */
 const PLACEHOLDER = "{{account}}";
 
 interface SqlSource {
@@ -38,7 +38,7 @@ export async function readSql(source: SqlSource): Promise<string> {
   );
 }
 
-/** Also for an input that has no statement. */
+/** The error where there is no SQL, or an input that has no statement. */
 export function noSql(): SyncError {
   return new SyncError("CONFIG_INVALID", `There is no SQL. ${WAYS}`);
 }

@@ -13,7 +13,7 @@ import { table } from "./page/figure.ts";
 
 interface ReportOptions {
   readonly store: Store;
-  /** As a person named it. */
+  /** The warehouse as a person named it. */
   readonly warehouse: string;
   readonly nowMs: number;
   readonly accounts: readonly string[];
@@ -113,7 +113,7 @@ function overview(accounts: readonly ReportedAccount[], nowMs: number): Html {
   return html`${lead}<div class="overview">${content}</div>\n`;
 }
 
-/** What needs a person, of all accounts in one line. */
+/** How many accounts that need a person are named in one line. */
 const MOST_NAMED = 5;
 
 function headline(accounts: readonly ReportedAccount[]): string {
@@ -136,7 +136,7 @@ const PATTERNS = html`<svg class="patterns" aria-hidden="true"><defs>
 </defs></svg>
 `;
 
-/** Of the page's one style sheet. */
+/** The light colours of the page's one style sheet. */
 const LIGHT =
   "--paper: #fff; --panel: #f5f6f8; --ink: #1c2128; --quiet: #58626e; --grid: #e1e4e9; --mark: #2c5f96; --held: #8a5300; --failed: #b3261e;";
 const DARK =

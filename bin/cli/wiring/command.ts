@@ -12,7 +12,7 @@ import type { Input, Output, ResultOutput } from "../output/terminal.ts";
 
 interface CommandSpec<Name extends OptionName> {
   readonly name: string;
-  /** In `--help`. */
+  /** The heading in `--help`. */
   readonly group: "Set up" | "Every day" | "Decide" | "Repair";
   readonly summary: string;
   /** Arguments without a dash, as `--help` shows them: `<sql>`, or `[sql]` where it may be left out. */
@@ -63,11 +63,11 @@ export interface ProcessContext extends Output {
 }
 
 export interface CommandContext extends ProcessContext, ResultOutput {
-  /** Of the whole command, also with `--all`; by the monotonic clock. */
+  /** The start of the whole command, also with `--all`, by the monotonic clock. */
   readonly startedAtMs: number;
   readonly given: GivenOptions;
   readonly proxies: Proxies;
-  /** For secrets: an option would stand in the list of processes. */
+  /** The environment, for secrets: an option would stand in the list of processes. */
   readonly environment: NodeJS.ProcessEnv;
 }
 

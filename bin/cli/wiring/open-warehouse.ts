@@ -59,7 +59,7 @@ function openDirectory(directory: string, stderr: Terminal): LocalWarehouse {
   return { store, views: new DuckdbCatalog({ store, directory, onDamage }) };
 }
 
-/** Of an account that the command was not asked for. */
+/** The message about an account that the command was not asked for. */
 export function damagedAccountText({ account, damage }: DamagedAccount): string {
   return `warning: the account ${account} cannot be read, and its tables stay as they were: ${damage.message}`;
 }

@@ -17,7 +17,7 @@ export type ViewName = keyof typeof VIEWS;
 
 interface View {
   readonly name: ViewName;
-  /** As both engines have them. */
+  /** With the names and types that both engines have. */
   readonly columns: readonly { readonly name: string; readonly type: ColumnType | "INTEGER" }[];
   readonly query: string;
 }

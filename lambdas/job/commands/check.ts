@@ -49,7 +49,7 @@ export interface Check {
   readonly name: (typeof CHECKS)[number];
   readonly ok: boolean;
   readonly code: SyncError["code"] | Skipped["reason"] | null;
-  /** What to do; of what is ok a warning, if there is one. */
+  /** What to do about a problem. A check that is ok has a warning here, or null. */
   readonly remedy: string | null;
 }
 

@@ -82,7 +82,7 @@ export async function sinceTask(store: AccountStore, atMs: number): Promise<Diff
   return { a: head.snapshot_id, b: then?.snapshot_id ?? null };
 }
 
-/** By uuid; undefined where the file is damaged, which `check` names. */
+/** Why events are missing, by uuid; undefined where the file is damaged, which `check` names. */
 async function reasonsOf(
   store: AccountStore,
   manifest: Manifest,

@@ -52,7 +52,7 @@ export async function retire(
   };
 }
 
-/** Of a snapshot that no publication names. */
+/** Throws unless this snapshot, which no publication names, is held. */
 async function requireHeld(store: AccountStore, snapshotId: string): Promise<void> {
   const isMarked = async (): Promise<boolean> =>
     (await readHold(store, snapshotId)) !== undefined || (await readRetired(store, snapshotId)) !== undefined;

@@ -28,7 +28,7 @@ export const DEFAULT_VERIFIED = 100;
 /** At the default budget almost an hour, in which no run of the account can start. */
 const MAX_VERIFIED = 10_000;
 
-/** Of each verdict, in what is shown. */
+/** How many uuids of a verdict are shown at most. */
 export const MOST_NAMED = 10;
 
 export const sampleSize = wholeNumber(1, MAX_VERIFIED);
@@ -40,7 +40,7 @@ export interface Verified {
   readonly head: Publication;
   /** How many events were fetched again. */
   readonly sample: number;
-  /** What became of them, by uuid. */
+  /** The events of each verdict, by uuid. */
   readonly uuids: Readonly<Record<Verdict, readonly string[]>>;
 }
 
@@ -146,7 +146,7 @@ function outOfTime(done: number, sample: number): string {
 /** Random events of a snapshot, with the texts that they had when it was made. */
 export interface SampledEvent {
   readonly uuid: string;
-  /** As the service listed it: how the detail is requested. */
+  /** The uuid as the service listed it, with which the detail is requested. */
   readonly requestAs: string;
   /** Its text in the snapshot. */
   readonly event: string;

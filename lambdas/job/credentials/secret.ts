@@ -20,7 +20,7 @@ interface SecretValue {
   readonly text: string | undefined;
 }
 
-/** By label: the version that has it. */
+/** The version of the secret that has each label. */
 export type Labels = ReadonlyMap<string, string>;
 
 /**

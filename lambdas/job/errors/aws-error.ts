@@ -8,7 +8,7 @@ const MAX_MESSAGE_CHARS = 400;
 const schema = z.object({
   name: z.string(),
   message: z.string(),
-  /** Of a network error, such as ECONNREFUSED. */
+  /** The code of a network error, such as ECONNREFUSED. */
   code: z.string().optional().catch(undefined),
   /** The clients put it on every error of a request that was sent or tried. */
   $metadata: z

@@ -1,6 +1,6 @@
 // How an error shows a text that a user entered, and what is shown of a defect.
 
-/** In quotes, without the user name and password of a URL. */
+/** A text in quotes, without the user name and password of a URL. */
 export function shownText(text: string): string {
   return JSON.stringify(withoutUserinfo(text));
 }

@@ -58,7 +58,7 @@ export class SyncError extends Error {
   }
 }
 
-/** Of an error of Node.js or of the system, such as `ENOENT`. */
+/** The code of an error of Node.js or of the system, such as `ENOENT`. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
@@ -68,7 +68,7 @@ export function isDamage(error: unknown): error is SyncError {
   return error instanceof SyncError && error.code === "STORE_CORRUPT";
 }
 
-/** For `catch`. Throws every error that is no damage. */
+/** A handler for `catch`, which throws every error that is no damage. */
 export function undefinedIfDamaged(error: unknown): undefined {
   if (!isDamage(error)) throw error;
 }
@@ -95,9 +95,9 @@ export function isRefusedLogin(error: unknown): error is SyncError {
   return error instanceof SyncError && REFUSALS.has(error.code);
 }
 
-/** For files that a run can make again. */
+/** The remedy for files that a run can make again. */
 export const MAKE_AGAIN = "Delete this file and start again.";
-/** For files that readers have seen and no run can make again. */
+/** The remedy for files that readers have seen and no run can make again. */
 export const RESTORE = "Restore it from a backup or an older version.";
 
 /** `problem` never repeats the content. */
@@ -108,10 +108,10 @@ export function damaged(key: string, problem: string, remedy: string, cause?: un
   });
 }
 
-/** For files of what readers see. */
+/** The remedy for damaged files of what readers see. */
 export const RESTART =
   "Or restart over the damage (--over-damaged; overDamaged in AWS); then all events count as added.";
-/** For a start that published nothing because a clock is wrong. */
+/** The remedy where a start published nothing because a clock is wrong. */
 export const TRUST_CLOCK =
   "If this computer's clock is right, publish what the service has now (--trust-clock; trustClock in AWS).";
 

@@ -91,7 +91,7 @@ export function* members(text: string, object: Pick<Span, "start">): Generator<M
 interface Key {
   /** Decoded: `"d\u0061te"` is `date`. */
   readonly key: string;
-  /** Where the key itself is. */
+  /** Where the key itself stands in the text. */
   readonly span: Span;
   /** Where its value begins. */
   readonly start: number;

@@ -2,7 +2,7 @@
 
 import { SyncError } from "../errors/sync-error.ts";
 
-/** As the environment has them, unchecked. */
+/** The proxies as the environment has them, unchecked. */
 export interface Proxies {
   readonly http: string | undefined;
   readonly https: string | undefined;
@@ -71,7 +71,7 @@ export function agentProxies(
 
 /** A name stands for the host and for all below it, `*` for all hosts. */
 interface DirectHost {
-  /** In its canonical form. */
+  /** The host that no proxy is used for, in its canonical form. */
   readonly host: string;
   /** Undefined for every port. */
   readonly port: string | undefined;
@@ -122,7 +122,7 @@ function isUsable({ protocol, username, password }: URL): boolean {
   return protocol === "http:" || protocol === "https:";
 }
 
-/** As `URL.parse`, with a canonical host. */
+/** Parses like `URL.parse`, and makes the host canonical. */
 export function parseUrl(text: string, base?: string): URL | null {
   const url = URL.parse(text, base);
   if (url?.hostname.endsWith(".")) url.hostname = withoutDots(url.hostname);

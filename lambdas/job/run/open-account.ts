@@ -125,7 +125,7 @@ const refusalSchema = z.object({
   refused_at: z.iso.datetime(),
   /** The id of the secret's version; a new value has another id. */
   credentials_version: z.string(),
-  /** Of the request that sent the login, where there was one. */
+  /** The id of the request that started the run which sent the login, where there was one. */
   request_id: z.string().optional(),
 });
 type LoginRefusal = Readonly<z.infer<typeof refusalSchema>>;
@@ -145,7 +145,7 @@ interface ServicePorts
     | "transport"
   > {
   readonly credentials: Credentials;
-  /** For the method `oauth`. */
+  /** What the method `oauth` needs. */
   readonly authorization?: TokenAccess | undefined;
 }
 

@@ -28,7 +28,7 @@ export class RunSession {
   readonly ports: RunPorts;
   readonly attempt: Attempt;
   readonly lease: Lease;
-  /** What the requests are sent within. */
+  /** The budget that permits each request. */
   readonly budget: RateLimiter;
   /** Where the rest can be handed over, the run does not wait long for the budget. */
   readonly timeBudget: TimeBudget;
@@ -50,7 +50,7 @@ export class RunSession {
     this.#settings = settings;
   }
 
-  /** With the columns that the run uses. */
+  /** The account's settings, with the columns that the run uses. */
   get settings(): RunSettings {
     return this.#settings;
   }

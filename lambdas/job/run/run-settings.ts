@@ -4,7 +4,7 @@ import type { AccountSettings } from "../settings-file/settings-schema.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 
 export interface RunSettings extends Omit<AccountSettings, "limitWindowSeconds"> {
-  /** In the order of their columns, after those of every row. */
+  /** The lifted fields in the order of their columns, which follow those of every row. */
   readonly lifted: readonly LiftedColumn[];
   /** Length of the window of the limits in milliseconds. */
   readonly windowMs: number;

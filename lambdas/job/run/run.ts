@@ -57,7 +57,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
     endOf(ports.signal.aborted ? ports.signal.reason : error),
   );
   if ("row" in begun) return begun;
-  // Without the lease no error finishes the run.
+  // A start without the lease records its attempt; no error of it finishes the run.
   if (!(begun instanceof Lease)) return recordAttempt(ports, attempt, begun, async () => undefined);
 
   const session = new RunSession(ports, settings, attempt, begun);

@@ -3,7 +3,7 @@
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 export interface Logger {
-  /** For a problem that is looked into: each retry, for example. */
+  /** Details for a person who looks into a problem: each retry, for example. */
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;

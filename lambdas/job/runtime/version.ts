@@ -4,5 +4,5 @@ import packageJson from "../../../package.json" with { type: "json" };
 
 export const VERSION: string = packageJson.version;
 
-/** With each request. */
+/** Sent with each request. */
 export const USER_AGENT = `brand-events-sync/${VERSION}`;

@@ -1,9 +1,9 @@
 // The port of the service: what a run needs of it, the list of events and the details of one.
 
 export interface ListedEvent {
-  /** In lower case: how events are compared. */
+  /** The uuid in lower case, by which events are compared. */
   readonly uuid: string;
-  /** As the service listed it: how the detail is requested. */
+  /** The uuid as the service listed it, with which the detail is requested. */
   readonly requestAs: string;
   /** The entry's source text without the white space between its tokens. */
   readonly listing: string;
@@ -24,7 +24,7 @@ export interface EventList {
   readonly repeated: number;
   /** Of them, those that came on another page: the pages overlap, or have shifted while they were read. */
   readonly overlapping: number;
-  /** What a person should know of how it is paged. */
+  /** What a person should know of how the list is paged. */
   readonly warning?: string | undefined;
   /** The service says nothing of how many there are, and it is as many as pages usually have. */
   readonly mayBeFirstPage?: boolean;

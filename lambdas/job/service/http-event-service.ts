@@ -24,14 +24,14 @@ import { type AuthenticationMethod, Authenticator } from "./requests/authenticat
 import { Sender, type ServiceCounts, type Wait } from "./requests/sender.ts";
 
 export interface EventServiceOptions {
-  /** In its canonical form. */
+  /** The base URL in its canonical form. */
   readonly baseUrl: string;
   readonly credentials: ServiceCredentials;
   /** Called when the service refuses the credentials: they may have changed since they were read. */
   readonly readCredentials?: () => Promise<ServiceCredentials>;
   /** The version of the stored credentials, if they have versions. */
   readonly versionOf?: ((credentials: ServiceCredentials) => string | undefined) | undefined;
-  /** For the method `oauth`. */
+  /** What the method `oauth` needs. */
   readonly oauth?: OAuthOptions | undefined;
   /** What `is_listed` is sent as; `any` leaves it out. */
   readonly isListed: IsListed;

@@ -7,7 +7,7 @@ import { isS3, parseS3Location } from "../storage/s3/s3-location.ts";
 /** Messages do not repeat what it matches: a URL may hold a password. */
 const URL_OF_ANY_KIND = /^\s*[a-z][a-z0-9+.-]*:\/\//i;
 
-/** Also where a slash is missing: no directory has such a name. */
+/** An address that is no warehouse, also where a slash is missing: no directory has such a name. */
 const OTHER_STORE = /^\s*(?:gs|gcs|s3a|s3n|abfss?|az|wasbs?|hdfs|https?|file|ftp):/i;
 
 /** `you@example.com:password`, which some tools accept. */

@@ -148,7 +148,7 @@ function requireJson(text: string, { start, end }: Span): void {
   }
 }
 
-/** As editors count: from 1. */
+/** The line and column of a place, which editors count from 1. */
 function placeOf(text: string, at: number): string {
   const before = text.slice(0, at).split(/\r\n|\r|\n/);
   return `${before.length}:${(before.at(-1) ?? "").length + 1}`;

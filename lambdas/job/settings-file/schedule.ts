@@ -102,7 +102,7 @@ function longestGapMs(
 export const MAX_STALE_HOURS = 168;
 /** A day and the margin: a schedule of every hour may fail for a day before its data is stale. */
 const LEAST_HOURS = 26;
-/** For a run that starts late or is retried. */
+/** How much later than planned a run may end that starts late or is retried. */
 const MARGIN_HOURS = 2;
 
 interface ScheduledAccount {

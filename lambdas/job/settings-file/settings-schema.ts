@@ -56,7 +56,7 @@ const ACCOUNTS = 'expected the accounts by name, such as {"uk": {"schedule": "cr
 
 function schemaWith<Schedule extends z.ZodType>(ofSchedule: Schedule) {
   return z.strictObject({
-    /** For editors. */
+    /** The schema that editors check the file with. */
     $schema: z.string("expected the path or the address of brand-events.schema.json").optional(),
     accounts: z
       .record(accountName, z.strictObject({ schedule: ofSchedule, ...ofAnAccount }), ACCOUNTS)
@@ -67,10 +67,10 @@ function schemaWith<Schedule extends z.ZodType>(ofSchedule: Schedule) {
   });
 }
 
-/** For a laptop, which starts no runs by itself. */
+/** The file of a laptop, which starts no runs by itself. */
 export const fileSettingsSchema = schemaWith(schedule.schema.optional());
 
-/** For a deployment. */
+/** The file of a deployment. */
 export const deploymentSettingsSchema = schemaWith(schedule.schema);
 
 export type FileSettings = Readonly<z.output<typeof fileSettingsSchema>>;

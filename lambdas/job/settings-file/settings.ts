@@ -12,7 +12,7 @@ import { MAX_STALE_HOURS, parseSchedule } from "./schedule.ts";
 
 export interface Setting {
   readonly schema: z.ZodType;
-  /** Where nothing is given; without it there is nothing then. */
+  /** The value where nothing is given. A setting without a default has none then. */
   readonly default?: unknown;
   /** Where it is used: by a run, wherever it is; by the stack in AWS; by the command line. */
   readonly where: "both" | "AWS" | "laptop";

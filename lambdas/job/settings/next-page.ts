@@ -8,7 +8,7 @@ import { parsePointer } from "../json/json-pointers.ts";
 type Placeholder =
   /** 1, 2, 3, …; how many entries have been received; the uuid of the last one. */
   | { readonly kind: "page" | "received" | "last"; readonly place?: never }
-  /** What a JSON Pointer (RFC 6901) leads to. */
+  /** The next page is what a JSON Pointer (RFC 6901) leads to. */
   | { readonly kind: "pointer"; readonly place: string; readonly tokens: readonly string[] }
   /** A header, its name in lower case. */
   | { readonly kind: "header"; readonly place: string; readonly name: string };

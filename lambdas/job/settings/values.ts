@@ -55,7 +55,7 @@ export const timeZone = text(
 /** AWS takes 50 for each resource; one is the deployment's own. */
 const MAX_TAGS = 49;
 
-/** Of every resource that takes tags. */
+/** The tags of every resource that takes tags. */
 export const tags = z
   .record(
     text(

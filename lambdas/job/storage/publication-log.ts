@@ -249,7 +249,7 @@ export async function entryIds(store: AccountStore): Promise<readonly string[]> 
   throw incomplete(store.keys.publication(missing), store.keys.publication(whole[0] ?? ""), start);
 }
 
-/** In order, whatever is missing between them. */
+/** The ids of all entries in order, whatever is missing between them. */
 async function listIds(store: AccountStore): Promise<readonly string[]> {
   const ids: string[] = [];
   for await (const { key } of store.list(store.keys.publications)) {

@@ -12,11 +12,11 @@ export interface SnapshotFiles {
   readonly files: readonly StoredKey[];
   readonly isHeld: boolean;
   readonly isRetired: boolean;
-  /** Of all files together, as they are stored. */
+  /** The size of all files together, as they are stored. */
   readonly bytes: number;
 }
 
-/** Without the instant the tables may still show the snapshot. */
+/** A mark without the instant: the tables may still show the snapshot. */
 const retiredSchema = z.object({ retired_at: z.iso.datetime().optional() });
 
 /** All snapshots of the account that have any file, oldest first; published ones and others. */

@@ -52,7 +52,7 @@ function leftOutFigure(now: Counts, before: Counts | undefined): Figure {
   };
 }
 
-/** From the snapshot before a publication to its own. */
+/** The changes from the snapshot before a publication to its own. */
 interface ChangedFields extends FieldChanges {
   readonly published_at: string;
 }

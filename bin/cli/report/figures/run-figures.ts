@@ -17,15 +17,15 @@ export interface RequestLimit {
 }
 
 interface OutcomeLook {
-  /** What follows the number of attempts. */
+  /** The words after the number of attempts. */
   readonly ended: string;
   /** Each outcome has its own; colour only helps. */
   readonly shape: Shape;
-  /** Of the page. */
+  /** A colour of the page. */
   readonly colour: "mark" | "held" | "failed" | "quiet";
 }
 
-/** In the order of a legend: the good one first. */
+/** The outcomes in the order of a legend: the good one first. */
 const OUTCOMES: Readonly<Record<Outcome, OutcomeLook>> = {
   PUBLISHED: { ended: "published", shape: "circle", colour: "mark" },
   HELD: { ended: "held", shape: "square", colour: "held" },

@@ -23,7 +23,7 @@ const LOOKS = {
 interface StoredSnapshot {
   readonly snapshotId: string;
   readonly state: keyof typeof LOOKS;
-  /** As it is stored. */
+  /** The size as it is stored. */
   readonly bytes: number;
 }
 
@@ -44,7 +44,7 @@ export async function storageFigure(
     // Those before the publications that were read are most likely published.
     return published.has(snapshotId) || snapshotId < oldestKnown ? "published before" : "not published";
   };
-  // Of some only marks are left.
+  // Some snapshots have only marks left.
   const found = (await listSnapshots(store)).filter(({ snapshotId, files }) => {
     const marks = [store.keys.held(snapshotId), store.keys.retired(snapshotId)];
     return files.some(({ key }) => !marks.includes(key));

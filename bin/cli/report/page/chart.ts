@@ -14,7 +14,7 @@ interface Panel {
   readonly marks: (space: Space) => readonly Html[];
 }
 
-/** Of the vertical axis. */
+/** The scale of the vertical axis. */
 interface Scale {
   readonly lowest: number;
   readonly highest: number;
@@ -23,7 +23,7 @@ interface Scale {
 
 /** What a panel draws with: places count from 0. */
 interface Space {
-  /** In per cent of the width. */
+  /** Where a place lies, in per cent of the width. */
   readonly x: (place: number) => string;
   /** In pixels. */
   readonly y: (value: number) => number;
@@ -45,7 +45,7 @@ export function chart(panels: readonly Panel[], instantsMs: readonly number[]): 
   return html`${drawn}`;
 }
 
-/** Of the way from one place to the next, and of the whole width at most. */
+/** The width of a bar: a share of the way from one place to the next, and of the whole width at most. */
 const [BAR, WIDEST_BAR] = [0.72, 0.04];
 
 /** Bars from zero, on a scale of their own if no other is given; none where there is no number, or nothing. */

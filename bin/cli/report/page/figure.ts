@@ -6,7 +6,7 @@ import { minute } from "../../output/words.ts";
 
 export interface Figure {
   readonly finding: string;
-  /** What else is worth a sentence. */
+  /** A sentence on what else is worth one. */
   readonly description?: string;
   /** Undefined where there is too little to draw. */
   readonly chart?: Html | undefined;
@@ -48,7 +48,7 @@ ${content}
 }
 
 interface Table {
-  /** For people who do not see the page. */
+  /** The description for people who do not see the page. */
   readonly label: string;
   /** How many rows it has. */
   readonly length: number;
@@ -94,7 +94,7 @@ const UNITS = [
   { name: "KiB", bytes: 1024 },
 ];
 
-/** In which sizes up to this one are easy to read. */
+/** The unit in which sizes up to this one are easy to read. */
 export function sizeUnit(bytes: number): (typeof UNITS)[number] {
   return UNITS.find((unit) => bytes >= unit.bytes) ?? { name: "bytes", bytes: 1 };
 }

@@ -117,7 +117,7 @@ export class DuckdbCatalog implements Catalog {
   }
 }
 
-/** What there is of the account's units, by this log. */
+/** Finds the files of the units that this log of the account names. */
 async function filesOf(
   store: AccountStore,
   log: readonly PublishedUnits[],
@@ -134,7 +134,7 @@ const LIST = z.object({
   account: z.string(),
   publications: z.array(publishedUnits),
   removal: z.string().optional(),
-  /** Of snapshots that lacked nothing the sizes of their parts. */
+  /** The sizes of the parts of each snapshot that lacked nothing. */
   whole: z.record(z.string(), z.array(z.int().nonnegative())),
 });
 type List = Readonly<z.infer<typeof LIST>>;

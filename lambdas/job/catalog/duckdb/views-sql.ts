@@ -24,7 +24,7 @@ type UnitTable = (typeof UNIT_TABLES)[number];
 
 export interface AccountLog {
   readonly account: string;
-  /** What is published and counts, oldest first. */
+  /** The publications that count, oldest first. */
   readonly log: readonly PublishedUnits[];
   /** The number of the removal below that, if there is one. */
   readonly removal: string | undefined;
@@ -141,7 +141,7 @@ function blockedOf({ accounts }: WarehouseFiles): readonly string[] {
   return accounts.flatMap(({ account, damage }) => (damage?.fields["path"] === undefined ? [] : [account]));
 }
 
-/** What is not in the tables, and what is not of today, as comments. */
+/** Comments that name what is not in the tables, and what is not of today. */
 function damageLines({ accounts, leftOut }: WarehouseFiles): readonly string[] {
   const damaged = accounts.flatMap(({ account, log, damage }) => {
     if (damage === undefined) return [];

@@ -220,7 +220,7 @@ async function publishedAmong(
   snapshotIds: readonly string[],
   behind: readonly Publication[],
 ): Promise<readonly string[]> {
-  // What is new to the catalog is known already, so no clock matters.
+  // The publications that are new to the catalog are known already, so no clock matters.
   const isNew = new Set(behind.map(({ snapshot_id: snapshotId }) => snapshotId));
   const found = snapshotIds.filter((snapshotId) => isNew.has(snapshotId));
   const sought = new Set(snapshotIds.filter((snapshotId) => !isNew.has(snapshotId)));

@@ -26,7 +26,7 @@ interface Partition {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-/** As Glue has it. A list of partitions comes without their columns. */
+/** A partition as Glue has it. A list of partitions comes without their columns. */
 interface FoundPartition extends Partition {
   readonly columns: Columns;
 }

@@ -84,7 +84,7 @@ export interface CollectTask {
   /** The plan, and what is staged of it. */
   readonly chain: Chain;
   readonly known: KnownRefusals;
-  /** Of the ranges that this process records. */
+  /** The facts of the ranges that this process records. */
   readonly facts: Pick<SnapshotFacts, "add" | "markCounted" | "beginAgain">;
   /** Where a range is cut, beside the size of a part. */
   readonly cut: RangeCut;
@@ -93,7 +93,7 @@ export interface CollectTask {
 }
 
 interface RangeCut {
-  /** At most so many events. */
+  /** How many events a range has at most. */
   readonly events: number;
   /** After the first event that is done so long after the range began, in milliseconds. */
   readonly ms: number;

@@ -128,7 +128,7 @@ interface Found extends ListedEvent {
 }
 
 interface Compared {
-  /** Of all readings. */
+  /** The events of all readings. */
   readonly events: ReadList["events"];
   /** How many of them some reading lacks. */
   readonly lacking: number;
@@ -195,7 +195,7 @@ class EarlierReadings {
   }
 }
 
-/** Of a sample of the list not one event could be read. */
+/** The error where not one event of a sample of the list could be read. */
 export function noneReadable(tried: number): SyncError {
   return new SyncError(
     "NOT_ENTITLED",

@@ -30,7 +30,7 @@ export interface KnownRefusals {
   readonly accepted: Missing | undefined;
 }
 
-/** Where there is no head, or its list is damaged, none is known. */
+/** Reads them from the head. Without a head, or where its list is damaged, none is known. */
 export async function knownRefusals(
   store: AccountStore,
   head: Publication | undefined,
@@ -44,7 +44,7 @@ interface RefusalsOptions {
   readonly ports: Pick<RunPorts, "clock" | "logger" | "timeLeftMs" | "reserveMs">;
   readonly settings: Pick<RunSettings, "maxMissingPercent" | "windowMs">;
   readonly known: KnownRefusals;
-  /** Of the whole list, as far as it is known. */
+  /** What is missing of the whole list, as far as it is known. */
   readonly missing: Missing;
 }
 

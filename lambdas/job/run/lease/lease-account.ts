@@ -29,7 +29,7 @@ export function newRateLimiter(
 /** Sends nothing yet. Throws `CREDENTIALS_INVALID`. */
 export type OpenService = () => Promise<CountingService>;
 
-/** For a command that uses the service. */
+/** Takes the lease for a command that uses the service. */
 export function withLease<T>(
   ports: RunPorts,
   settings: RunSettings,

@@ -56,7 +56,7 @@ export interface LeaseFacts {
   readonly handed_over?: LeaseFile["handed_over"];
   readonly started?: LeaseFile["started"];
   readonly use: readonly Usage[];
-  /** For how long `use` is complete. */
+  /** The time in milliseconds for which `use` is complete. */
   readonly windowMs: number;
 }
 
@@ -85,7 +85,7 @@ export async function runOfRequest(store: AccountStore, requestId?: string): Pro
   return started?.request_id === requestId ? started.run_id : undefined;
 }
 
-/** As it is written at this moment. */
+/** The lease as it is written at this moment. */
 export function encodeLease(
   { run_id, holder, execution, handed_over, started, use, windowMs }: LeaseFacts,
   nowMs: number,
@@ -93,7 +93,7 @@ export function encodeLease(
   const at = (ms: number): string => new Date(ms).toISOString();
   const expires_at = execution === undefined ? at(run_id === null ? nowMs : nowMs + EXPIRY_MS) : null;
   const dates = { renewed_at: at(nowMs), expires_at };
-  // What is undefined is left out.
+  // A fact that is undefined is left out.
   const facts = {
     execution,
     handed_over: handed_over ?? undefined,

@@ -245,7 +245,7 @@ export interface LeaseRequest {
   readonly runId: string;
   /** The ARN of the execution that this invocation works for. */
   readonly execution?: string | undefined;
-  /** Of a start by hand, on a platform that may deliver it twice. */
+  /** The id of the request of a start by hand, on a platform that may deliver it twice. */
   readonly requestId?: string | undefined;
   /** Whether the lease of another execution may be taken; without it never. */
   readonly mayTakeOver?: ((execution: string) => Promise<boolean>) | undefined;
@@ -307,7 +307,7 @@ export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): 
 interface Sight {
   readonly hasChanged: boolean;
   readonly watchedMs: number;
-  /** By the clock of this computer, its last renewal is still to come. */
+  /** Whether its last renewal is still to come by the clock of this computer. */
   readonly isAhead: boolean;
   readonly untilExpiryMs: number;
 }

@@ -18,7 +18,7 @@ import type { RunSettings } from "../run-settings.ts";
 type Columns = readonly LiftedColumn[];
 
 interface ColumnsOfRun {
-  /** Of a new run. */
+  /** The columns that a new run has. */
   readonly columns: Columns;
   /** Of an unfinished run that began before another account appended columns: the first of them, longest list first. */
   readonly earlier: readonly Columns[];
@@ -31,7 +31,7 @@ export interface WarehouseColumn extends Pick<LiftedColumn, "name" | "type" | "t
   readonly isOwn: boolean;
 }
 
-/** In the order of the tables. */
+/** The columns of the whole warehouse, in the order of the tables. */
 export async function warehouseColumns(
   ports: Pick<RunPorts, "store" | "catalog">,
 ): Promise<readonly WarehouseColumn[]> {

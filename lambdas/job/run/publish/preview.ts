@@ -52,7 +52,7 @@ interface PreviewPorts {
   readonly logger: Logger;
 }
 
-/** Of each kind. Enough to look some of them up. */
+/** How many uuids of each kind are named: enough to look some of them up. */
 const MOST_UUIDS = 10;
 
 /**

@@ -25,7 +25,7 @@ interface PublishTask extends Baseline {
   readonly session: RunSession;
   /** All of the plan is staged. */
   readonly chain: Chain;
-  /** Of the ranges that this process has fetched. */
+  /** The facts of the ranges that this process has fetched. */
   readonly facts: SnapshotFacts;
 }
 

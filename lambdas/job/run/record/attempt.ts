@@ -108,7 +108,7 @@ function afterCommit<Cause>(error: Cause, publication: string | undefined): Caus
 async function recordEnd(ports: RecordPorts, attempt: Attempt, end: RunEnd): Promise<RunResult> {
   try {
     const result = resultOf(await appendRunLog(ports.store, rowOf(ports, attempt, end)), end);
-    // What is no run is never started again under its id.
+    // A command that is no run is never started again under its id.
     const isFinished = isRun(attempt.trigger) && !NEVER_FINISH.has(end.outcome);
     return isFinished ? await writeRunResult(ports.store, result) : result;
   } catch (problem) {

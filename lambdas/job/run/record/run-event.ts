@@ -72,7 +72,7 @@ export function runEvent(
   }
 }
 
-/** Of a held snapshot without a preview. */
+/** The figures of a held snapshot without a preview. */
 const UNKNOWN = {
   pinned: undefined,
   base_snapshot_id: null,

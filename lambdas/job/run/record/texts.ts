@@ -16,12 +16,12 @@ export function changesText(counts: Readonly<Record<"added" | "changed" | "remov
 /** What the budget adds to each window is nothing to round up for. */
 const IGNORED_MS = 10;
 
-/** To the nearest unit: what was. */
+/** A duration that has passed, to the nearest unit. */
 export function durationText(ms: number): string {
   return textOf(ms, Math.round);
 }
 
-/** Rounded up: what a person has to wait for. */
+/** A duration that a person has to wait for, rounded up. */
 export function remainingText(ms: number): string {
   return textOf(ms - IGNORED_MS, Math.ceil);
 }

@@ -260,7 +260,7 @@ export class SessionCookies {
     this.#kept.delete(id);
   }
 
-  /** For a request to the origin of the base URL. */
+  /** The headers of a request to the origin of the base URL. */
   headers({ pathname }: Pick<Address, "pathname">): Readonly<Record<string, string>> {
     const nowMs = this.#clock.now();
     if (this.#same !== undefined && nowMs < this.#same.untilMs) return this.#same.headers;

@@ -11,7 +11,7 @@ const MAX_COUNTED = 100_000;
 export type ShownName = (name: string) => string;
 
 const NAME = /^[\p{L}_@.-]{1,30}$/u;
-/** Of another person. OData has names such as `items@odata.count`. */
+/** An e-mail address, perhaps another person's. OData has names such as `items@odata.count`, which are none. */
 const E_MAIL = /[^@]@(?!odata\.)[^@]*\./;
 
 /** @param secrets what is sent: the e-mail address and the password, or those of a client. Asked for when one is needed */
@@ -79,7 +79,7 @@ export function parseBody(text: string): unknown {
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-/** As text, without a byte order mark. Throws `NotJson`. */
+/** The body as text, without a byte order mark. Throws `NotJson`. */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);

@@ -185,7 +185,7 @@ export const ACCEPT_ENCODING = "gzip, br";
 
 const PIECE_BYTES = 262_144;
 
-/** Of a body that is not read no more is decoded to count it. */
+/** How much of a body that is not read is decoded to count it. */
 const MAX_COUNTED_BYTES = 4 * 1_048_576;
 
 /** Throws a `RangeError` beyond `maxOutputLength`. Of a text that is cut off `isPart` gives what there is. */
@@ -259,7 +259,7 @@ function decodedLength(bytes: Uint8Array, contentEncoding: string, capBytes: num
 
 /** What came of a response. */
 interface Received extends Pick<HttpResponse, "status" | "headers"> {
-  /** Of the body, as far as they came. */
+  /** The bytes of the body, as far as they came. */
   readonly bytes: Uint8Array;
   /** What the body is where not all of it came: too long, cut off or timed out. */
   readonly incomplete: ResponseBody | undefined;

@@ -11,7 +11,7 @@ export interface TransportRequest {
   readonly url: Address;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** For the bytes received and for the decoded ones. */
+  /** How many bytes a body may have, as received and as decoded. */
   readonly bodyCapBytes: number;
   /** Reads the content of a 4xx as well, which names the kind of the refusal. At most 64 KiB of it. */
   readonly readsRefusal?: true;
@@ -25,7 +25,7 @@ export type ResponseBody =
   | { readonly kind: "oversize" }
   /** Cut off, timed out or not decodable. `cause` is a short code. */
   | { readonly kind: "broken"; readonly cause: string }
-  /** In a content encoding that the request does not accept. */
+  /** The body is in a content encoding that the request does not accept. */
   | { readonly kind: "foreign" }
   /** Neither a 2xx nor a 4xx that the request reads: its content is never read, so it cannot leak. */
   | { readonly kind: "unread" };
@@ -44,7 +44,7 @@ export interface HttpResponse {
 
 /** The code of what did not come in time. */
 export const TIMED_OUT = "TIMED_OUT";
-/** Of what the HTTP parser refuses. */
+/** The code of a response that the HTTP parser refuses. */
 export const INVALID_HTTP = "INVALID_HTTP";
 
 /**

@@ -84,7 +84,7 @@ export class UndiciTransport implements Transport {
 type Connect = undici.connector;
 
 interface TunnelLimits {
-  /** From the connection to the proxy until the end of its answer. */
+  /** How long the proxy may take, from the connection to it until the end of its answer. */
   readonly timeoutMs: number;
   /** Ends tunnels that are being opened. */
   readonly signal: AbortSignal;
@@ -203,7 +203,7 @@ type Callback = (error?: Error | null) => void;
 const NOTHING = Buffer.alloc(0);
 /** RFC 9112 §4. 101 does not count: it would be the last HTTP on this connection. */
 const INTERIM = /^HTTP\/1\.\d 1(?!01)\d\d/;
-/** As long as what the expression needs. */
+/** A text as long as what the expression needs. */
 const SAMPLE = "HTTP/1.1 100";
 
 /** Follows the bytes of a connection up to the first line of the final response. */

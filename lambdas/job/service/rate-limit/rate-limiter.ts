@@ -96,7 +96,7 @@ export class RateLimiter {
     return Math.max(free.requests, free.bytes, this.#pausedUntilMs);
   }
 
-  /** What holds so many more details back most. */
+  /** The part of the budget that holds so many more details back most. */
   use(requests = 1): BudgetUse {
     const free = this.#freeAtMs(requests);
     const limit = free.bytes > free.requests || !Number.isFinite(this.#most.requests) ? "bytes" : "requests";
@@ -301,12 +301,12 @@ const REMEMBERED = 100;
 class RecentSizes {
   readonly #sizes: number[] = [];
 
-  /** Of the last 100 bodies; 0 before the first. */
+  /** The largest of the last 100 bodies; 0 before the first. */
   get largest(): number {
     return Math.max(0, ...this.#sizes);
   }
 
-  /** Of the last 100 bodies; 0 before the first. */
+  /** The mean of the last 100 bodies; 0 before the first. */
   get mean(): number {
     return this.#sizes.reduce((sum, size) => sum + size, 0) / Math.max(1, this.#sizes.length);
   }

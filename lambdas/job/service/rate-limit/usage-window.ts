@@ -3,7 +3,7 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 
-/** Of requests, and of the bytes of their bodies. */
+/** A number of requests, and of the bytes of their bodies. */
 export interface Amount {
   readonly requests: number;
   readonly bytes: number;
@@ -118,7 +118,7 @@ export class UsageRecord {
   readonly #onRecorded: () => void;
   /** Permitted since the last record was begun. */
   #since = NOTHING;
-  /** In the record that is under way. */
+  /** The amount in the record that is under way. */
   #underWay: Amount | undefined;
 
   constructor(most: Amount, record: () => Promise<void>, onRecorded: () => void) {

@@ -21,7 +21,7 @@ export interface AuthenticationMethod {
    * at a time.
    */
   renew(signal: AbortSignal | undefined): Promise<Proof | undefined>;
-  /** Of the stored tokens, where it has some. */
+  /** The version of the stored tokens, where the method has some. */
   tokensVersion?(): string;
   close?(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export interface Authorization {
   ): Promise<Authorization> | undefined;
 }
 
-/** Of one proof there are several where it is tried again. */
+/** One attempt with a proof. A proof that is tried again has several. */
 interface Generation {
   readonly proof: Proof;
   /** `fresh` until one request was answered as only an accepted one is. */

@@ -5,7 +5,7 @@ import { type Address, NoResponse } from "../http/transport.ts";
 
 export type AddressOption = "--base-url" | "--auth-url";
 
-/** In words: what an address is that of. */
+/** What stands at an address, in words. */
 export function peerOf(addressOption: AddressOption): string {
   return addressOption === "--base-url" ? "the service" : "the identity provider";
 }

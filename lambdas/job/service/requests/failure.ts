@@ -19,7 +19,7 @@ export class UnusableBody extends Error {
   readonly remedy: string;
   /** Why it is not whole: a short code. */
   readonly cutBy: string | undefined;
-  /** Of the error after the last attempt. */
+  /** The code of the error after the last attempt. */
   readonly code: ErrorCode;
 
   constructor(
@@ -42,7 +42,7 @@ export class BadStatus extends Error {
   readonly kind = "status";
   readonly status: number;
   readonly retryAfterMs: number | undefined;
-  /** In place of the usual one. */
+  /** The remedy in place of the usual one. */
   readonly remedy: string | undefined;
   readonly code: ErrorCode;
 

@@ -36,7 +36,7 @@ export function askedWaitMs(
   return resetsMs.length === 0 ? undefined : Math.min(limitWindowMs, Math.max(...resetsMs));
 }
 
-/** Of an early draft of the next one, and of services of their own. */
+/** The header of an early draft of the next one, and headers that services have made up. */
 const LIMIT_RESETS = ["ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset"] as const;
 
 /**

@@ -12,7 +12,7 @@ import { RetryDelays } from "./retry.ts";
 interface SenderOptions {
   readonly transport: Transport;
   readonly rateLimiter: RateLimiter;
-  /** Of every request. */
+  /** The headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly random: Random;
@@ -222,9 +222,9 @@ export class ServiceCounts {
 
 /** Reports to the progress display what the run waits for while no request is under way. */
 export interface Wait {
-  /** What the rate limiter says; the back-off after a failure. */
+  /** What the rate limiter says, or `retry` for the back-off after a failure. */
   readonly kind: HeldBackBy | "retry";
-  /** By the monotonic clock. */
+  /** Its end, an instant of the monotonic clock. */
   readonly untilMs: number;
 }
 

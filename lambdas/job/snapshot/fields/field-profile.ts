@@ -24,7 +24,7 @@ export type Field = z.infer<typeof FIELD>;
 
 const MAX_FIELDS = 2_000;
 
-/** As manifests have it. */
+/** The profile as manifests have it. */
 export const profileSchema = z.object({
   /** In the order of the pointers' code units. */
   fields: z.array(FIELD).max(MAX_FIELDS).readonly(),
@@ -34,7 +34,7 @@ export const profileSchema = z.object({
 
 export type Profile = Readonly<z.infer<typeof profileSchema>>;
 
-/** In UTF-16 code units; so it bounds the depth too. */
+/** The length in UTF-16 code units, which bounds the depth too. */
 const MAX_POINTER_LENGTH = 1_000;
 const ARRAY_TOKEN = "*";
 
@@ -43,7 +43,7 @@ interface Node {
   readonly depth: number;
   readonly children: Map<string, Node>;
   count: number;
-  /** By the place in `JSON_TYPES`. */
+  /** How often each type was seen, by its place in `JSON_TYPES`. */
   readonly types: number[];
   /** The last event that was seen to have it, and a bit for each type it has there. */
   event: number;

@@ -21,7 +21,7 @@ const OWN_COLUMNS: ReadonlySet<string> = new Set(["/uuid", "/date", "/scope"]);
 const PRINTABLE = /^[^\p{Control}\p{Surrogate}\p{Format}\u2028\u2029]+$/u;
 
 const MAX_NAME_LENGTH = 60;
-/** Of a pointer, in a name. */
+/** How many tokens of a pointer a name has. */
 const MAX_TOKENS = 4;
 
 /** A column that there is already. */
@@ -140,7 +140,7 @@ interface Seen {
 export class TextTypes {
   readonly #fields = new Map<string, Seen>();
 
-  /** For a text that is known to be JSON without white space around it. */
+  /** Adds an event, a text that is known to be JSON without white space around it. */
   add(event: string): void {
     this.#visit(event, wholeOf(event), "");
   }

@@ -27,7 +27,7 @@ export interface Content {
   readonly sha256: string;
 }
 
-/** Without their newlines. */
+/** Lines of text without their newlines. */
 export type Lines = AsyncIterable<string> | Iterable<string>;
 
 /**
@@ -144,7 +144,7 @@ async function* inBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
   yield Buffer.concat(block);
 }
 
-/** Of bytes that pass through, taken on their way. */
+/** The checksum of bytes that pass through. */
 export class Checksum {
   readonly #hash = createHash("sha256");
   #bytes = 0;

@@ -114,7 +114,7 @@ export async function listChanges(store: AccountStore): Promise<readonly ListedC
 
 const isPart = (key: string): boolean => /\/part-\d{5,}\.ndjson\.gz$/.test(key);
 
-/** Of the parts among these files, in order, as they are stored. */
+/** The sizes of the parts among these files, in order, as they are stored. */
 export function partSizes(files: readonly StoredKey[]): readonly number[] {
   return files.filter(({ key }) => isPart(key)).map(({ bytes }) => bytes);
 }
@@ -135,7 +135,7 @@ async function requireParts(
   }
 }
 
-/** By the folder that they lie in. */
+/** The files of all changes, by the folder that they lie in. */
 async function filesOfChanges(store: AccountStore): Promise<ReadonlyMap<string, readonly string[]>> {
   const files = await Array.fromAsync(store.list(`${FOLDERS.changes}${store.account}/`), ({ key }) => key);
   return Map.groupBy(files, (key) => key.slice(0, key.lastIndexOf("/") + 1));

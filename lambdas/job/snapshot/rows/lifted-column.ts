@@ -23,7 +23,7 @@ export type ColumnType =
 /** What Trino and DuckDB can hold. */
 const MAX_PRECISION = 38;
 
-/** Of a type as it is written: exactly so. */
+/** A type exactly as it is written. */
 const WRITTEN =
   /^(?:BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|VARCHAR(?:\[\])?|DECIMAL\([0-9]{1,3},[0-9]{1,3}\))$/;
 
@@ -85,7 +85,7 @@ export const TEXT_FORMS = {
   DECIMAL: String.raw`-?[0-9]+(\.[0-9]+)?`,
   DOUBLE: String.raw`-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`,
   BOOLEAN: "([tT]([rR][uU][eE])?|[fF]([aA][lL][sS][eE])?|[01])",
-  /** With or without a zone; a day alone is one too. */
+  /** An instant with or without a zone; a day alone is one too. */
   TIMESTAMP: `${DAY}([T ]${TIME}${ZONE}?)?`,
   /** An array of JSON that has strings and nulls only: of numbers engines would change the text. */
   "VARCHAR[]": String.raw`${SPACE}\[${SPACE}(${ITEM}(,${SPACE}${ITEM})*)?\]${SPACE}`,
@@ -120,7 +120,7 @@ function isRealDay(day: string): boolean {
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
-/** In UTC, of a text that looks like a `TIMESTAMP`. */
+/** Whether a text that looks like a `TIMESTAMP` lies within the years, in UTC. */
 function isWithinYears(text: string): boolean {
   const [, hours = "+00", minutes = "00"] = /([+-]\d\d):?(\d\d)?$/.exec(text.slice(11)) ?? [];
   const instant = `${text.slice(0, 10)}T${text.slice(11, 16) || "00:00"}${hours}:${minutes}`;

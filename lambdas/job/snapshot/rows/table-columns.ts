@@ -12,7 +12,7 @@ import { eventColumns, liftedSchema } from "./lifted-column.ts";
 
 // The type is the one that was named last, by any account's run.
 const COLUMN = liftedSchema.omit({ pointer: true }).extend({
-  /** By account. */
+  /** The pointer of the column, by account. */
   pointers: z.record(z.string(), z.string().startsWith("/")),
   /** The snapshot that brought the column. */
   since: z.string(),
@@ -67,7 +67,7 @@ async function columnsIn(store: Store, stored: StoredObject | undefined): Promis
   return parseJson(stored.bytes, COLUMNS_FILE, FILE, REMEDY).columns;
 }
 
-/** In the order of the longest list. */
+/** The columns of the heads, in the order of the longest list. */
 async function columnsOfHeads(store: Store): Promise<TableColumns> {
   const manifests: Manifest[] = [];
   for (const account of await accountsIn(store, FOLDERS.publications)) {

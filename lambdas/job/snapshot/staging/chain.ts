@@ -78,7 +78,7 @@ export class Chain {
   readonly #store: AccountStore;
   readonly #records: RangeRecord[] = [];
 
-  /** With nothing staged. */
+  /** A chain with nothing staged. */
   constructor(store: AccountStore, plan: Plan) {
     this.#store = store;
     this.plan = plan;
@@ -113,7 +113,7 @@ export class Chain {
     return chain;
   }
 
-  /** In the order of the plan. */
+  /** The records in the order of the plan. */
   get records(): readonly RangeRecord[] {
     return this.#records;
   }

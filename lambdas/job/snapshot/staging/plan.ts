@@ -44,13 +44,13 @@ const HEADER = z.object({
       list_pointer: z.string().nullable(),
       next_page: z.string().optional(),
       detail_pointer: z.string().nullable(),
-      /** As the option has them. */
+      /** The lifted columns as the option has them. */
       lift: z.array(z.string()).readonly(),
     })
     .readonly()
     .optional(),
 });
-/** Of every version. */
+/** The header of a plan of any version. */
 const ANY_HEADER = z.object({ version: z.int().positive() });
 
 const EVENT = z.object({

@@ -69,7 +69,7 @@ export class DirectoryStore implements Store {
     );
   }
 
-  /** As a second name of the same file. */
+  /** Copies by a second name of the same file. */
   async copy(from: string, to: string): Promise<boolean> {
     return this.#name(await this.#pathOf(from), to, await this.#pathOf(to));
   }

@@ -78,7 +78,7 @@ export async function makeDirectory(path: string, mode: number, hasParent = fals
       if (!isMissing) await refuseBrokenLink(path);
       throw fileError(error, "make the directory", path);
     }
-    // What a warehouse lies in need not be readable.
+    // The folder that a warehouse lies in need not be readable.
     if (
       await access(parent, constants.R_OK).then(
         () => false,

@@ -82,7 +82,7 @@ export function fileError(error: unknown, verb: string, path: string): SyncError
 }
 
 /**
- * For what is neither a file nor a folder in the place of one.
+ * The error about what is neither a file nor a folder in the place of one.
  * @param name below `root`, the warehouse's own folder
  * @param isOfAccount whether only one account is concerned: then it is damage of that account, `STORE_CORRUPT`
  */

@@ -19,7 +19,7 @@ const TO_LOCK =
 interface FileLock {
   /** The file is created if absent. */
   readonly path: string;
-  /** Of the file, where it is created. */
+  /** The mode of the file, where it is created. */
   readonly mode: number;
 }
 

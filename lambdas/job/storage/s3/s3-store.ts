@@ -24,7 +24,7 @@ import { s3Error } from "./s3-error.ts";
 
 /** 10,000 of these, as many as an upload may have, are 78 GiB. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** What a small object takes of memory. */
+/** How much memory is taken for an object at first. */
 const FIRST_BYTES = 64 * 1024;
 /** After a conflict S3 has decided nothing, so the same request is sent again: at most this many times in all. */
 const MAX_TRIES = 5;
@@ -107,7 +107,7 @@ export class S3Store implements Store {
     return this.#putIf(key, bytes, { IfMatch: version });
   }
 
-  /** Without the empty objects that the console makes for folders. */
+  /** Leaves out the empty objects that the console makes for folders. */
   async *list(keyPrefix: string, after?: string): AsyncIterable<StoredKey> {
     const { bucket, prefix, owner } = this.#options;
     const StartAfter = after && `${prefix}${after}`;
@@ -266,7 +266,7 @@ export class S3Store implements Store {
     throw new SyncError("STORE_FAILED", `S3 gave no ETag for ${this.#urlOf(key)}. Start again.`);
   }
 
-  /** As every request about the object has it. */
+  /** The address of an object, as every request about it has it. */
   #address(key: string) {
     checkKey(key);
     const { bucket, prefix, owner } = this.#options;

@@ -16,7 +16,7 @@ import { TokenRotation } from "./token-rotation.ts";
 
 /** What the method `oauth` needs beside the credentials. */
 export interface OAuthOptions {
-  /** In its canonical form. */
+  /** The address of the authorization server in its canonical form. */
   readonly authUrl: string;
   readonly tokens: TokenStore;
   /** Of the stored tokens, as they were when the service was opened; undefined where there were none. */

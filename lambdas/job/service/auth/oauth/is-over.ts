@@ -66,7 +66,7 @@ function codesIn(value: unknown, name: string, depth: number): readonly string[]
   return [...codes, ...FIELDS.flatMap((key) => invalidField(value[key], value["code"]))];
 }
 
-/** For `"field":"refresh_token","code":"invalid"`. */
+/** The codes that such a pair means: `"field":"refresh_token","code":"invalid"`. */
 function invalidField(field: unknown, code: unknown): readonly string[] {
   if (typeof field !== "string" || typeof code !== "string") return [];
   return /^(?:invalid|expired|revoked|notfound|unknown)$/.test(plain(code)) ? [`invalid_${field}`] : [];
@@ -81,7 +81,7 @@ function isWords(text: string): boolean {
   return /\s/.test(text);
 }
 
-/** Without case and what divides its words; of a URL the last part. */
+/** A code without case and what divides its words; of a URL the last part. */
 function plain(code: string): string {
   const last = code.slice(Math.max(code.lastIndexOf("/"), code.lastIndexOf("#")) + 1);
   return last.toLowerCase().replaceAll(/[^a-z]/g, "");

@@ -210,7 +210,7 @@ export class TokenEndpoint {
   }
 }
 
-/** What the tokens of an answer are made with. */
+/** What an answer's tokens are made with. */
 interface Sent {
   readonly client_id: string;
   readonly refresh_token: string | undefined;

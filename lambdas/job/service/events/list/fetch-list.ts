@@ -33,7 +33,7 @@ export interface ListOptions {
 const MIB = 1_048_576;
 export const LIST_CAPS: ListOptions["capBytes"] = { page: 64 * MIB, list: 128 * MIB };
 const MAX_PAGES = 10_000;
-/** In a row. */
+/** How many pages in a row may bring no new event. */
 const MAX_WITHOUT_NEW = 20;
 
 const MOST_TIME_OUTS = 2;
@@ -287,7 +287,7 @@ class Pages {
   }
 }
 
-/** With more parameters, percent-encoded, a space too. */
+/** The URL with more parameters, percent-encoded, a space too. */
 function withQuery(url: URL, query: PageQuery["fixed"]): URL {
   const result = new URL(url);
   const added = query.map((pair) => pair.map(encodeURIComponent).join("="));

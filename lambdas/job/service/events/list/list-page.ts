@@ -17,13 +17,13 @@ import { EventTexts } from "./listed-events.ts";
 
 /** What one page has. */
 export interface ListPage {
-  /** In the page's order. */
+  /** The events in the page's order. */
   readonly events: EventTexts;
   /** How many entries have no valid uuid. */
   readonly rejected: number;
   /** The page with its list emptied: JSON. */
   readonly beside: string;
-  /** Where in it the list is. */
+  /** Where in the page the list is. */
   readonly path: readonly string[];
 }
 

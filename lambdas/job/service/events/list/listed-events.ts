@@ -13,7 +13,7 @@ const UUID_BYTES = 36;
 /** Costs each event its texts and 12 bytes. */
 export class EventTexts implements ListedEvents {
   readonly #chunks: Buffer[] = [];
-  /** Of the last chunk. */
+  /** How much of the last chunk is used. */
   #used = 0;
   #places = new Uint32Array(FIRST_CAPACITY * WORDS);
   #length = 0;

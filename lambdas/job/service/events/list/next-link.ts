@@ -38,7 +38,7 @@ function resolve(target: string, page: URL, first: URL): string {
   if (url === null) throw unexpected("name a next page that is not a URL");
   if (url.origin !== page.origin && !isWithoutTls(url, page))
     throw unexpected(`name a next page at ${shownOrigin(url)}, but credentials go to ${page.origin} only`);
-  // Without a user name, a password and a fragment.
+  // The link without a user name, a password and a fragment.
   const own = new URL(page.origin + url.pathname + url.search);
   const filter = first.searchParams.get("is_listed");
   const isOfList = own.pathname.replace(/\/$/, "") === first.pathname;

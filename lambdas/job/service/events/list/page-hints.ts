@@ -59,7 +59,7 @@ export class PageHints {
   isLast = false;
   /** It says anything of all this: how many there are, or that none follows. */
   isStated = false;
-  /** Of a place that has what asks for the next page, and of any other. */
+  /** The first place that has what asks for the next page, and the first that only says that one follows. */
   #next: Stated<string> | undefined;
   #more: Stated<string> | undefined;
   readonly #shownName: ShownName;
@@ -163,7 +163,7 @@ export class PageHints {
     this[what] = larger(this[what], { place, value: count });
   }
 
-  /** Without the names that may be data; an index is none. */
+  /** The path without the names that may be data; an index is none. */
   #shown(path: readonly string[]): string {
     return formatPointer(path.map((key) => (/^\d{1,7}$/.test(key) ? key : this.#shownName(key))));
   }
@@ -178,7 +178,7 @@ function normalized(name = ""): string {
   return name.toLowerCase().replaceAll(/[_\-@.]/g, "");
 }
 
-/** Also as `{"value": 120}`, and as a text. */
+/** A count, also as `{"value": 120}` and as a text. */
 function countOf(value: unknown): number | undefined {
   if (isObject(value)) return isObject(value["value"]) ? undefined : countOf(value["value"]);
   if (typeof value === "string") return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
