@@ -82,7 +82,8 @@ function otherShape(runId: string): SyncError {
 interface PassedOver {
   readonly runId: string;
   readonly found: UnfinishedRun | "other-version";
-  readonly isOld: boolean;
+  /** Why it is not continued, if not for its version. */
+  readonly reason: "old" | "no restart" | "other settings";
 }
 
 /** The newest unfinished run of the account that a manual start may continue. Where there is none, says why. */
@@ -110,7 +111,7 @@ async function findAdoptable(
       if (runId === after || passedOver) continue;
       // A damaged one too is nothing that anybody needs.
       const found = await open(store, runId, files).catch(undefinedIfDamaged);
-      if (found) passedOver = { runId, found, isOld: true };
+      if (found) passedOver = { runId, found, reason: "old" };
       continue;
     }
     if ((await recordPublishedRun(ports, runId)) || runId === after) continue;
@@ -120,29 +121,28 @@ async function findAdoptable(
     // What a run that is no restart has written of its changes would stand in the way of a restart's.
     const isOther = typeof found === "object" && isRestart && found.plan.header.restart !== true;
     if (typeof found === "object" && !isOther && columnsBy.has(found.plan.header.fingerprint)) return found;
-    if (found) passedOver ??= { runId, found, isOld: false };
+    if (found) passedOver ??= { runId, found, reason: isOther ? "no restart" : "other settings" };
   }
   const [lifted = []] = columnsBy.values();
-  if (passedOver) logger.info(await whyPassedOver(store, passedOver, { ...settings, lifted }, isRestart));
+  if (passedOver) logger.info(await whyPassedOver(store, passedOver, { ...settings, lifted }));
   return undefined;
 }
 
 /** `continues nothing: the run … has other settings that shape rows; run --lift brand=/brand continues its 120 of 500 events`. */
 async function whyPassedOver(
   store: AccountStore,
-  { runId, found, isOld }: PassedOver,
+  { runId, found, reason }: PassedOver,
   settings: RunSettings,
-  isRestart: boolean,
 ): Promise<string> {
   if (found === "other-version") return `continues nothing: the run ${runId} ${OTHER_VERSION}`;
   const { plan, files } = found;
   const { shape, events } = plan.header;
   const chain = await Chain.read(store, plan, files).catch(undefinedIfDamaged);
   const its = `its ${countText(chain?.end ?? 0)} of ${countText(events)} events`;
-  if (isOld) {
+  if (reason === "old") {
     return `continues nothing: the last progress of the run ${runId} is older than --resume-within (${settings.resumeWithinMinutes} minutes); with more minutes a run continues ${its}`;
   }
-  if (isRestart && plan.header.restart !== true) {
+  if (reason === "no restart") {
     return `continues nothing: the run ${runId} was begun without --over-damaged; a run without it continues ${its}`;
   }
   const options = shape === undefined ? [] : optionsOf(shape, shapeOf(settings));
