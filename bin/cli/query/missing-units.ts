@@ -3,7 +3,8 @@
 import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { tablesBehind } from "../../../lambdas/job/catalog/views.ts";
 import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
-import { describeUnit, folderOf } from "../../../lambdas/job/snapshot/files/units.ts";
+import { type DamagedUnit, describeUnit, folderOf } from "../../../lambdas/job/snapshot/files/units.ts";
+import { isBeforeRestart } from "../../../lambdas/job/storage/publication-log.ts";
 import { commandLineText, type GivenOptions } from "../options/read-options.ts";
 import { NEXT_OPTIONS, textHere } from "../output/next-command.ts";
 
@@ -52,13 +53,23 @@ export function missingUnits(
         const { holds, publication, damage: cause } = unit;
         const { snapshot_id } = publication;
         const is_head = holds === "snapshot" && snapshot_id === head;
-        const retire = ["retire", snapshot_id, "--yes", "--account", account];
-        const remedy =
-          holds === "snapshot" && !is_head
-            ? `Or give it up: ${commandLineText(retire, PLACE, own.read(PLACE))}`
-            : textHere(RESTART, () => own.read(NEXT_OPTIONS));
-        const message = `${describeUnit(unit)}. ${cause.message} ${remedy}`;
+        const message = `${describeUnit(unit)}. ${cause.message} ${remedyFor(unit, of, own)}`;
         return { account, holds, snapshot_id, publication: publication.publication, is_head, message };
       });
   });
+}
+
+function remedyFor(
+  { account, holds, publication }: DamagedUnit,
+  { log }: AccountLog,
+  own: GivenOptions,
+): string {
+  const { snapshot_id } = publication;
+  if (holds === "snapshot" && snapshot_id !== log.at(-1)?.snapshot_id) {
+    const retire = ["retire", snapshot_id, "--yes", "--account", account];
+    return `Or give it up: ${commandLineText(retire, PLACE, own.read(PLACE))}`;
+  }
+  return holds === "changes" && isBeforeRestart(log, publication)
+    ? "It is from before the last restart, so it counts no more."
+    : textHere(RESTART, () => own.read(NEXT_OPTIONS));
 }

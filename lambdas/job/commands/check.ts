@@ -29,7 +29,7 @@ import {
   verifyChanges,
   verifySnapshot,
 } from "../snapshot/files/verify-snapshot.ts";
-import { isRestart, type Publication, readEnd, readLog } from "../storage/publication-log.ts";
+import { isBeforeRestart, type Publication, readEnd, readLog } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
 
@@ -274,10 +274,9 @@ function cureOfSnapshot(log: readonly Publication[], snapshotId: string): Damage
 
 function cureOfChanges(
   log: readonly Publication[],
-  { publication }: Pick<Publication, "publication">,
+  changes: Pick<Publication, "publication">,
 ): Damage["cure"] {
-  const last = log.findLast((each, index) => isRestart(each, log[index - 1]));
-  return last !== undefined && publication < last.publication ? "past" : "restart";
+  return isBeforeRestart(log, changes) ? "past" : "restart";
 }
 
 /** Those that are published or held, and not retired. */

@@ -33,10 +33,18 @@ const PUBLICATION = z.object({
   accepted: MISSING.optional(),
 });
 
-const { publication, snapshot_id, events, added, changed, removed } = PUBLICATION.shape;
+const { publication, snapshot_id, base_snapshot_id, events, added, changed, removed } = PUBLICATION.shape;
 
 /** What a publication says of the snapshot and the changes that it published. */
-export const publishedUnits = z.object({ publication, snapshot_id, events, added, changed, removed });
+export const publishedUnits = z.object({
+  publication,
+  snapshot_id,
+  base_snapshot_id: base_snapshot_id.optional(), // absent in `views.sql` of earlier versions
+  events,
+  added,
+  changed,
+  removed,
+});
 export type PublishedUnits = Readonly<z.infer<typeof publishedUnits>>;
 
 /** It has the columns of a publication, so that tables which show the files as they come can read it. */
@@ -212,10 +220,19 @@ async function createEntry(store: AccountStore, entry: Entry): Promise<string | 
  * found against nothing, or, in logs of an earlier version, against an older snapshot.
  */
 export function isRestart(
-  { base_snapshot_id: base }: Pick<Publication, "base_snapshot_id">,
+  { base_snapshot_id: base }: Pick<PublishedUnits, "base_snapshot_id">,
   before: Pick<Publication, "snapshot_id"> | undefined,
 ): boolean {
-  return before !== undefined && before.snapshot_id !== base;
+  return before !== undefined && base !== undefined && before.snapshot_id !== base;
+}
+
+/** Whether the last restart of the log is after this publication: then its changes count no more. */
+export function isBeforeRestart(
+  log: readonly PublishedUnits[],
+  { publication }: Pick<PublishedUnits, "publication">,
+): boolean {
+  const last = log.findLast((each, index) => isRestart(each, log[index - 1]));
+  return last !== undefined && publication < last.publication;
 }
 
 /** The publication before this one; undefined for the first, also after a removal. Throws as `readLog` does. */

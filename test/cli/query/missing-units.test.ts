@@ -42,3 +42,31 @@ it.each([
     expected,
   );
 });
+
+it("says of changes from before the last restart that they count no more, and of later ones how to restart", async () => {
+  const made = await warehouse();
+  const ids = [ONE, TWO, "2026-11-23T06-00-00.000Z"];
+  for (const [index, snapshotId] of ids.entries()) {
+    await made.snapshot("uk", snapshotId, [eventRow("a")]);
+    const publication = `000000000${index + 1}`;
+    await made.publish("uk", {
+      publication,
+      snapshot_id: snapshotId,
+      base_snapshot_id: null,
+      events: 1,
+      added: 1,
+    });
+  }
+  const { accounts } = await made.views.read();
+  const given = new GivenOptions({ warehouse: made.directory }, {}, "/");
+
+  const found = missingUnits(accounts, new Set(["event_changes"]), given);
+
+  expect(
+    found.map(({ message }) => [message.includes("counts no more"), message.includes("--over-damaged")]),
+  ).toEqual([
+    [true, false],
+    [true, false],
+    [false, true],
+  ]);
+});

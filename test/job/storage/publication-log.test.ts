@@ -5,6 +5,7 @@ import { accountsIn } from "../../../lambdas/job/storage/known-accounts.ts";
 import { TABLES } from "../../../lambdas/job/storage/layout.ts";
 import {
   findPublication,
+  isBeforeRestart,
   isOfRun,
   type Publication,
   publicationBefore,
@@ -14,7 +15,7 @@ import {
 } from "../../../lambdas/job/storage/publication-log.ts";
 import { accountStore, type Body } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { FIRST, logOf, SECOND } from "./publications.ts";
+import { aPublication, FIRST, logOf, SECOND } from "./publications.ts";
 
 const isOfSnapshot =
   (snapshotId: string) =>
@@ -108,6 +109,18 @@ describe("the publication log", () => {
     store.put("publications-of-others/x/0000000001.ndjson", "");
 
     expect(await accountsIn(store, "publications/")).toEqual(["a", "a-b", "uk"]);
+  });
+});
+
+describe("isBeforeRestart", () => {
+  const restart = aPublication({ publication: "0000000003", base_snapshot_id: null });
+  const { base_snapshot_id: _, ...ofEarlierVersion } = restart;
+  it.each([
+    ["a first publication is no restart", [FIRST, SECOND], [false, false]],
+    ["a base that is not the snapshot before is one", [FIRST, SECOND, restart], [true, true, false]],
+    ["a base that is not known is none", [FIRST, SECOND, ofEarlierVersion], [false, false, false]],
+  ])("%s", (_title, log, expected) => {
+    expect(log.map((publication) => isBeforeRestart(log, publication))).toEqual(expected);
   });
 });
 
