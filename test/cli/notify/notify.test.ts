@@ -255,7 +255,7 @@ test("a server that never answers gets three attempts, each with its time limit"
 test("a server that answers and then hangs has got the notification", async () => {
   await using server = await httpServer((_, response) => void response.writeHead(200).write("o"));
 
-  const { text } = await told({ url: server.url, timeoutMs: 5_000 }, HELD_RESULT);
+  const { text } = await told({ url: server.url, timeoutMs: 1_000 }, HELD_RESULT);
 
   expect(text).toContain("is delivered");
 });

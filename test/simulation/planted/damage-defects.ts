@@ -34,7 +34,7 @@ export const DAMAGE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "check takes all missing changes for those before a restart",
     file: "commands/check.ts",
-    from: 'return last !== undefined && publication < last.publication ? "past" : "restart";',
+    from: 'return isBeforeRestart(log, changes) ? "past" : "restart";',
     to: 'return "past";',
     seed: 287,
   },
