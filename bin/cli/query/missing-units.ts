@@ -69,7 +69,7 @@ function remedyFor(
     const retire = ["retire", snapshot_id, "--yes", "--account", account];
     return `Or give it up: ${commandLineText(retire, PLACE, own.read(PLACE))}`;
   }
-  return holds === "changes" && isBeforeRestart(log, publication)
+  return isBeforeRestart(log, publication)
     ? "It is from before the last restart, so it counts no more."
     : textHere(RESTART, () => own.read(NEXT_OPTIONS));
 }
