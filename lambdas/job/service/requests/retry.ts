@@ -119,8 +119,7 @@ export class RetryDelays {
 
   /** @param failures of this request so far. A first one that is alone is over sooner than a second. */
   after(failure: Failure, failures: number): number {
-    if (failure.kind === "status" && failure.retryAfterMs !== undefined)
-      return retryDelayMs(failures, this.#random);
+    if (failure.kind === "status" && failure.retryAfterMs) return retryDelayMs(failures, this.#random);
     if (isThrottled(failure)) return throttledDelayMs(failures, this.#limitWindowMs, this.#random);
     this.#add(true);
     const isAlone = failures === 1 && this.#failures < MOST_FAILED;

@@ -142,7 +142,8 @@ export class Sender {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const { clock, logger, keepTryingUntilMs = 0 } = this.#options;
-    const requestedMs = failure.kind === "status" ? failure.retryAfterMs : undefined;
+    // A wait of 0 names no time.
+    const requestedMs = (failure.kind === "status" && failure.retryAfterMs) || undefined;
     const isSilent = requestedMs === undefined && isThrottled(failure);
     const leftMs = this.#hasResponded || !isUnanswered(failure) ? 0 : keepTryingUntilMs - clock.monotonicMs();
     const longestMs = leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;

@@ -53,15 +53,18 @@ describe("Retry-After", () => {
     },
   );
 
-  it("that is missing in a 429 is not said to be asked for", async () => {
-    await using connection = await connect({
-      faults: [{ match: { path: "list" }, fault: { kind: "status", status: 429 } }],
-    });
+  it.each([{}, { "retry-after": "0" }])(
+    "that names no time in a 429 (%j) is not said to be asked for",
+    async (headers) => {
+      await using connection = await connect({
+        faults: [{ match: { path: "list" }, fault: { kind: "status", status: 429, headers } }],
+      });
 
-    await connection.service.list();
+      await connection.service.list();
 
-    expect(connection.waits[0]?.kind).toBe("throttled");
-  });
+      expect(connection.waits[0]?.kind).toBe("throttled");
+    },
+  );
 
   it.each([429, 503])("of more than 15 minutes (%i) ends the run", async (status) => {
     await using connection = await connect({
