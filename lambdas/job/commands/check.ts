@@ -180,8 +180,10 @@ async function tryDetails(
 ): Promise<void> {
   const details = await Promise.all(tried.map(({ requestAs }) => service.detail(requestAs, ports.signal)));
   const read = details.filter(({ kind }) => kind === "event").length;
-  const refused = details.filter((one) => one.kind === "left-out" && one.reason === "forbidden").length;
-  if (read === 0) throw noneReadable(tried.length);
+  const leftOut = (reason: "gone" | "forbidden"): number =>
+    details.filter((one) => one.kind === "left-out" && one.reason === reason).length;
+  if (read === 0) throw noneReadable(tried.length, leftOut("gone"));
+  const refused = leftOut("forbidden");
   if (refused > 0)
     warn(
       `The service refuses the details of ${refused} of ${tried.length} events that were tried (403). If the account may not see them, a first snapshot may be held as MISSING or FEW_ROWS: accept it, and later ones with the same share are published.`,

@@ -98,7 +98,7 @@ async function readSample(
     profiler.add(detail.value);
     types.add(detail.event);
   }
-  if (tried > 0 && events === 0) throw noneReadable(tried);
+  if (tried > 0 && events === 0) throw noneReadable(tried, leftOut.gone);
   const { fields, fields_complete } = profiler.profile();
   return {
     listed: list.events.length + list.rejected,

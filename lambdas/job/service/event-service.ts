@@ -1,5 +1,7 @@
 // The port of the service: what a run needs of it, the list of events and the details of one.
 
+import type { SyncError } from "../errors/sync-error.ts";
+
 export interface ListedEvent {
   /** The uuid in lower case, by which events are compared. */
   readonly uuid: string;
@@ -24,6 +26,8 @@ export interface EventList {
   readonly repeated: number;
   /** Of them, those that came on another page: the pages overlap, or have shifted while they were read. */
   readonly overlapping: number;
+  /** `LIST_INCOMPLETE` where a page states more than came, if what came on two pages counts once. */
+  readonly incomplete?: SyncError | undefined;
   /** What a person should know of how the list is paged. */
   readonly warning?: string | undefined;
   /** The service says nothing of how many there are, and it is as many as pages usually have. */

@@ -48,7 +48,19 @@ describe("discover", () => {
     const failed = discover(sandbox.ports(), sandbox.settings, 50);
 
     expect(found).toMatchObject({ listed: 3, events: 1, leftOut: { gone: 1, forbidden: 1 } });
-    await expect(failed).rejects.toMatchObject({ code: "NOT_ENTITLED" });
+    await expect(failed).rejects.toMatchObject({
+      code: "NOT_ENTITLED",
+      message: expect.stringContaining("may not read"),
+    });
+  });
+
+  test("that finds no details, as behind a gateway, says so", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+    for (const { uuid } of sandbox.simulator.listed()) sandbox.simulator.vanish(uuid);
+
+    await expect(discover(sandbox.ports(), sandbox.settings, 50)).rejects.toMatchObject({
+      message: expect.stringContaining("all 3 listed events that were tried were answered with 404 or 410"),
+    });
   });
 
   test("of no events finds nothing", async () => {

@@ -30,8 +30,8 @@ const MAX_READINGS = 3;
 const UNPAUSED_LINES = 1_000;
 
 /**
- * Another reading is made only where the time left covers the slowest one so far, and does not wait long for the budget
- * where an execution could.
+ * Throws `LIST_INCOMPLETE` where readings agree on fewer events than the list states. Another reading is made only where the
+ * time left covers the slowest one so far, and does not wait long for the budget where an execution could.
  */
 export async function readList(
   session: RunSession,
@@ -58,6 +58,7 @@ export async function readList(
     const { events, lacking, agrees } = await earlier.compare(list);
     if (agrees) {
       logger.info("two readings of the list agree", { readings });
+      if (list.incomplete) throw list.incomplete;
       return { ...list, readings, unstable: 0 };
     }
     const why =
@@ -93,6 +94,7 @@ export async function readListOnce(
   const list = await service.list(signal);
   if (list.overlapping > 0)
     warn(`${overlap(list.overlapping)}; a run reads such a list again, and compares.`);
+  if (list.incomplete) warn(list.incomplete.message);
   for (const doubt of doubts(list, list.mayBeFirstPage === true)) warn(doubt);
   return list;
 }
@@ -196,10 +198,12 @@ class EarlierReadings {
 }
 
 /** The error where not one event of a sample of the list could be read. */
-export function noneReadable(tried: number): SyncError {
+export function noneReadable(tried: number, gone = 0): SyncError {
   return new SyncError(
     "NOT_ENTITLED",
-    `This account may not read the details of any of ${tried} listed events. Ask the service's operator what the account is licensed for.`,
+    gone === tried
+      ? `The details of all ${tried} listed events that were tried were answered with 404 or 410, as a gateway may do. Check that --base-url is the address before /v1; if it is, ask the service's operator.`
+      : `This account may not read the details of any of ${tried} listed events. Ask the service's operator what the account is licensed for.`,
   );
 }
 

@@ -27,6 +27,8 @@ interface Options {
   readonly maxMissingPercent?: number;
   /** How long each takes. */
   readonly readingSeconds?: readonly number[];
+  /** What each says of itself. */
+  readonly incomplete?: SyncError;
 }
 
 /** The service sends one reading after the other; an entry says of which it is. */
@@ -34,11 +36,16 @@ class PagedWorld {
   readonly small: SmallWorld;
   readonly #readings: readonly Reading[];
   readonly #readingSeconds: readonly number[];
+  readonly #incomplete: SyncError | undefined;
   reads = 0;
 
-  constructor(readings: readonly Reading[], { maxMissingPercent = 1, readingSeconds = [] }: Options = {}) {
+  constructor(
+    readings: readonly Reading[],
+    { maxMissingPercent = 1, readingSeconds = [], incomplete }: Options = {},
+  ) {
     this.#readings = readings;
     this.#readingSeconds = readingSeconds;
+    this.#incomplete = incomplete;
     this.small = new SmallWorld({ maxMissingPercent });
     this.small.show(Math.max(...readings.flat(2).map((n) => n ?? 1)));
   }
@@ -82,7 +89,7 @@ class PagedWorld {
       const rejected = page.length - events.length;
       list.add(events, rejected);
     }
-    return list.finish();
+    return { ...list.finish(), incomplete: this.#incomplete };
   }
 }
 
@@ -176,6 +183,18 @@ describe("a list", () => {
     const keys =
       "account created_at events fingerprint listed readings rejected repeated run_id sha256 shape";
     expect(Object.keys(JSON.parse(header)).toSorted()).toEqual(`${keys} trigger unstable version`.split(" "));
+  });
+
+  test("that states more than two equal readings have ends the run", async () => {
+    const pages = [
+      [1, 2, 3],
+      [3, 4],
+    ];
+    const incomplete = new SyncError("LIST_INCOMPLETE", "states a total of 5");
+    const world = new PagedWorld(TWICE(pages), { incomplete });
+
+    expect(await world.run()).toMatchObject({ row: { outcome: "FAILED", error_code: "LIST_INCOMPLETE" } });
+    expect(world.reads).toBe(2);
   });
 
   const NEVER_AGREE: readonly Reading[] = [

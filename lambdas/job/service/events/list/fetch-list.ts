@@ -10,7 +10,7 @@ import type { IsListed } from "../../../settings/values.ts";
 import type { EventList } from "../../event-service.ts";
 import type { Address, HttpResponse } from "../../http/transport.ts";
 import { type ApiClient, type ApiRequest, endpoint } from "../../requests/api-client.ts";
-import { BadStatus, requestName, unexpectedStatus } from "../../requests/failure.ts";
+import { BadStatus, requestName, UnusableBody, unexpectedStatus } from "../../requests/failure.ts";
 import type { ShownName } from "../shape.ts";
 import { type ListPage, MAX_ENTRIES, readListPage } from "./list-page.ts";
 import { EventListBuilder } from "./listed-events.ts";
@@ -110,6 +110,8 @@ class Pages {
         try {
           const page = readListPage(bytes, pointer, shownName, MAX_ENTRIES - this.#list.received);
           const hints = pageHints(page, response, shownName);
+          if (hints.failure !== undefined)
+            throw new UnusableBody(`a page of the list with an error at ${hints.failure}`);
           return { ...page, hints, headers: response.headers, bytes: bytes.length };
         } catch (error) {
           throw error instanceof OversizeJson ? this.#tooLarge(error.message) : error;
@@ -164,8 +166,13 @@ class Pages {
     const { nextPage } = this.#options;
     const { received } = this.#list;
     const isTrusted = nextPage !== "links" && nextPage !== "none";
-    if (isTrusted && this.#total !== undefined && this.#total.value > received)
-      throw this.#incomplete(`states a total of ${this.#total.value} at ${this.#total.place}`, "links");
+    const total = isTrusted ? this.#total : undefined;
+    const short = (entries: number): SyncError | undefined =>
+      total && total.value > entries
+        ? this.#incomplete(`states a total of ${total.value} at ${total.place}`, "links", entries)
+        : undefined;
+    const error = short(received);
+    if (error) throw error;
     if (isTrusted && this.#pages !== undefined && this.#pages.value > this.#count)
       throw this.#incomplete(`states ${this.#pages.value} pages at ${this.#pages.place}`, "page={page}");
     const place = this.#query?.placeholder.place;
@@ -173,7 +180,9 @@ class Pages {
       this.#warning = `No page of the list has a value where --next-page (nextPage) looks for one, so only the first page was read: ${place}.`;
     const mayBeFirstPage =
       nextPage === undefined && this.#count === 1 && !this.#isStated && PAGE_SIZES.has(received);
-    return { ...this.#list.finish(), warning: this.#warning, mayBeFirstPage };
+    const list = this.#list.finish();
+    const incomplete = short(received - list.overlapping);
+    return { ...list, incomplete, warning: this.#warning, mayBeFirstPage };
   }
 
   #nextByLink(url: URL, { events, rejected, hints, headers }: FetchedPage): URL | undefined {
@@ -270,12 +279,15 @@ class Pages {
     );
   }
 
-  /** @param nextPage what probably fits */
-  #incomplete(what: string, nextPage: string): SyncError {
+  /**
+   * @param nextPage what probably fits
+   * @param entries what came
+   */
+  #incomplete(what: string, nextPage: string, entries = this.#list.received): SyncError {
     const reason = nextPage === "links" ? "If it counts other events too" : "If that is how it is paged";
     return this.#error(
       "LIST_INCOMPLETE",
-      `The list of events ${what}, and ${this.#list.received} entries were received. A partial snapshot is never published. ` +
+      `The list of events ${what}, and ${entries} entries were received. A partial snapshot is never published. ` +
         `${reason}, start again with --next-page ${shellWord(nextPage)} (nextPage in a settings file or cdk.json); else ` +
         "ask the service's operator how the list is paged.",
     );

@@ -21,10 +21,9 @@ export function nextLink(
   const { targets, isReadable } = nextTargets(headers);
   // Other malformed links are ignored, but one that might be the next page must not be overlooked.
   if (!isReadable) throw unexpected("cannot be read");
-  const hrefs = new Set([...targets, ...links].map((target) => resolve(target, page, first)));
-  if (hrefs.size > 1) throw unexpected("name two different next pages");
-  const [href] = hrefs;
-  return href === undefined ? undefined : new URL(href);
+  const found = [...targets, ...links].map((target) => resolve(target, page, first));
+  if (new Set(found.map(withSortedQuery)).size > 1) throw unexpected("name two different next pages");
+  return found[0];
 }
 
 /** Whether a link names a next page, wherever that is. */
@@ -33,7 +32,12 @@ export function namesNextPage(links: readonly string[], headers: HttpResponse["h
   return links.length > 0 || targets.length > 0 || !isReadable;
 }
 
-function resolve(target: string, page: URL, first: URL): string {
+/** Two links to one page may have its parameters in another order. */
+function withSortedQuery({ pathname, search }: URL): string {
+  return [pathname, ...search.slice(1).split("&").sort()].join("&");
+}
+
+function resolve(target: string, page: URL, first: URL): URL {
   const url = parseUrl(target, page.href);
   if (url === null) throw unexpected("name a next page that is not a URL");
   if (url.origin !== page.origin && !isWithoutTls(url, page))
@@ -44,8 +48,9 @@ function resolve(target: string, page: URL, first: URL): string {
   const isOfList = own.pathname.replace(/\/$/, "") === first.pathname;
   // Without its filter the list has other events from this page on.
   if (isOfList && filter !== null && !own.searchParams.has("is_listed"))
-    own.searchParams.set("is_listed", filter);
-  return own.href;
+    // The rest may be signed, so it goes back as it came.
+    own.search += `${own.search === "" ? "?" : "&"}is_listed=${filter}`;
+  return own;
 }
 
 /** A service behind a load balancer that ends TLS may not know that it is asked with https. */

@@ -14,10 +14,13 @@ interface Stated<Value> {
 
 // Names without case, `_`, `-`, `@` and `.`.
 const NEXT =
-  /^(?:odata)?next(?:(?:page|records?)?(?:url|uri|link|href|token|cursor|offset|start|marker)|page(?:number)?|key)?$|^(?:next)?continuation(?:token)?$|^resumptiontoken$/;
+  /^(?:odata)?next(?:(?:page|records?)?(?:url|uri|link|href|path|results|token|cursor|offset|start|marker)|page(?:number)?|key)?$|^(?:next)?continuation(?:token)?$|^resumptiontoken$/;
 const MORE =
   /^(?:is|has)?(?:more|truncated|incomplete)(?:results|items|records|events|entries|data|pages)?(?:available)?$|^hasnext(?:page)?$/;
 const LAST = /^(?:is)?(?:last(?:page)?|done)$/;
+/** Where these are not so, they may be about the query and not about its pages: then no page is known to be the last. */
+const OF_QUERY = /truncated|incomplete|done/;
+const FAILED = /^(?:error|failed|failure)$/i;
 const PAGES = /^(?:total|num|number)(?:of)?pages?(?:count)?$|^pages$|^pages?(?:count|total)$|^lastpage$/;
 const TOTAL =
   /^(?:total|full|overall)(?:count|results?|items?|records?|elements?|events?|entries|hits|rows|size|number|found)?$|^num(?:ber)?(?:of)?(?:results?|items?|records?|elements?|events?|entries|hits|rows|found)$|^(?:odata|results?|items?|records?|elements?|events?|entries|hits|rows)?(?:count|total)$|^(?:hits|found)$/;
@@ -40,6 +43,7 @@ export function pageHints(
 ): PageHints {
   const found = new PageHints(shownName);
   let around: unknown = JSON.parse(beside);
+  found.readFailure(around);
   for (const [depth, key] of path.entries()) {
     found.readObject(path.slice(0, depth), around, key);
     [, around] = Object.entries(Object(around)).find(([name]) => name === key) ?? [];
@@ -55,6 +59,8 @@ export class PageHints {
   total: Stated<number> | undefined;
   /** The largest number of pages. */
   pages: Stated<number> | undefined;
+  /** It says that the service could not make all of it: the place. */
+  failure: string | undefined;
   /** It says that it is the last one. */
   isLast = false;
   /** It says anything of all this: how many there are, or that none follows. */
@@ -73,6 +79,18 @@ export class PageHints {
     return this.#next ?? this.#more;
   }
 
+  /** @param page a page that is no object says nothing */
+  readFailure(page: unknown): void {
+    for (const [key, value] of isObject(page) ? Object.entries(page) : []) {
+      const name = normalized(key);
+      const isError = /^errors?$/.test(name) && (typeof value === "object" || typeof value === "string");
+      const isFilled = isError && value !== null && Object.keys(value).length > 0;
+      const isDenied = name === "success" && value === false;
+      const isFailed = name === "status" && typeof value === "string" && FAILED.test(value);
+      if (isFilled || isDenied || isFailed) this.failure ??= this.#shown([key]);
+    }
+  }
+
   /** @param skipped the member in which the list is */
   readObject(path: readonly string[], object: unknown, skipped?: string, levels = 2): void {
     if (!isObject(object)) return;
@@ -88,7 +106,8 @@ export class PageHints {
 
   readHeaders(status: number, headers: HttpResponse["headers"]): void {
     const header = (name: string): string | undefined => headers.get(name.toLowerCase())?.[0]?.trim();
-    for (const name of ["X-Total", "X-Total-Count"]) this.#count("total", name, header(name));
+    for (const name of ["X-Total", "X-Total-Count", "X-WP-Total"]) this.#count("total", name, header(name));
+    for (const name of ["X-Total-Pages", "X-WP-TotalPages"]) this.#count("pages", name, header(name));
     for (const parameter of ["Page", "Cursor"]) {
       const name = `X-Next-${parameter}`;
       const value = header(name);
@@ -99,7 +118,7 @@ export class PageHints {
     this.#count("total", "Content-Range", length);
     // RFC 9110 §15.3.7: a part. One that ends where all of it ends is the last.
     if (status === 206 && (last === undefined || Number(last) + 1 < Number(length)))
-      this.#say(true, "status 206", "offset={received}");
+      this.#say(true, "status 206", () => "offset={received}");
   }
 
   #readMember(path: readonly string[], value: unknown, object: JsonObject): void {
@@ -107,8 +126,13 @@ export class PageHints {
     const place = this.#shown(path);
     if (NEXT.test(name)) this.#readNext(path, value);
     else if (LINKS.test(name) && Array.isArray(value)) this.#readLinks(value);
-    else if (typeof value === "boolean" && (MORE.test(name) || LAST.test(name)))
-      this.#say(value === MORE.test(name), place, counting(object));
+    else if (isTrueOrFalse(value) && (MORE.test(name) || LAST.test(name)))
+      this.#say(
+        /^true$/i.test(String(value)) === MORE.test(name),
+        place,
+        () => counting(object),
+        !OF_QUERY.test(name),
+      );
     else if (PAGES.test(name) || (TOTAL.test(name) && normalized(path.at(-2)) === "pages"))
       this.#count("pages", place, value);
     else if (TOTAL.test(name)) this.#count("total", place, value, OF_ALL.test(name));
@@ -119,7 +143,10 @@ export class PageHints {
 
   #readNext(path: readonly string[], value: unknown): void {
     const place = this.#shown(path);
-    if (isObject(value)) {
+    if (Array.isArray(value)) {
+      this.isStated = true;
+      for (const each of value) this.#readNext(path, each);
+    } else if (isObject(value)) {
       this.isStated = true;
       const members = Object.entries(value);
       // Beside an address are words about it.
@@ -137,7 +164,7 @@ export class PageHints {
       const member = (names: RegExp): unknown =>
         Object.entries(link).find(([key]) => names.test(normalized(key)))?.[1];
       const address = member(ADDRESS);
-      if (typeof address === "string" && /(?:^|\s)next(?:\s|$)/i.test(String(member(RELATION))))
+      if (typeof address === "string" && /(?:^|\s)next(?:\s|$)/i.test([member(RELATION)].flat().join(" ")))
         this.links.push(address);
     }
   }
@@ -150,10 +177,11 @@ export class PageHints {
     if (isNext) this.#next ??= { place, value: nextPage };
   }
 
-  #say(isMore: boolean, place: string, nextPage: string): void {
+  /** @param endsList whether no more than this page follows where it says so */
+  #say(isMore: boolean, place: string, nextPage: () => string, endsList = true): void {
     this.isStated = true;
-    if (isMore) this.#more ??= { place, value: nextPage };
-    else this.isLast = true;
+    if (isMore) this.#more ??= { place, value: nextPage() };
+    else this.isLast ||= endsList;
   }
 
   #count(what: "total" | "pages", place: string, value: unknown, isOfAll = true): void {
@@ -176,6 +204,10 @@ export function larger(one: PageHints["total"], other: PageHints["total"]): Page
 
 function normalized(name = ""): string {
   return name.toLowerCase().replaceAll(/[_\-@.]/g, "");
+}
+
+function isTrueOrFalse(value: unknown): boolean {
+  return typeof value === "boolean" || (typeof value === "string" && /^(?:true|false)$/i.test(value));
 }
 
 /** A count, also as `{"value": 120}` and as a text. */

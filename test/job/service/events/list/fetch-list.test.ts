@@ -482,6 +482,53 @@ describe("the list with --next-page", () => {
     ]);
   });
 
+  /** A service whose pages have the events of these numbers, and name the next page and a total of 10. */
+  const ofPages = (
+    pages: readonly (readonly number[])[],
+    beside: (request: number) => object = () => ({}),
+  ) => {
+    let lists = 0;
+    return httpServer((request, response) => {
+      response.setHeader("set-cookie", "s=1");
+      const { pathname, searchParams } = new URL(request.url ?? "", "http://service.test");
+      if (pathname !== "/v1/events") return void response.end("{}");
+      lists += 1;
+      const page = Number(searchParams.get("page") ?? "1");
+      const data = (pages[page - 1] ?? []).map((index) => ({ uuid: SORTED[index] }));
+      const next = page < pages.length ? `?page=${page + 1}` : null;
+      response.end(JSON.stringify({ data, next, total: 10, ...beside(lists) }));
+    });
+  };
+
+  it("is incomplete where it states as many entries as came, and some came on two pages", async () => {
+    await using server = await ofPages([
+      [0, 1, 2, 3, 4],
+      [3, 4, 5, 6, 7],
+    ]);
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    expect(await connection.service.list()).toMatchObject({
+      overlapping: 2,
+      incomplete: {
+        message: expect.stringContaining("a total of 10 at /total, and 8 entries were received"),
+      },
+    });
+  });
+
+  it("asks again for a page with an error beside its list", async () => {
+    const halves = [
+      [0, 1, 2, 3, 4],
+      [5, 6, 7, 8, 9],
+    ];
+    await using server = await ofPages(halves, (request) =>
+      request === 2 ? { data: [], error: { code: "timeout" } } : {},
+    );
+    await using connection = await connect({}, { baseUrl: server.url });
+
+    expect(uuids(await connection.service.list())).toEqual(SORTED);
+    expect(connection.service.counts).toMatchObject({ retries: 1 });
+  });
+
   it("sends a number of the page as it is written there", async () => {
     const seen: (string | undefined)[] = [];
     await using server = await httpServer((request, response) => {

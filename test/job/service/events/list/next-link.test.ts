@@ -51,6 +51,7 @@ describe("the next page", () => {
   it.each([
     [["/x"], undefined, "https://api.example.com/x"],
     [["http://api.example.com/x", "/x"], "</x>; rel=next", "https://api.example.com/x"],
+    [["/x?a=1&b=2"], "</x?b=2&a=1>; rel=next", "https://api.example.com/x?b=2&a=1"],
     [
       ["?page=2"],
       "</v1/events?page=2&is_listed=true>; rel=next",
@@ -94,6 +95,12 @@ describe("the next page", () => {
       expect.objectContaining({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(problem) }),
     );
     expect(() => next(header)).not.toThrow("secret");
+  });
+
+  it("gets its filter back and stays as it came otherwise", () => {
+    expect(next("</v1/events?c=%E9%20a~b+c>; rel=next")).toBe(
+      "https://api.example.com/v1/events?c=%E9%20a~b+c&is_listed=true",
+    );
   });
 
   it("keeps no filter that the first page has not", () => {

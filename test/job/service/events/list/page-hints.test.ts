@@ -69,7 +69,11 @@ describe("what a page says of the others", () => {
     [{ meta: { pagination: { total: 50, links: { next: "/x" } } } }, ["/x"]],
     [{ next: "x" }, []],
     [{ previous: "/x", nextOne: "/x" }, []],
-    [{ next: ["/x"] }, []],
+    [{ next: ["/x"] }, ["/x"]],
+    [{ _links: { next: [{ href: "/x" }] } }, ["/x"]],
+    [{ links: [{ rel: ["next", "collection"], href: "/x" }] }, ["/x"]],
+    [{ next_path: "/x" }, ["/x"]],
+    [{ search: { next_results: "?max_id=3" } }, ["?max_id=3"]],
     [{ others: [{ rel: "next", href: "/x" }] }, []],
     [{ links: [{ rel: "next", href: 7 }] }, []],
   ])("%j has the links %j", (members, links) => {
@@ -87,6 +91,9 @@ describe("what a page says of the others", () => {
     [{ continuationToken: "b" }, "/continuationToken", "continuationToken={/continuationToken}"],
     [{ offset: "itr/b" }, "/offset", "offset={/offset}"],
     [{ has_more: true }, "/has_more", "page={page}"],
+    [{ has_more: "True" }, "/has_more", "page={page}"],
+    [{ last: "false" }, "/last", "page={page}"],
+    [{ next: ["b"] }, "/next", "cursor={/next}"],
     [{ has_more: true, next_cursor: "b" }, "/next_cursor", "cursor={/next_cursor}"],
     [{ meta: { hasMore: true, skip: 0, limit: 50 } }, "/meta/hasMore", "skip={received}"],
     [{ last: false }, "/last", "page={page}"],
@@ -144,7 +151,12 @@ describe("what a page says of the others", () => {
   it.each([
     [{ has_more: false }, true],
     [{ last: true }, true],
-    [{ truncated: false }, true],
+    [{ has_more: "false" }, true],
+    // These may be about the query, which more pages answer.
+    [{ truncated: false }, false],
+    [{ incomplete_results: false }, false],
+    [{ job: { done: true } }, false],
+    [{ next: [] }, false],
     [{ next: null }, false],
     [{ has_more: true }, false],
     [{ total: 50 }, false],
@@ -166,6 +178,33 @@ describe("what a page says of the others", () => {
     { pages: { number: 7 } },
   ])("%j says nothing of how many there are", (members) => {
     expect(hintsIn(members).isStated).toBe(false);
+  });
+
+  it.each<[object, string | undefined]>([
+    [{ error: { code: 7 } }, "/error"],
+    [{ errors: ["timeout"] }, "/errors"],
+    [{ error: "timeout" }, "/error"],
+    [{ success: false }, "/success"],
+    [{ status: "error" }, "/status"],
+    [{ status: "FAILED" }, "/status"],
+    [{ error: null, errors: [], success: true, status: "ok" }, undefined],
+    [{ error: "", errors: {}, status: 200 }, undefined],
+    [{ error: false }, undefined],
+    [{ meta: { error: "timeout" } }, undefined],
+  ])("%j says that the service could not make all of it, at %s", (members, place) => {
+    expect(hintsIn(members).failure).toBe(place);
+  });
+
+  it("is read in linear time, however many members say the same", () => {
+    const members = Array.from({ length: 20_000 }, (_, index) => [
+      `more${index.toString(2).replaceAll("0", "-").replaceAll("1", "_")}`,
+      index % 2 === 0,
+    ]);
+
+    const startedMs = performance.now();
+    hintsIn(Object.fromEntries(members));
+
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 
   it("is read once where the list is deeper", () => {
