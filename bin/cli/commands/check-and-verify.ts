@@ -61,7 +61,7 @@ export async function tryAccount(
   context.result({ json: { ok, checks }, line: inOneLine(checks, estimate) });
   if (!values.json) {
     for (const { name, ok: isOk, code, remedy } of checks) {
-      const about = name === "list" ? estimate : remedy === null ? "" : `  ${remedy}`;
+      const about = (name === "list" ? estimate : "") + (remedy === null ? "" : `  ${remedy}`);
       context.stdout.message(isOk ? `ok      ${name}${about}` : `FAILED  ${name}  ${code}: ${remedy}`);
     }
   }
