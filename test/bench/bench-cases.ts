@@ -1,151 +1,65 @@
-// The cases of the benchmark.
+// The cases of the benchmark: the simulated service, and the targets.
 
-import type { BenchCase } from "./bench-case.ts";
+/** What the simulated service has. */
+export interface Load {
+  readonly events: number;
+  /** Length of one event's details, in characters. */
+  readonly eventLength: number;
+  /** One event in this many has changed since the head's snapshot. Without it there is no head. */
+  readonly changedOneIn?: number;
+}
 
-const ROUNDS = 5;
-const SMALL = { eventLength: 2_000, listingLength: 200, latencyMs: 0 };
-const TINY = { eventLength: 200, listingLength: 200, latencyMs: 0 };
-const FAST = { connections: 32, requestsPerMinute: "unlimited" } as const;
+/** A figure to compare with a target. */
+export type Measure =
+  /** The wall time over that of the bare loop. */
+  | { readonly kind: "wall-ratio"; readonly most: number }
+  /** The processor time of all threads, over the whole process. */
+  | { readonly kind: "cpu-per-event"; readonly mostMs: number }
+  /** The processor time of all threads up to the first connection. */
+  | { readonly kind: "start-up"; readonly mostMs: number }
+  | { readonly kind: "peak-memory"; readonly mostMib: number };
+
+export interface BenchCase {
+  readonly name: string;
+  readonly title: string;
+  readonly load: Load;
+  readonly measures: readonly Measure[];
+  readonly rounds: number;
+}
 
 export const CASES: readonly BenchCase[] = [
   {
     name: "start",
     title: "10 events: the start of the program",
-    service: { ...SMALL, events: 10 },
-    job: FAST,
-    other: "bare loop",
+    load: { events: 10, eventLength: 2_000 },
     measures: [{ kind: "start-up", mostMs: 250 }],
     rounds: 7,
   },
   {
-    name: "latency",
-    title: "2,000 × 2 KB at 50 ms, 32 connections",
-    service: { ...SMALL, events: 2_000, latencyMs: 50 },
-    job: FAST,
-    other: "bare loop",
-    measures: [{ kind: "wall-ratio", most: 1.05 }],
-    rounds: ROUNDS,
-  },
-  {
     name: "first",
-    title: "20,000 × 2 KB at 0 ms, first snapshot",
-    service: { ...SMALL, events: 20_000 },
-    job: FAST,
-    other: "bare loop",
+    title: "20,000 × 2 KB, first snapshot",
+    load: { events: 20_000, eventLength: 2_000 },
     measures: [{ kind: "wall-ratio", most: 1.7 }],
-    rounds: ROUNDS,
+    rounds: 5,
   },
   {
     name: "head",
     title: "the same with a head to compare with, 1 % changed",
-    service: { ...SMALL, events: 20_000 },
-    job: { ...FAST, changedOneIn: 100 },
-    other: "bare loop",
+    load: { events: 20_000, eventLength: 2_000, changedOneIn: 100 },
     measures: [
       { kind: "wall-ratio", most: 1.6 },
       { kind: "cpu-per-event", mostMs: 0.13 },
     ],
-    rounds: ROUNDS,
-  },
-  {
-    name: "faults",
-    title: "20,000 × 2 KB at 0 ms, 2 % answered 500 once, 1 % reset once",
-    service: { ...SMALL, events: 20_000, failing: { statusOneIn: 50, resetOneIn: 100 } },
-    job: FAST,
-    other: "no faults",
-    measures: [{ kind: "wall-ratio", most: 1.3 }],
-    rounds: ROUNDS,
-  },
-  {
-    name: "tls",
-    title: "2,000 × 2 KB at 50 ms, 32 connections, https",
-    service: { ...SMALL, events: 2_000, latencyMs: 50, isSecure: true },
-    job: FAST,
-    other: "bare loop",
-    measures: [{ kind: "wall-ratio", most: 1.1 }],
-    rounds: ROUNDS,
-  },
-  {
-    name: "drip",
-    title: "1,000 × 20 KB at 100 KB a second each, 32 connections",
-    service: { ...SMALL, events: 1_000, eventLength: 20_000, bytesPerSecond: 100_000 },
-    job: FAST,
-    other: "bare loop",
-    measures: [{ kind: "wall-ratio", most: 1.1 }],
-    rounds: ROUNDS,
-  },
-  {
-    name: "list",
-    title: "50,000 × 200 bytes, a list of 5 MB",
-    service: { ...TINY, events: 50_000, listingLength: 100 },
-    job: FAST,
-    other: "bare loop",
-    measures: [
-      { kind: "wall-ratio", most: 2 },
-      { kind: "peak-memory", mostMib: 256 },
-    ],
-    rounds: 3,
+    rounds: 5,
   },
   {
     name: "large",
     title: "5,000 × 50 KB",
-    service: { ...SMALL, events: 5_000, eventLength: 50_000 },
-    job: FAST,
-    other: "bare loop",
+    load: { events: 5_000, eventLength: 50_000 },
     measures: [
       { kind: "wall-ratio", most: 4 },
       { kind: "peak-memory", mostMib: 200 },
     ],
-    rounds: ROUNDS,
-  },
-  {
-    name: "many",
-    title: "50,000 against 2,000 events (200-byte listings)",
-    service: { ...SMALL, events: 50_000 },
-    job: FAST,
-    other: { fewerEvents: 2_000 },
-    measures: [{ kind: "memory-growth", mostMib: 32 }],
-    rounds: ROUNDS,
-  },
-  {
-    name: "hundred",
-    title: "100,000 × 200 bytes, first snapshot",
-    service: { ...TINY, events: 100_000 },
-    job: FAST,
-    other: "none",
-    measures: [{ kind: "peak-memory", mostMib: 256 }],
-    rounds: 1,
-    isLong: true,
-  },
-  {
-    name: "hundred-head",
-    title: "the same with a head to compare with, 1 % changed",
-    service: { ...TINY, events: 100_000 },
-    job: { ...FAST, changedOneIn: 100 },
-    other: "none",
-    measures: [{ kind: "peak-memory", mostMib: 256 }],
-    rounds: 1,
-    isLong: true,
-  },
-  {
-    name: "million",
-    title: "1,000,000 × 200 bytes, with a head to compare with, 1 % changed",
-    service: { ...TINY, events: 1_000_000 },
-    job: { ...FAST, changedOneIn: 100 },
-    other: { fewerEvents: 100_000 },
-    measures: [{ kind: "memory-growth", mostMib: 512 }],
-    rounds: 1,
-    isLong: true,
-    isOnRequest: true,
-  },
-  {
-    name: "budget",
-    title: "12,000 events at --requests-per-minute 4000 (3,600 used)",
-    service: { ...SMALL, events: 12_000, requestsPerMinute: 4_000 },
-    job: { connections: 32, requestsPerMinute: 4_000 },
-    other: "none",
-    measures: [{ kind: "against-ideal", most: 1.05 }],
-    rounds: 1,
-    isLong: true,
+    rounds: 5,
   },
 ];

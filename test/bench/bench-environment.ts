@@ -2,16 +2,14 @@
 
 import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { JobOptions, ServiceOptions } from "./bench-case.ts";
+import type { Load } from "./bench-cases.ts";
 import { type MeasuredRun, measure } from "./measured-process.ts";
-import { type Phases, phasesOf, readProfile } from "./phases.ts";
-import { bareLoopProgram, jobProgram, SOURCES, writeCredentials } from "./programs.ts";
+import { bareLoopProgram, jobProgram, writeCredentials } from "./programs.ts";
 import { ServiceProcess } from "./service-process.ts";
 
 export interface BenchEnvironmentOptions {
-  readonly service: ServiceOptions;
-  readonly job: JobOptions;
-  /** The built command line. */
+  readonly load: Load;
+  /** The command line. */
   readonly program: string;
   /** Made here. */
   readonly folder: string;
@@ -30,37 +28,31 @@ export class BenchEnvironment implements AsyncDisposable {
 
   /** If the case needs a head to compare with, this makes it and then changes events of the service. */
   static async open(options: BenchEnvironmentOptions): Promise<BenchEnvironment> {
-    const { service, job, folder } = options;
+    const { load, folder } = options;
     await mkdir(folder);
-    const started = await ServiceProcess.start(service);
+    const started = await ServiceProcess.start(load);
     const credentials = await writeCredentials(folder, started.address);
     const environment = new BenchEnvironment(started, options, credentials);
-    if (job.changedOneIn !== undefined) {
-      await environment.#measureJob(environment.#head, options.program);
-      await started.change(job.changedOneIn);
+    if (load.changedOneIn !== undefined) {
+      await environment.#measureJob(environment.#head);
+      await started.change(load.changedOneIn);
     }
     return environment;
   }
 
   runBareLoop(): Promise<MeasuredRun> {
-    const { job, folder } = this.#options;
-    return measure(bareLoopProgram(this.#service.address, job), this.#service, folder);
+    return measure(bareLoopProgram(this.#service.address), this.#service, this.#options.folder);
   }
 
-  runJob(): Promise<MeasuredRun> {
-    return this.#run(this.#options.program);
-  }
-
-  /**
-   * One further run under Node's profiler, of the sources, whose files say which phase it is in. The profiler slows it
-   * down, so only the proportions count.
-   */
-  async profileJob(): Promise<Phases> {
-    const folder = join(this.#options.folder, "profile");
-    const run = await this.#run(SOURCES, ["--cpu-prof", "--cpu-prof-dir", folder]);
-    const phases = phasesOf(await readProfile(folder), run);
-    await rm(folder, { recursive: true });
-    return phases;
+  async runJob(): Promise<MeasuredRun> {
+    const { folder, load } = this.#options;
+    const warehouse = join(folder, "warehouse");
+    if (load.changedOneIn !== undefined) await cp(this.#head, warehouse, { recursive: true });
+    try {
+      return await this.#measureJob(warehouse);
+    } finally {
+      await rm(warehouse, { recursive: true, force: true });
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -71,21 +63,9 @@ export class BenchEnvironment implements AsyncDisposable {
     return join(this.#options.folder, "head");
   }
 
-  async #run(program: string, nodeOptions: readonly string[] = []): Promise<MeasuredRun> {
-    const { folder, job } = this.#options;
-    const warehouse = join(folder, "warehouse");
-    if (job.changedOneIn !== undefined) await cp(this.#head, warehouse, { recursive: true });
-    try {
-      return await this.#measureJob(warehouse, program, nodeOptions);
-    } finally {
-      await rm(warehouse, { recursive: true, force: true });
-    }
-  }
-
-  #measureJob(warehouse: string, path: string, nodeOptions: readonly string[] = []): Promise<MeasuredRun> {
-    const { job, folder } = this.#options;
+  #measureJob(warehouse: string): Promise<MeasuredRun> {
+    const { program, folder } = this.#options;
     const files = { warehouse, credentials: this.#credentials };
-    const program = jobProgram(path, this.#service.address, job, files);
-    return measure({ ...program, nodeOptions }, this.#service, folder);
+    return measure(jobProgram(program, this.#service.address, files), this.#service, folder);
   }
 }

@@ -1,31 +1,21 @@
-// `npm run bench`: measures the job against the simulator and prints which targets it meets.
+// `npm run bench`: measures the job against the simulator, in turn with the bare loop, and prints which targets it meets.
 
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { CASES } from "./bench-cases.ts";
-import { runCase } from "./case-rounds.ts";
-import { checkTargets } from "./check-target.ts";
-import { measureBundle } from "./function-bundle.ts";
+import { type BenchCase, CASES } from "./bench-cases.ts";
+import { BenchEnvironment } from "./bench-environment.ts";
+import { type CaseResult, checkTargets } from "./check-target.ts";
+import type { MeasuredRun } from "./measured-process.ts";
 import { buildForBench } from "./programs.ts";
-import {
-  bundleText,
-  type Finished,
-  figureTable,
-  machine,
-  phaseTable,
-  ratioTable,
-  targetTable,
-} from "./report.ts";
-
-/** Not a run against a service: the import of the function's bundle. */
-const BUNDLE = "bundle";
-const BUNDLE_ROUNDS = 9;
+import { type Finished, figureTable, machine, ratioTable, targetTable } from "./report.ts";
 
 const { values } = parseArgs({
   options: { case: { type: "string", multiple: true }, rounds: { type: "string" } },
 });
-const all = [...CASES.filter(({ isOnRequest }) => !isOnRequest).map(({ name }) => name), BUNDLE];
-const names = values.case ?? all;
-const known = [...CASES.map(({ name }) => name), BUNDLE];
+const known = CASES.map(({ name }) => name);
+const names = values.case ?? known;
 const unknown = names.find((name) => !known.includes(name));
 const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
 
@@ -36,10 +26,9 @@ if (unknown !== undefined) {
   process.stderr.write(`--rounds: expected a whole number from 1, and got "${values.rounds}".\n`);
   process.exitCode = 2;
 } else {
-  const cases = CASES.filter(({ name }) => names.includes(name));
-  const program = cases.length === 0 ? "" : await buildForBench();
+  const program = await buildForBench();
   const finished: Finished[] = [];
-  for (const bench of cases) {
+  for (const bench of CASES.filter(({ name }) => names.includes(name))) {
     const times = rounds ?? bench.rounds;
     process.stderr.write(
       `${bench.name}: ${bench.title}, ${times === 1 ? "one round" : `${times} rounds`} …\n`,
@@ -47,19 +36,25 @@ if (unknown !== undefined) {
     const result = await runCase(bench, times, program);
     finished.push({ bench, result, checks: checkTargets(bench, result) });
   }
-  const bundle = names.includes(BUNDLE) ? await measureBundle(rounds ?? BUNDLE_ROUNDS) : undefined;
-  process.stdout.write(`${machine()}\n\n${targetTable(finished, bundle)}\n`);
-  if (finished.length > 0) {
-    process.stdout.write(
-      `"job" is the installed command. Ratios of medians:\n\n${ratioTable(finished)}\nMedians, wall time from the first request to the exit:\n\n${figureTable(finished)}\n`,
-    );
+  process.stdout.write(
+    `${machine()}\n\n${targetTable(finished)}\n"job" is the installed command. Ratios of medians:\n\n${ratioTable(finished)}\nMedians, wall time from the first request to the exit:\n\n${figureTable(finished)}\n`,
+  );
+  process.exitCode = finished.every(({ checks }) => checks.every(({ isMet }) => isMet)) ? 0 : 1;
+}
+
+/** Each program in a separate process, the job in a new warehouse. `program` is the built command line. */
+async function runCase({ load }: BenchCase, times: number, program: string): Promise<CaseResult> {
+  const folder = await mkdtemp(join(tmpdir(), "brand-events-bench-"));
+  try {
+    await using environment = await BenchEnvironment.open({ load, program, folder: join(folder, "job") });
+    const job: MeasuredRun[] = [];
+    const bareLoop: MeasuredRun[] = [];
+    for (let round = 0; round < times; round += 1) {
+      job.push(await environment.runJob());
+      bareLoop.push(await environment.runBareLoop());
+    }
+    return { job, bareLoop };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
-  if (finished.some(({ result }) => result.phases)) {
-    process.stdout.write(
-      `Processor time by phase, from one further run under the profiler:\n\n${phaseTable(finished)}\n`,
-    );
-  }
-  if (bundle) process.stdout.write(bundleText(bundle));
-  const checks = [...finished.flatMap((one) => one.checks), ...(bundle ? [bundle.check] : [])];
-  process.exitCode = checks.every(({ isMet }) => isMet) ? 0 : 1;
 }

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { transform } from "esbuild";
-import { AUTHORITY } from "./certificate.ts";
 import type { ServiceProcess } from "./service-process.ts";
 import { USAGE_FILE, type Usage } from "./usage-recorder.ts";
 
@@ -21,7 +20,6 @@ export interface MeasuredRun extends Usage {
   /** From the service's last response to the exit of the process. */
   readonly afterLastMs: number;
   readonly requests: number;
-  readonly throttled: number;
   /** Of the simulated service, while the program ran. */
   readonly serviceCpuMs: number;
 }
@@ -29,12 +27,11 @@ export interface MeasuredRun extends Usage {
 export interface Program {
   readonly path: string;
   readonly args: readonly string[];
-  readonly nodeOptions?: readonly string[];
 }
 
 /** `folder` holds the files of the measurement. If the program fails, throws with its output. */
 export async function measure(
-  { path, args, nodeOptions = [] }: Program,
+  { path, args }: Program,
   service: ServiceProcess,
   folder: string,
 ): Promise<MeasuredRun> {
@@ -42,9 +39,9 @@ export async function measure(
   const recorder = await writeRecorder(folder);
   const usageFile = join(folder, "usage.json");
   const startedAtMs = Date.now();
-  const child = spawn(process.execPath, [...nodeOptions, "--import", recorder, path, ...args], {
+  const child = spawn(process.execPath, ["--import", recorder, path, ...args], {
     cwd: folder,
-    env: environment(usageFile, service),
+    env: environment(usageFile),
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -58,7 +55,7 @@ export async function measure(
   if (exitCode !== 0) throw new Error(`${path} ended with exit code ${exitCode}:\n${output}`);
   const usage: Usage = JSON.parse(await readFile(usageFile, "utf8"));
   const report = await service.report();
-  const { firstRequestAtMs, requests, throttled, cpuMs } = report;
+  const { firstRequestAtMs, requests, cpuMs } = report;
   return {
     ...usage,
     startUpMs: firstRequestAtMs - startedAtMs,
@@ -66,7 +63,6 @@ export async function measure(
     toFirstDetailMs: report.firstDetailAtMs - firstRequestAtMs,
     afterLastMs: endedAtMs - report.lastResponseAtMs,
     requests,
-    throttled,
     serviceCpuMs: cpuMs,
   };
 }
@@ -79,11 +75,7 @@ async function writeRecorder(folder: string): Promise<string> {
   return path;
 }
 
-function environment(usageFile: string, { address }: ServiceProcess): NodeJS.ProcessEnv {
+function environment(usageFile: string): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("BRAND_"));
-  return {
-    ...Object.fromEntries(inherited),
-    [USAGE_FILE]: usageFile,
-    ...(address.url.startsWith("https:") && { NODE_EXTRA_CA_CERTS: AUTHORITY }),
-  };
+  return { ...Object.fromEntries(inherited), [USAGE_FILE]: usageFile };
 }

@@ -4,7 +4,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buildProgram } from "../../bin/build-program.ts";
 import packageJson from "../../package.json" with { type: "json" };
-import type { JobOptions } from "./bench-case.ts";
 import type { ServiceAddress } from "./bench-service.ts";
 import type { Program } from "./measured-process.ts";
 
@@ -13,8 +12,8 @@ const ROOT = join(import.meta.dirname, "../..");
 /** Below the folder with the packages that a build finds beside it, and not in `dist`, which belongs to the user. */
 const BUILT = join(ROOT, "node_modules/.cache/brand-events-sync");
 
-/** The command line as it is: its files say which phase of a run they are. */
-export const SOURCES = join(ROOT, "bin/sync.ts");
+/** Of both programs. */
+const CONNECTIONS = 32;
 
 /** Returns the path of the command line as it is installed. */
 export async function buildForBench(): Promise<string> {
@@ -32,18 +31,17 @@ export interface JobFiles {
 export function jobProgram(
   path: string,
   { url }: ServiceAddress,
-  job: JobOptions,
   { warehouse, credentials }: JobFiles,
 ): Program {
-  const limits = ["--requests-per-minute", String(job.requestsPerMinute), "--bytes-per-minute", "unlimited"];
+  const limits = ["--requests-per-minute", "unlimited", "--bytes-per-minute", "unlimited"];
   const files = ["--warehouse", warehouse, "--credentials", credentials];
-  const concurrency = ["--concurrency", String(job.connections)];
+  const concurrency = ["--concurrency", String(CONNECTIONS)];
   return { path, args: ["run", "--base-url", url, ...concurrency, ...limits, ...files, "--json"] };
 }
 
-export function bareLoopProgram({ url, credentials }: ServiceAddress, { connections }: JobOptions): Program {
+export function bareLoopProgram({ url, credentials }: ServiceAddress): Program {
   const path = join(import.meta.dirname, "bare-loop.ts");
-  return { path, args: [JSON.stringify({ url, ...credentials, connections })] };
+  return { path, args: [JSON.stringify({ url, ...credentials, connections: CONNECTIONS })] };
 }
 
 /** Returns the path for the job's `--credentials`. */

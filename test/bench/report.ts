@@ -1,13 +1,9 @@
 // The benchmark's tables, in Markdown.
 
 import { cpus, totalmem } from "node:os";
-import type { BenchCase } from "./bench-case.ts";
-import type { CaseResult } from "./case-rounds.ts";
-import { otherName, type TargetCheck } from "./check-target.ts";
-import type { BundleFigures } from "./function-bundle.ts";
+import type { BenchCase } from "./bench-cases.ts";
+import { type CaseResult, medianOf, type TargetCheck } from "./check-target.ts";
 import type { MeasuredRun } from "./measured-process.ts";
-import { median } from "./median.ts";
-import { PHASES } from "./phases.ts";
 
 export interface Finished {
   readonly bench: BenchCase;
@@ -21,34 +17,29 @@ export function machine(): string {
   return `${cpus().length} cores (${cpu?.model.trim()}), ${gib} GiB, ${process.platform}, Node ${process.version}`;
 }
 
-export function targetTable(finished: readonly Finished[], bundle: BundleFigures | undefined): string {
-  const row = (name: string, { target, measured, isMet }: TargetCheck): readonly string[] => [
-    name,
-    target,
-    measured,
-    isMet ? "pass" : "MISS",
-  ];
+export function targetTable(finished: readonly Finished[]): string {
   return table(
     ["case", "target", "measured", ""],
-    [
-      ...finished.flatMap(({ bench, checks }) =>
-        checks.map((check) => row(`\`${bench.name}\` ${bench.title}`, check)),
-      ),
-      ...(bundle ? [row("the function's bundle: import", bundle.check)] : []),
-    ],
+    finished.flatMap(({ bench, checks }) =>
+      checks.map(({ target, measured, isMet }) => [
+        `\`${bench.name}\` ${bench.title}`,
+        target,
+        measured,
+        isMet ? "pass" : "MISS",
+      ]),
+    ),
   );
 }
 
-/** Of medians: how much longer the job takes than what it is compared with. */
+/** Of medians: how much longer the job takes than the bare loop. */
 export function ratioTable(finished: readonly Finished[]): string {
-  const rows = finished.map(({ bench, result: { job, other } }) => {
+  const rows = finished.map(({ bench, result: { job, bareLoop } }) => {
     const ratio = (figure: keyof MeasuredRun): string =>
-      other.length === 0 ? "" : `${(middleOf(job, figure) / middleOf(other, figure)).toFixed(2)}×`;
+      `${(medianOf(job, figure) / medianOf(bareLoop, figure)).toFixed(2)}×`;
     const each = (figure: keyof MeasuredRun): string =>
-      `${((middleOf(job, figure) / bench.service.events) * 1_000).toFixed(0)} µs`;
+      `${((medianOf(job, figure) / bench.load.events) * 1_000).toFixed(0)} µs`;
     return [
       bench.name,
-      otherName(bench.other),
       ratio("wallMs"),
       ratio("cpuMs"),
       ratio("mainThreadMs"),
@@ -56,37 +47,24 @@ export function ratioTable(finished: readonly Finished[]): string {
       each("mainThreadMs"),
     ];
   });
-  const columns = ["case", "against", "wall", "CPU", "main thread", "CPU an event", "main thread an event"];
-  return table(columns, rows);
+  return table(["case", "wall", "CPU", "main thread", "CPU an event", "main thread an event"], rows);
 }
 
 /** Medians, with the range of the wall time: a wide range means other work on the machine. */
 export function figureTable(finished: readonly Finished[]): string {
   const columns = ["case", "program", "start-up", "its CPU", "wall", "from – to", "to first detail"];
-  const more = ["after last response", "CPU", "main thread", "peak memory", "requests", "429s"];
+  const more = ["after last response", "CPU", "main thread", "peak memory", "requests"];
   return table(
     [...columns, ...more, "service's CPU"],
-    finished.flatMap(({ bench, result: { job, other } }) => [
+    finished.flatMap(({ bench, result: { job, bareLoop } }) => [
       figures(bench.name, "job", job),
-      ...(other.length === 0 ? [] : [figures(bench.name, otherName(bench.other), other)]),
+      figures(bench.name, "the bare loop", bareLoop),
     ]),
   );
 }
 
-export function bundleText({ bytes, cpuMs, wallMs }: BundleFigures): string {
-  const size = `${(bytes / 1_000_000).toFixed(1)} MB`;
-  return `The function's bundle has ${size}; importing it takes ${seconds(cpuMs)} of processor time, ${seconds(wallMs)} in all.\n`;
-}
-
-export function phaseTable(finished: readonly Finished[]): string {
-  const rows = finished.flatMap(({ bench, result: { phases } }) =>
-    phases ? [[bench.name, ...PHASES.map((name) => seconds(phases[name]))]] : [],
-  );
-  return table(["case", ...PHASES], rows);
-}
-
 function figures(name: string, program: string, runs: readonly MeasuredRun[]): readonly string[] {
-  const middle = (figure: keyof MeasuredRun): string => seconds(middleOf(runs, figure));
+  const middle = (figure: keyof MeasuredRun): string => seconds(medianOf(runs, figure));
   const walls = runs.map(({ wallMs }) => wallMs);
   return [
     name,
@@ -99,15 +77,10 @@ function figures(name: string, program: string, runs: readonly MeasuredRun[]): r
     middle("afterLastMs"),
     middle("cpuMs"),
     middle("mainThreadMs"),
-    `${middleOf(runs, "peakRssMib").toFixed(0)} MiB`,
-    String(middleOf(runs, "requests")),
-    String(middleOf(runs, "throttled")),
+    `${medianOf(runs, "peakRssMib").toFixed(0)} MiB`,
+    String(medianOf(runs, "requests")),
     middle("serviceCpuMs"),
   ];
-}
-
-function middleOf(runs: readonly MeasuredRun[], figure: keyof MeasuredRun): number {
-  return median(runs.map((run) => run[figure]));
 }
 
 function seconds(ms: number): string {

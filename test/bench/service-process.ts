@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { ServiceOptions } from "./bench-case.ts";
+import type { Load } from "./bench-cases.ts";
 import type { ServiceAddress, ServiceCommand, ServiceReport } from "./bench-service.ts";
 
 const PROGRAM = fileURLToPath(new URL("bench-service.ts", import.meta.url));
@@ -17,8 +17,8 @@ export class ServiceProcess implements AsyncDisposable {
     this.address = address;
   }
 
-  static async start(options: ServiceOptions): Promise<ServiceProcess> {
-    const child = fork(PROGRAM, [JSON.stringify(options)]);
+  static async start(load: Load): Promise<ServiceProcess> {
+    const child = fork(PROGRAM, [JSON.stringify(load)]);
     return new ServiceProcess(child, await reply<ServiceAddress>(child));
   }
 

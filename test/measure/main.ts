@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { BenchEnvironment } from "../bench/bench-environment.ts";
-import { SOURCES } from "../bench/programs.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const FOLDERS = ["bin", "lib", "lambdas"];
@@ -84,9 +83,8 @@ async function filesPerEvent(): Promise<number> {
   process.env["NODE_V8_COVERAGE"] = counts; // for the processes that are started from here
   try {
     await using environment = await BenchEnvironment.open({
-      service: { events: EVENTS, eventLength: 2_000, listingLength: 200, latencyMs: 0 },
-      job: { connections: 32, requestsPerMinute: "unlimited" },
-      program: SOURCES,
+      load: { events: EVENTS, eventLength: 2_000 },
+      program: join(ROOT, "bin/sync.ts"),
       folder: join(folder, "run"),
     });
     await environment.runJob();
