@@ -12,6 +12,7 @@ import { payload } from "./payload.ts";
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;
+export const WRONG_PASSWORD = "wrong-password";
 /** Lambda's own two retries, without their delays. */
 const AT_ONCE = { retryDelaysMs: [1, 1] };
 
@@ -66,7 +67,7 @@ export class DeployedAccounts<Account extends string> {
   /** A start with a wrong password, which Lambda repeats. */
   async refuseLogin(account: Account): Promise<readonly InvocationResult[]> {
     const { email } = this.service(account).credentials;
-    await this.deployment.fillSecret(account, { method: "session", email, password: "wrong-password" });
+    await this.deployment.fillSecret(account, { method: "session", email, password: WRONG_PASSWORD });
     return this.deployment.function.deliver({ account, scheduledAt: "2026-01-01T06:00:00Z" }, AT_ONCE);
   }
 

@@ -8,7 +8,7 @@ import { formatRunId, layout } from "../../lambdas/job/storage/layout.ts";
 import { onEmulator } from "../aws/emulator.ts";
 import { makeEvent } from "../simulator/simulated-event.ts";
 import { ACCOUNT_ID } from "./aws-call.ts";
-import { DAY_MS, DeployedAccounts, MINUTE_MS } from "./deployed-accounts.ts";
+import { DAY_MS, DeployedAccounts, MINUTE_MS, WRONG_PASSWORD } from "./deployed-accounts.ts";
 import { isAllowed, unused } from "./policy.ts";
 
 /** Each history is that of one account. */
@@ -28,6 +28,7 @@ onEmulator("the deployed function, which uses all its rights", () => {
   let repaired: Awaited<ReturnType<typeof failAndRepairCatalog>>;
   let written: Awaited<ReturnType<typeof refuseLargeWrites>>;
   let deleted: Awaited<ReturnType<typeof deleteOldSnapshot>>;
+  let changed: unknown;
   let stopped: Awaited<ReturnType<typeof stopExecution>>;
 
   beforeAll(async () => {
@@ -37,10 +38,12 @@ onEmulator("the deployed function, which uses all its rights", () => {
     written = await refuseLargeWrites();
     deleted = await deleteOldSnapshot();
     await deployed.invoke({ action: "check", account: "old" });
+    await deployed.invoke({ action: "discover", account: "old", limit: 5 });
+    await deployed.invoke({ action: "verify", account: "old", sample: 5 });
     await deployed.invoke({ action: "diff", account: "old", snapshotId: deleted.newest });
     await deployed.refuseLogin("refused");
     await deployed.fillSecret("refused");
-    await deployed.run("refused", Date.UTC(2026, 0, 2, 6));
+    changed = await deployed.run("refused", Date.UTC(2026, 0, 2, 6));
     stopped = await stopExecution();
   }, 240_000);
 
@@ -48,6 +51,16 @@ onEmulator("the deployed function, which uses all its rights", () => {
 
   test("a secret without a value skips the run as not set up", () => {
     expect(skipped).toMatchObject({ outcome: "SKIPPED", reason: "NOT_SET_UP" });
+  });
+
+  test("a changed secret needs no new deployment, and none of its values is in a log line or an event", () => {
+    const { function: lambda, recorder } = deployed.deployment;
+    const { email, password } = deployed.service("refused").credentials;
+    const said = [...lambda.lines, JSON.stringify(recorder.events)].join("\n");
+
+    expect(changed).toMatchObject({ outcome: "PUBLISHED" });
+    expect(said).toContain("LOGIN_REFUSED");
+    for (const secret of [email, password, WRONG_PASSWORD]) expect(said).not.toContain(secret);
   });
 
   test("a catalog that fails after the publication is repaired by the next start before it logs in", () => {
