@@ -1,12 +1,10 @@
 // The policy for analysts, held against the calls of an Athena query: it allows them, and nothing else of the stack.
 
-import { rm } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { ACCOUNT_ID, type AwsCall, REGION } from "./aws-call.ts";
 import { isAllowed, type Statement, unused } from "./policy.ts";
 import { analystStatements } from "./role-statements.ts";
-import { synth } from "./synth.ts";
-import { Template } from "./template.ts";
+import { synthTemplate } from "./synth.ts";
 
 const BUCKET = "arn:aws:s3:::warehouse";
 const HERE = `${REGION}:${ACCOUNT_ID}`;
@@ -19,15 +17,12 @@ const SETTINGS = {
   accounts: { uk: { schedule: "rate(1 day)" } },
 };
 
-let directory = "";
 let statements: readonly Statement[] = [];
 beforeAll(async () => {
-  directory = await synth(SETTINGS, { "aws:cdk:bundling-stacks": [] });
-  const template = await Template.read(directory);
+  const template = await synthTemplate(SETTINGS);
   template.made(template.one("AWS::S3::Bucket").id, { ref: "warehouse", attributes: { Arn: BUCKET } });
   statements = analystStatements(template);
 }, 60_000);
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const call = (action: string, ...resources: readonly string[]): AwsCall => ({
   action,

@@ -1,17 +1,13 @@
 // Checks calls of tests with their own warehouse against the role of the deployed function.
 
-import { rm } from "node:fs/promises";
 import type { AwsCall } from "./aws-call.ts";
 import { isAllowed } from "./policy.ts";
 import { functionStatements, makeNames } from "./role-statements.ts";
-import { synth } from "./synth.ts";
-import { Template } from "./template.ts";
+import { synthTemplate } from "./synth.ts";
 
 const BUCKET = "warehouse";
 const DATABASE = "brand_events";
 const SETTINGS = { baseUrl: "https://service.example", accounts: { uk: { schedule: "rate(1 day)" } } };
-/** Nothing is run, so nothing is bundled. */
-const WITHOUT_BUNDLE = { "aws:cdk:bundling-stacks": [] };
 
 /** The warehouse of a test. */
 export interface OwnWarehouse {
@@ -27,18 +23,13 @@ export async function callsBeyondTheRole(
   calls: readonly AwsCall[],
   own: OwnWarehouse,
 ): Promise<readonly AwsCall[]> {
-  const directory = await synth(SETTINGS, WITHOUT_BUNDLE);
-  try {
-    const template = await Template.read(directory);
-    makeNames(template);
-    const bucket = template.one("AWS::S3::Bucket").id;
-    template.made(bucket, { ref: BUCKET, attributes: { Arn: `arn:aws:s3:::${BUCKET}` } });
-    template.made(template.one("AWS::Glue::Database").id, { ref: DATABASE });
-    const statements = functionStatements(template);
-    return calls.map((call) => moved(call, own)).filter((call) => !isAllowed(statements, call));
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  const template = await synthTemplate(SETTINGS);
+  makeNames(template);
+  const bucket = template.one("AWS::S3::Bucket").id;
+  template.made(bucket, { ref: BUCKET, attributes: { Arn: `arn:aws:s3:::${BUCKET}` } });
+  template.made(template.one("AWS::Glue::Database").id, { ref: DATABASE });
+  const statements = functionStatements(template);
+  return calls.map((call) => moved(call, own)).filter((call) => !isAllowed(statements, call));
 }
 
 function moved({ resources, conditions, ...call }: AwsCall, own: OwnWarehouse): AwsCall {

@@ -6,6 +6,7 @@ import type { FaultRule } from "../simulator/faults.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import type { Execution } from "../states/execution.ts";
 import { DeployedAccounts, sleepUntil } from "./deployed-accounts.ts";
+import { LambdaFunction } from "./lambda-function.ts";
 import { metricLines, payload } from "./payload.ts";
 import { isAllowed } from "./policy.ts";
 
@@ -63,9 +64,15 @@ onEmulator("a run of the deployed function that is handed over", () => {
   const count = (execution: Execution | undefined, type: string): number =>
     types(execution).filter((each) => each === type).length;
 
-  test("goes to its end over several invocations, of which some fail, and fetches each event once", async () => {
+  test("goes to its end over several invocations, of which some fail, and fetches each event once; further executions continue it before a history is full", async () => {
     const account = "disturbed";
     const { stateMachine, function: lambda } = deployed.deployment;
+    const { definition } = lambda;
+    await using oneTurn = new LambdaFunction({
+      ...definition,
+      environment: { ...definition.environment, MAX_TURNS: "1" },
+    });
+    stateMachine.function = oneTurn;
     // The first turn waits for the service and ends itself before Lambda does; the second one fails.
     deployed.service(account).configure({
       faults: [atLogin({ kind: "hang" }, { nth: 2 }), atLogin({ kind: "status", status: 503 }, { nth: 3 })],
@@ -73,23 +80,25 @@ onEmulator("a run of the deployed function that is handed over", () => {
 
     const answer = await start(account);
     await stateMachine.settled();
+    stateMachine.function = lambda;
 
     expect(answer).toMatchObject({ outcome: "HANDED_OVER", account });
-    const [execution, ...others] = executionsOf(account);
-    expect(others).toEqual([]);
-    expect(execution).toMatchObject({
-      status: "SUCCEEDED",
-      start: {
-        name: "disturbed-20260102T060000000Z-1",
-        input: { account, runId: "2026-01-02T06-00-00.000Z", turn: 0 },
-      },
-      output: { done: true },
-    });
+    const executions = executionsOf(account);
+    expect(executions.length).toBeGreaterThan(1);
+    for (const [index, execution] of executions.entries()) {
+      expect(execution).toMatchObject({
+        status: "SUCCEEDED",
+        start: {
+          name: `disturbed-20260102T060000000Z-${index + 1}`,
+          input: { account, runId: "2026-01-02T06-00-00.000Z", turn: 0 },
+        },
+        output: { done: true, waitSeconds: 0, turn: 1 },
+      });
+    }
     expect(stateMachine.failures).toEqual(["INTERRUPTED", "SERVICE_UNAVAILABLE"]);
     // Full jitter, with the middle of all random numbers.
     expect(stateMachine.clock.waitsMs).toEqual(expect.arrayContaining([30_000, 60_000]));
-    expect(count(execution, "LambdaFunctionSucceeded")).toBeGreaterThan(1);
-    expect(JSON.stringify(answer["links"])).toContain(execution?.start.arn);
+    expect(JSON.stringify(answer["links"])).toContain(executions[0]?.start.arn);
     const { counts } = deployed.service(account);
     expect(counts).toMatchObject({ details: EVENTS, list: 1 });
     expect(Math.max(...counts.detailsByUuid.values())).toBe(1);
@@ -104,7 +113,7 @@ onEmulator("a run of the deployed function that is handed over", () => {
       "PUBLISHED",
     ]);
     expect(await deployed.invoke({ action: "status", account })).toMatchObject({ lease: null });
-    const outcomes = metricLines(lambda.lines, account).map(({ values }) => values);
+    const outcomes = metricLines([...lambda.lines, ...oneTurn.lines], account).map(({ values }) => values);
     expect(outcomes.at(-1)).toMatchObject({ Published: 1, Failed: 0 });
     for (const values of outcomes.slice(0, -1)) expect(values).not.toHaveProperty("Failed");
   });
@@ -143,6 +152,7 @@ onEmulator("a run of the deployed function that is handed over", () => {
     await stateMachine.settled();
 
     expect(execution).toMatchObject({ status: "SUCCEEDED", redriveCount: 1 });
+    expect(count(execution, "LambdaFunctionSucceeded")).toBeGreaterThan(1);
     expect(service.counts.details).toBe(EVENTS);
     expect(Math.max(...service.counts.detailsByUuid.values())).toBe(1);
     expect(await deployed.events(account)).toEqual(deployed.truth(account));

@@ -1,7 +1,6 @@
 // The mails: each end of a run, from the event that the function makes to the text that the topic gets.
 
-import { rm } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
@@ -9,31 +8,24 @@ import { parseRequest } from "../../lambdas/sync/actions.ts";
 import { interposed } from "../job/run/interposed-store.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox } from "../sync/function-sandbox.ts";
-import { NEXT_DAY, RUN, SCHEDULED_AT } from "../sync/instants.ts";
+import { NEXT_DAY, NEXT_RUN, RUN, SCHEDULED_AT } from "../sync/instants.ts";
 import { ACCOUNT_ID, REGION } from "./aws-call.ts";
 import { EventRule } from "./event-rule.ts";
-import { synth } from "./synth.ts";
-import { Template } from "./template.ts";
+import { synthTemplate } from "./synth.ts";
 
 const RUNBOOK = "https://wiki.example.com/runbook";
 /** The name of the stack. */
 const WORKGROUP = "BrandEventsSync";
-const WITHOUT_BUNDLE = { "aws:cdk:bundling-stacks": [] };
 
-let directory: string;
 let rules: readonly EventRule[];
 
 beforeAll(async () => {
-  directory = await synth(
-    {
-      baseUrl: "https://api.example.com",
-      alarmEmail: "data-team@example.com",
-      runbookUrl: RUNBOOK,
-      accounts: { uk: { schedule: "rate(1 day)" } },
-    },
-    WITHOUT_BUNDLE,
-  );
-  const template = await Template.read(directory);
+  const template = await synthTemplate({
+    baseUrl: "https://api.example.com",
+    alarmEmail: "data-team@example.com",
+    runbookUrl: RUNBOOK,
+    accounts: { uk: { schedule: "rate(1 day)" } },
+  });
   template.made(template.one("AWS::SNS::Topic").id, { ref: "arn:topic" });
   template.made(template.one("AWS::Lambda::Function").id, { ref: "sync" });
   template.made(template.one("AWS::SQS::Queue").id, { ref: "queue", attributes: { Arn: "arn:queue" } });
@@ -43,7 +35,6 @@ beforeAll(async () => {
     .filter(({ id }) => id.startsWith("Mails"))
     .map(({ properties }) => new EventRule(template.resolve(properties)));
 }, 60_000);
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** The mails that the events so far cause, as the topic gets them. */
 function mailsOf({ events }: FunctionSandbox, workgroup = WORKGROUP): readonly string[] {
@@ -86,7 +77,7 @@ describe("the mail about a held snapshot", () => {
       .map(({ uuid }) => uuid)
       .sort();
     sandbox.events.length = 0;
-    const snapshotId = NEXT_DAY.replaceAll(":", "-");
+    const snapshotId = NEXT_RUN;
 
     await sandbox.invoke({ scheduledAt: NEXT_DAY });
 
@@ -103,13 +94,14 @@ describe("the mail about a held snapshot", () => {
     ]);
   });
 
-  test("is sent once, not again with each repetition of the event", async () => {
+  test("is sent once, not again with each repetition of the event, nor by another deployment on the same bus", async () => {
     await using sandbox = await FunctionSandbox.start({ events: [] });
     await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
     await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
 
     expect(sandbox.events.filter(({ detailType }) => detailType === "Snapshot Held")).toHaveLength(2);
     expect(mailsOf(sandbox)).toHaveLength(1);
+    expect(mailsOf(sandbox, "BrandEventsSync_Other")).toEqual([]);
   });
 });
 
@@ -121,13 +113,9 @@ describe("the mail about a failed run", () => {
     await sandbox.invoke({ scheduledAt: SCHEDULED_AT }).catch(() => undefined);
     await sandbox.retry({ scheduledAt: SCHEDULED_AT });
 
-    expect(mailOf(sandbox)).toEqual([
-      `The run ${RUN} for the account uk failed. Readers keep what they have.`,
-      expect.stringMatching(/^Why: LOGIN_REFUSED: .*\.$/),
-      ...afterwards,
-      WHERE,
-      `What to do, step by step: ${RUNBOOK}#login-refused`,
-    ]);
+    expect(mailOf(sandbox)).toEqual(
+      failureMail(expect.stringMatching(/^Why: LOGIN_REFUSED: .*\.$/), "login-refused"),
+    );
   });
 
   test("over damaged files that readers see has the command that restarts", async () => {
@@ -144,88 +132,68 @@ describe("the mail about a failed run", () => {
   });
 
   test("that another version has planned says so, and has the command that starts a new one", async () => {
-    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
-    const store = interposed(sandbox.store, async (key) => {
-      if (key.includes("/record-")) throw new SyncError("STORE_FAILED", "for a moment");
-    });
-    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
+    await using sandbox = await failedRun(new SyncError("STORE_FAILED", "for a moment"), "/record-");
     await sandbox.planByOtherVersion(RUN);
 
     await sandbox.retry({ scheduledAt: SCHEDULED_AT });
 
-    expect(mailOf(sandbox)).toEqual([
-      `The run ${RUN} for the account uk failed. Readers keep what they have.`,
-      `Why: OTHER_VERSION: The run ${RUN} was begun by another version of this program, so its staged work cannot be continued. Start a new run; it fetches all events again.`,
-      ...afterwards,
-      WHERE,
-      `What to do, step by step: ${RUNBOOK}#failed`,
-    ]);
-  });
-
-  test("whatever is in its message stays one line of text", async () => {
-    await using sandbox = await FunctionSandbox.start();
-    const message = 'a "quoted"\nline\\with <detail-mail-what> \u2028 and \u0007 mo\u200bre\r\n';
-    const store = interposed(sandbox.store, async (key) => {
-      if (key.includes("plan.ndjson")) throw new SyncError("CONFIG_INVALID", message);
-    });
-
-    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
-
-    expect(mailOf(sandbox)[1]).toBe(
-      "Why: CONFIG_INVALID: a 'quoted' line/with (detail-mail-what) and mo(U+200B)re",
+    expect(mailOf(sandbox)).toEqual(
+      failureMail(
+        `Why: OTHER_VERSION: The run ${RUN} was begun by another version of this program, so its staged work cannot be continued. Start a new run; it fetches all events again.`,
+      ),
     );
-    expect(mailOf(sandbox).at(-1)).toBe(`What to do, step by step: ${RUNBOOK}#failed`);
   });
 
-  test("is cut where its message is very long", async () => {
-    await using sandbox = await FunctionSandbox.start();
-    const store = interposed(sandbox.store, async (key) => {
-      if (key.includes("plan.ndjson")) throw new SyncError("CONFIG_INVALID", "😀".repeat(5_000));
-    });
-
-    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
-
-    expect(mailOf(sandbox)[1]?.length).toBeLessThan(2_100);
-  });
-
-  test("with an unforeseen error quotes nothing of it", async () => {
-    await using sandbox = await FunctionSandbox.start();
-    const store = interposed(sandbox.store, async (key) => {
-      if (key.includes("plan.ndjson")) throw new RangeError("row of canary@example.test");
-    });
-
-    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
-
-    expect(mailOf(sandbox)).toEqual([
-      `The run ${RUN} for the account uk failed. Readers keep what they have.`,
+  test.each([
+    [
+      "stays one line of text, whatever is in its message",
+      new SyncError(
+        "CONFIG_INVALID",
+        'a "quoted"\nline\\with <detail-mail-what> \u2028 and \u0007 mo\u200bre\r\n',
+      ),
+      "Why: CONFIG_INVALID: a 'quoted' line/with (detail-mail-what) and mo(U+200B)re",
+    ],
+    [
+      "is cut where its message is very long",
+      new SyncError("CONFIG_INVALID", "😀".repeat(5_000)),
+      expect.stringMatching(/^Why: CONFIG_INVALID: .{1,2078}$/),
+    ],
+    [
+      "with an unforeseen error quotes nothing of it",
+      new RangeError("row of canary@example.test"),
       "Why: Unexpected error (RangeError). This is a defect: please report it.",
-      ...afterwards,
-      WHERE,
-      `What to do, step by step: ${RUNBOOK}#failed`,
-    ]);
+    ],
+  ])("%s", async (_, error, why) => {
+    await using sandbox = await failedRun(error);
+
+    expect(mailOf(sandbox)).toEqual(failureMail(why));
   });
 });
 
-describe("no mail", () => {
-  test("is sent for a publication, a skipped start, or a failure that a retry follows", async () => {
-    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
-    const store = interposed(sandbox.store, async (key) => {
-      if (key.includes("plan.ndjson")) throw new SyncError("STORE_FAILED", "for a moment");
-    });
-    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
-    await sandbox.retry({ scheduledAt: SCHEDULED_AT });
-    await sandbox.invoke({ action: "accept", snapshotId: "none" }).catch(() => undefined);
-    await sandbox.invoke({ action: "verify", sample: 2 });
+test("no mail is sent for a publication, a skipped start, or a failure that a retry follows", async () => {
+  await using sandbox = await failedRun(new SyncError("STORE_FAILED", "for a moment"));
+  await sandbox.retry({ scheduledAt: SCHEDULED_AT });
+  await sandbox.invoke({ action: "accept", snapshotId: "none" }).catch(() => undefined);
+  await sandbox.invoke({ action: "verify", sample: 2 });
 
-    expect(sandbox.events.map(({ detailType }) => detailType)).toContain("Run Failed");
-    expect(mailsOf(sandbox)).toEqual([]);
-  });
-
-  test("is sent for the events of another deployment on the same bus", async () => {
-    await using sandbox = await FunctionSandbox.start({ events: [] });
-    await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
-
-    expect(mailsOf(sandbox, "BrandEventsSync_Other")).toEqual([]);
-    expect(mailsOf(sandbox)).toHaveLength(1);
-  });
+  expect(sandbox.events.map(({ detailType }) => detailType)).toContain("Run Failed");
+  expect(mailsOf(sandbox)).toEqual([]);
 });
+
+/** A run that fails where it writes this file. */
+async function failedRun(error: Error, file = "plan.ndjson"): Promise<FunctionSandbox> {
+  const sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
+  const store = interposed(sandbox.store, async (key) => {
+    if (key.includes(file)) throw error;
+  });
+  await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store }).catch(() => undefined);
+  return sandbox;
+}
+
+const failureMail = (why: unknown, section = "failed"): readonly unknown[] => [
+  `The run ${RUN} for the account uk failed. Readers keep what they have.`,
+  why,
+  ...afterwards,
+  WHERE,
+  `What to do, step by step: ${RUNBOOK}#${section}`,
+];

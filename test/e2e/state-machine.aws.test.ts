@@ -1,6 +1,5 @@
 // The state machine of the stack on the emulator: it runs there as in the interpreter, which the end-to-end tests use.
 
-import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { onEmulator } from "../aws/emulator.ts";
@@ -8,8 +7,7 @@ import { bothEngines } from "../states/both-engines.ts";
 import type { TaskResult } from "../states/execution.ts";
 import { failed, ok } from "../states/machine.ts";
 import { MotoEngine } from "../states/moto-engine.ts";
-import { synth } from "./synth.ts";
-import { Template } from "./template.ts";
+import { synthTemplate } from "./synth.ts";
 
 const SETTINGS = { baseUrl: "https://service.example", accounts: { uk: { schedule: "rate(1 day)" } } };
 const ALIAS = "arn:aws:lambda:eu-west-1:123456789012:function:sync:live";
@@ -24,9 +22,7 @@ onEmulator("the state machine of the stack", () => {
   let stateMachineArn = "";
 
   beforeAll(async () => {
-    const directory = await synth(SETTINGS, { "aws:cdk:bundling-stacks": [] });
-    const template = await Template.read(directory);
-    await rm(directory, { recursive: true });
+    const template = await synthTemplate(SETTINGS);
     template.made(template.one("AWS::Lambda::Alias").id, { ref: ALIAS });
     const { DefinitionString } = template.one("AWS::StepFunctions::StateMachine").properties;
     definition = JSON.parse(z.string().parse(template.resolve(DefinitionString)));

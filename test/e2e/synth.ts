@@ -2,10 +2,11 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Template } from "./template.ts";
 
 const root = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -31,4 +32,14 @@ export async function synth(eventSync: object, flags: object = {}): Promise<stri
   const [code] = await once(child, "close");
   if (code !== 0) throw new Error(`synth failed: ${Buffer.concat(errors).toString()}`);
   return directory;
+}
+
+/** The template alone, of a stack that is not run: nothing is bundled. */
+export async function synthTemplate(eventSync: object): Promise<Template> {
+  const directory = await synth(eventSync, { "aws:cdk:bundling-stacks": [] });
+  try {
+    return await Template.read(directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 }
