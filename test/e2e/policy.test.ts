@@ -32,116 +32,91 @@ const writeOnce = {
 };
 
 describe("a call", () => {
-  test.each([
-    {
-      what: "within the prefix",
-      statements: [read],
-      one: call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]),
-      allowed: true,
-    },
-    {
-      what: "outside the prefix",
-      statements: [read],
-      one: call("s3:GetObject", ["arn:aws:s3:::b/other"]),
-      allowed: false,
-    },
-    {
-      what: "of another action",
-      statements: [read],
-      one: call("s3:PutObject", ["arn:aws:s3:::b/runs/x"]),
-      allowed: false,
-    },
-    {
-      what: "of an action in other letters",
-      statements: [{ ...read, Action: "S3:getobject" }],
-      one: call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]),
-      allowed: true,
-    },
-    {
-      what: "without statements",
-      statements: [],
-      one: call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]),
-      allowed: false,
-    },
-    {
-      what: "that is denied as well",
-      statements: [read, { ...read, Effect: "Deny" }],
-      one: call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]),
-      allowed: false,
-    },
-    {
-      what: "with one resource of two",
-      statements: [read],
-      one: call("s3:GetObject", ["arn:aws:s3:::b/runs/x", "arn:aws:s3:::b/y"]),
-      allowed: false,
-    },
-    {
-      what: "that a dot of the pattern would match as an expression",
-      statements: [{ ...read, Resource: "arn:aws:s3:::b/a.c" }],
-      one: call("s3:GetObject", ["arn:aws:s3:::b/abc"]),
-      allowed: false,
-    },
-    {
-      what: "whose condition holds by a wildcard",
-      statements: [list],
-      one: call("s3:ListBucket", ["arn:aws:s3:::b"], { "s3:prefix": "runs/uk/" }),
-      allowed: true,
-    },
-    {
-      what: "whose condition does not hold",
-      statements: [list],
-      one: call("s3:ListBucket", ["arn:aws:s3:::b"], { "s3:prefix": "exactly" }),
-      allowed: false,
-    },
-    {
-      what: "without what the condition looks at",
-      statements: [list],
-      one: call("s3:ListBucket", ["arn:aws:s3:::b"]),
-      allowed: false,
-    },
-    {
-      what: "that creates an object where one may be, though objects there are written once",
-      statements: [write, writeOnce],
-      one: call("s3:PutObject", [SNAPSHOT], { "s3:ObjectCreationOperation": "true" }),
-      allowed: false,
-    },
-    {
-      what: "that creates an object where none is",
-      statements: [write, writeOnce],
-      one: call("s3:PutObject", [SNAPSHOT], {
+  test.each<readonly [string, readonly object[], AwsCall, boolean]>([
+    ["within the prefix", [read], call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]), true],
+    ["outside the prefix", [read], call("s3:GetObject", ["arn:aws:s3:::b/other"]), false],
+    ["of another action", [read], call("s3:PutObject", ["arn:aws:s3:::b/runs/x"]), false],
+    [
+      "of an action in other letters",
+      [{ ...read, Action: "S3:getobject" }],
+      call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]),
+      true,
+    ],
+    ["without statements", [], call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]), false],
+    [
+      "that is denied as well",
+      [read, { ...read, Effect: "Deny" }],
+      call("s3:GetObject", ["arn:aws:s3:::b/runs/x"]),
+      false,
+    ],
+    [
+      "with one resource of two",
+      [read],
+      call("s3:GetObject", ["arn:aws:s3:::b/runs/x", "arn:aws:s3:::b/y"]),
+      false,
+    ],
+    [
+      "that a dot of the pattern would match as an expression",
+      [{ ...read, Resource: "arn:aws:s3:::b/a.c" }],
+      call("s3:GetObject", ["arn:aws:s3:::b/abc"]),
+      false,
+    ],
+    [
+      "whose condition holds by a wildcard",
+      [list],
+      call("s3:ListBucket", ["arn:aws:s3:::b"], { "s3:prefix": "runs/uk/" }),
+      true,
+    ],
+    [
+      "whose condition does not hold",
+      [list],
+      call("s3:ListBucket", ["arn:aws:s3:::b"], { "s3:prefix": "exactly" }),
+      false,
+    ],
+    ["without what the condition looks at", [list], call("s3:ListBucket", ["arn:aws:s3:::b"]), false],
+    [
+      "that creates an object where one may be, though objects there are written once",
+      [write, writeOnce],
+      call("s3:PutObject", [SNAPSHOT], { "s3:ObjectCreationOperation": "true" }),
+      false,
+    ],
+    [
+      "that creates an object where none is",
+      [write, writeOnce],
+      call("s3:PutObject", [SNAPSHOT], {
         "s3:ObjectCreationOperation": "true",
         "s3:if-none-match": "*",
       }),
-      allowed: true,
-    },
-    {
-      what: "that replaces one version of an object",
-      statements: [write, writeOnce],
-      one: call("s3:PutObject", [SNAPSHOT], {
+      true,
+    ],
+    [
+      "that replaces one version of an object",
+      [write, writeOnce],
+      call("s3:PutObject", [SNAPSHOT], {
         "s3:ObjectCreationOperation": "true",
         "s3:if-match": '"etag"',
       }),
-      allowed: true,
-    },
-    {
-      what: "that sends a part of an upload",
-      statements: [write, writeOnce],
-      one: call("s3:PutObject", [SNAPSHOT], { "s3:ObjectCreationOperation": "false" }),
-      allowed: true,
-    },
-    {
-      what: "that only a Null condition with the value false allows, without the key",
-      statements: [{ ...write, Condition: { Null: { "s3:if-none-match": "false" } } }],
-      one: call("s3:PutObject", [SNAPSHOT]),
-      allowed: false,
-    },
-    {
-      what: "whose condition means the wildcard literally",
-      statements: [{ ...list, Condition: { StringEquals: { "s3:prefix": "runs/*" } } }],
-      one: call("s3:ListBucket", ["arn:aws:s3:::b"], { "s3:prefix": "runs/uk/" }),
-      allowed: false,
-    },
-  ])("$what: $allowed", ({ statements, one, allowed }) => {
+      true,
+    ],
+    [
+      "that sends a part of an upload",
+      [write, writeOnce],
+      call("s3:PutObject", [SNAPSHOT], { "s3:ObjectCreationOperation": "false" }),
+      true,
+    ],
+    [
+      "that only a Null condition with the value false allows, without the key",
+      [{ ...write, Condition: { Null: { "s3:if-none-match": "false" } } }],
+      call("s3:PutObject", [SNAPSHOT]),
+      false,
+    ],
+    [
+      "whose condition means the wildcard literally",
+      [{ ...list, Condition: { StringEquals: { "s3:prefix": "runs/*" } } }],
+      call("s3:ListBucket", ["arn:aws:s3:::b"], { "s3:prefix": "runs/uk/" }),
+      false,
+    ],
+  ])("%s", (_, statements, one, allowed) => {
     expect(isAllowed(parseStatements(statements), one)).toBe(allowed);
   });
 });
