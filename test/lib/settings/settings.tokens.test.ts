@@ -4,20 +4,13 @@ import { App, CfnParameter, Stack, Token } from "aws-cdk-lib";
 import { describe, expect, it } from "vitest";
 import { EventSync } from "../../../lib/event-sync.ts";
 import type { EventSyncSettings } from "../../../lib/settings.ts";
-
-const UK = { schedule: "cron(0 6 * * ? *)" };
-const GOOD: EventSyncSettings = { baseUrl: "https://api.example.com", accounts: { uk: UK } };
+import { GOOD, messageOf, UK } from "./a-deployment.ts";
 
 /** @param settings with a token of the stack */
-function messageOf(settings: (token: string) => EventSyncSettings | string): string {
+function messageOfEventSync(settings: (token: string) => EventSyncSettings | string): string {
   const stack = new Stack(new App(), "Stack");
   const { valueAsString } = new CfnParameter(stack, "Address");
-  try {
-    new EventSync(stack, "Events", { settings: settings(valueAsString) });
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-  return "taken";
+  return messageOf(() => new EventSync(stack, "Events", { settings: settings(valueAsString) }));
 }
 
 describe("a token", () => {
@@ -37,7 +30,7 @@ describe("a token", () => {
     ],
     ["in place of all settings", (token) => token, "settings"],
   ])("%s is refused with the reason", (_, settings, key) => {
-    const message = messageOf(settings);
+    const message = messageOfEventSync(settings);
 
     expect(message).toContain(`  ${key}: expected a value that is known at synthesis`);
     expect(message).toContain("known only at deployment");
@@ -49,5 +42,7 @@ it("settings that contain themselves are refused as any other wrong ones", () =>
   const circular: Record<string, unknown> = { ...GOOD };
   circular["self"] = circular;
 
-  expect(messageOf(() => circular as EventSyncSettings)).toContain("settings.self: there is no such key");
+  expect(messageOfEventSync(() => circular as EventSyncSettings)).toContain(
+    "settings.self: there is no such key",
+  );
 });
