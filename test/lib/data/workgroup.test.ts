@@ -1,7 +1,6 @@
 // The workgroup: its scan limit, the location of its results, its saved queries.
 
 import { describe, expect, it } from "vitest";
-import { savedQueries } from "../../../lib/data/workgroup.ts";
 import { synthesized } from "../synthesized.ts";
 
 const template = synthesized({
@@ -54,15 +53,5 @@ describe("the workgroup", () => {
     }
     const latest = queries.find(({ Name }) => Name === "Latest events");
     expect(latest?.["QueryString"]).toContain("account = 'lab'");
-  });
-});
-
-describe("a saved query", () => {
-  it("keeps its title and description as comments in the first lines", () => {
-    for (const { title, description, sql } of savedQueries("uk")) {
-      const [, statement = ""] = sql.split(`-- ${title}\n-- ${description}\n`);
-      expect(statement).toMatch(/^(-- .+\n)*(SELECT|CREATE TABLE) /);
-      expect(sql).not.toContain(";");
-    }
   });
 });
