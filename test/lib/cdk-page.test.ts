@@ -44,7 +44,7 @@ const named = (value: unknown): unknown =>
 const documentOf = (type: string, key: string) =>
   policySchema.parse(named(template.only(type).properties[key])).Statement;
 
-test("the bucket's policy is that of the stack's bucket", () => {
+test("the bucket's policy, which requires TLS and refuses to overwrite published files, is that of the stack's bucket", () => {
   const [, policy] = blocks("## A bucket that exists");
 
   expect(policySchema.parse(policy).Statement).toEqual(documentOf("AWS::S3::BucketPolicy", "PolicyDocument"));
@@ -53,7 +53,7 @@ test("the bucket's policy is that of the stack's bucket", () => {
   ).toHaveLength(2);
 });
 
-test("the lifecycle rules are those of the stack's bucket", () => {
+test("the lifecycle rules, of old versions, incomplete uploads, staging and query results, are those of the stack's bucket", () => {
   const [lifecycle] = blocks("## A bucket that exists");
 
   // CloudFormation has other names for the same.
