@@ -102,14 +102,22 @@ describe("every key that the code uses", () => {
   );
 });
 
-describe("the schedules", () => {
-  it("may start the alias live and report failed starts", () => {
-    const found = statements(policyOf(/SchedulesRole/)).map(({ Action, Resource }) => [Action, Resource]);
+describe("the other roles", () => {
+  const live = `<${template.only("AWS::Lambda::Alias").name}>`;
+  const start = [["lambda:InvokeFunction"], [live]];
 
-    expect(found).toEqual([
-      [["lambda:InvokeFunction"], [`<${template.only("AWS::Lambda::Alias").name}>`]],
-      [["sqs:SendMessage"], [queue]],
-    ]);
+  it.each([
+    [
+      "the schedules",
+      /SchedulesRole/,
+      "start the alias live and report failed starts",
+      [start, [["sqs:SendMessage"], [queue]]],
+    ],
+    ["the state machine", /StateMachineRole/, "call the alias", [start]],
+  ])("of %s (%s) may %s, and nothing else", (_, role, __, may) => {
+    const found = statements(policyOf(role)).map(({ Action, Resource }) => [Action, Resource]);
+
+    expect(found).toEqual(may);
   });
 });
 

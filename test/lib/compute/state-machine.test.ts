@@ -1,4 +1,4 @@
-// The state machine: what it runs, how long, what it repeats, and what it may do.
+// The state machine: what it runs, how long, what it repeats, and what it may do; and the rule on how it ended.
 
 import { describe, expect, it } from "vitest";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
@@ -101,15 +101,60 @@ describe("the state machine", () => {
       EncryptionConfiguration: { Type: "AWS_OWNED_KEY" },
     });
   });
+});
 
-  it("may call the alias and nothing else", () => {
-    const [policy, ...others] = template
-      .all("AWS::IAM::Policy")
-      .filter(({ properties: { Roles } }) => JSON.stringify(Roles).includes("StateMachineRole"));
+describe("the rule that tells the function of executions that did not succeed", () => {
+  const [rule] = template.all("AWS::Events::Rule").filter(({ name }) => name.startsWith("EndedExecutions"));
+  if (rule === undefined) throw new Error("the stack has no rule on executions");
+  const alias = `<${live.name}>`;
+  const queue = `<${template.only("AWS::SQS::Queue").name}.Arn>`;
 
-    expect(others).toEqual([]);
-    expect(policy && statements(policy)).toMatchObject([
-      { Effect: "Allow", Action: ["lambda:InvokeFunction"], Resource: [`<${live.name}>`] },
+  it("matches the executions of this state machine that failed, timed out or were aborted", () => {
+    expect(rule.properties).toMatchObject({
+      State: "ENABLED",
+      EventPattern: {
+        source: ["aws.states"],
+        "detail-type": ["Step Functions Execution Status Change"],
+        detail: {
+          stateMachineArn: ["arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:stateMachine:Stack"],
+          status: ["FAILED", "TIMED_OUT", "ABORTED"],
+        },
+      },
+    });
+    // Events of AWS arrive on the default bus only.
+    expect(rule.properties).not.toHaveProperty("EventBusName");
+  });
+
+  it("calls the alias with the execution, for at most an hour, and then leaves the event in the failure queue", () => {
+    expect(rule.properties["Targets"]).toEqual([
+      {
+        Id: "Target0",
+        Arn: alias,
+        InputTransformer: {
+          InputPathsMap: { "detail-executionArn": "$.detail.executionArn" },
+          InputTemplate: '{"action":"abandon","executionArn":<detail-executionArn>}',
+        },
+        RetryPolicy: { MaximumEventAgeInSeconds: 3600 },
+        DeadLetterConfig: { Arn: queue },
+      },
     ]);
+  });
+
+  it("alone may call the alias, and put what failed into the queue", () => {
+    const source = `<${rule.name}.Arn>`;
+
+    expect(template.only("AWS::Lambda::Permission").properties).toEqual({
+      Action: "lambda:InvokeFunction",
+      FunctionName: alias,
+      Principal: "events.amazonaws.com",
+      SourceArn: source,
+    });
+    expect(statements(template.only("AWS::SQS::QueuePolicy"))).toContainEqual({
+      Effect: "Allow",
+      Principal: { Service: "events.amazonaws.com" },
+      Action: ["sqs:SendMessage"],
+      Resource: [queue],
+      Condition: { ArnEquals: { "aws:SourceArn": source } },
+    });
   });
 });
