@@ -259,18 +259,6 @@ describe("a topic", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("of the app is where people look, so synthesis does not say that no mail is sent", () => {
-    const infos = (bring: (stack: Stack) => Partial<EventSyncProps>): number => {
-      const stack = new Stack(newApp(), "Platform", { env: ENV });
-      const { alarmEmail, ...settings } = SETTINGS;
-      new EventSync(stack, "Events", { settings, ...bring(stack) });
-      return Annotations.fromStack(stack).findInfo("*", Match.stringLikeRegexp("alarmEmail: not set")).length;
-    };
-
-    expect(infos((stack) => ({ alarmTopic: new Topic(stack, "OnCall") }))).toBe(0);
-    expect(infos(() => ({}))).toBe(1);
-  });
-
   it("that is imported gets them too, and a warning says what its policy must allow", () => {
     const arn = "arn:aws:sns:eu-west-1:123456789012:on-call";
     const { template, warnings } = deployed((stack) => ({

@@ -1,15 +1,11 @@
 // What raises which alarm, where its mails go, and that the runbook has a section for each and no other.
 
 import { readFileSync } from "node:fs";
-import { App } from "aws-cdk-lib";
-import { Annotations, Match } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { METRICS } from "../../../lambdas/sync/telemetry.ts";
-import { EventSyncStack } from "../../../lib/app.ts";
-import { parseSettings } from "../../../lib/settings.ts";
-import { synthesized, WITHOUT_BUNDLE, WITHOUT_RULES } from "../synthesized.ts";
+import { synthesized } from "../synthesized.ts";
 
 const RUNBOOK = readFileSync(new URL("../../../docs/runbook.md", import.meta.url), "utf8");
 const RUNBOOK_URL = "https://wiki.example.com/runbook";
@@ -197,25 +193,6 @@ describe("an alarm", () => {
       Endpoint: "data-team@example.com",
       TopicArn: `<${topic.name}>`,
     });
-  });
-});
-
-describe("synthesis", () => {
-  it.each([
-    { runbookUrl: undefined, says: ["docs/runbook.md is not an address"] },
-    { runbookUrl: RUNBOOK_URL, says: [] },
-  ])("with the runbook at $runbookUrl says of the mails: $says", ({ runbookUrl, says }) => {
-    const accounts = { uk: { schedule: "rate(1 day)" } };
-    const settings = parseSettings({ baseUrl: "https://api.example.test", accounts, runbookUrl });
-    const stack = new EventSyncStack(new App({ ...WITHOUT_RULES, context: WITHOUT_BUNDLE }), "Stack", {
-      settings,
-    });
-
-    const infos = Annotations.fromStack(stack).findInfo("*", Match.stringLikeRegexp("runbookUrl"));
-
-    expect(infos.map(({ entry }) => String(entry.data))).toEqual(
-      says.map((text) => expect.stringContaining(text)),
-    );
   });
 });
 
