@@ -1,8 +1,14 @@
+// The pages say what the source says: codes, tables, reasons, promises.
+
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT, exitCodeOfError } from "../../bin/cli/output/exit-code.ts";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { HOLD_REASONS } from "../../lambdas/job/run/publish/guard.ts";
 import { runLogEntrySchema } from "../../lambdas/job/run/record/run-log.ts";
 import { TABLES } from "../../lambdas/job/storage/layout.ts";
+import { LOG_QUERIES } from "../../lib/monitoring/dashboard.ts";
 import { codesIn, column, sectionOf, tableBelow, unquoted } from "./markdown.ts";
 
 test("the table of errors has every code, in the order of the source, and no other", () => {
@@ -58,4 +64,30 @@ test("event_snapshots has the columns of events and at the end those that the pa
 
   expect(event_snapshots.columns).toEqual(TABLES.events.columns);
   expect([...TABLES.events.partitions, unquoted(named)]).toEqual(event_snapshots.partitions);
+});
+
+test("the runbook has a row for each reason, in the order of the guard", () => {
+  expect(column(tableBelow("runbook.md", "## Held"), "Reason")).toEqual(HOLD_REASONS);
+});
+
+test("the page on AWS names every saved query on the log, in the stack's order", () => {
+  const named = [...sectionOf("aws.md", "### Dashboard and log").matchAll(/\*(.+?)\*/g)].map(
+    ([, title]) => title,
+  );
+
+  expect(named).toEqual(LOG_QUERIES.map(({ title }) => title));
+});
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const MARK = /\[D\d+\]/g;
+
+const marksOf = (file: string): readonly string[] => readFileSync(join(ROOT, file), "utf8").match(MARK) ?? [];
+
+// Each promise of docs/delivery.md has a test that fails where it is broken, and says so in its title.
+test("the promises that are marked, and the marks in the titles of tests, are the same", () => {
+  const [introduction = "", ...promises] = marksOf("docs/delivery.md");
+  const tests = globSync("test/**/*.test.ts", { cwd: ROOT }).flatMap(marksOf);
+
+  expect([...new Set(tests)].toSorted()).toEqual(promises.toSorted());
+  expect(promises).toContain(introduction);
 });

@@ -1,8 +1,16 @@
 // The arithmetic of docs/scale.md: how long a daily run takes, and what it costs in AWS.
 
-import { rangeCut } from "../../../lambdas/job/run/collect/collect.ts";
-import { RENEWAL_MS } from "../../../lambdas/job/run/lease/lease.ts";
-import { allowance } from "../../../lambdas/job/settings/values.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { rangeCut } from "../../lambdas/job/run/collect/collect.ts";
+import { RENEWAL_MS } from "../../lambdas/job/run/lease/lease.ts";
+import { LIST_CAPS } from "../../lambdas/job/service/events/list/fetch-list.ts";
+import { MAX_ENTRIES } from "../../lambdas/job/service/events/list/list-page.ts";
+import { allowance } from "../../lambdas/job/settings/values.ts";
+import { attemptMetrics } from "../../lambdas/sync/report-result.ts";
+import { PUBLISHED } from "../sync/rows.ts";
+import { sectionOf, tableBelow } from "./markdown.ts";
 
 /** In US dollars, in the region us-east-1. */
 const PRICES = {
@@ -34,7 +42,7 @@ const ASSUMED = {
   storedDays: 30 + 14,
 } as const;
 
-export const MEMORY_MB = 1_769;
+const MEMORY_MB = 1_769;
 /** Without the last ones, in which no request is sent. */
 const INVOCATION_SECONDS = 900 - 30;
 /** Rows, record, lease, part. */
@@ -45,7 +53,7 @@ const MONTH_SECONDS = 30 * 86_400;
 /** Continue, Done? and Wait. */
 const TRANSITIONS_PER_TURN = 3;
 
-export interface Scale {
+interface Scale {
   readonly events: number;
   readonly windowSeconds: number | "unlimited";
 }
@@ -117,7 +125,7 @@ function rangesOf(events: number, invocations: number, perSecond: number, waitin
 }
 
 /** The row of the table in docs/scale.md. */
-export function scaleRow(scale: Scale): readonly string[] {
+function scaleRow(scale: Scale): readonly string[] {
   const { windowSeconds, events } = scale;
   const cost = scaleCost(scale);
   const dollars = [cost.lambda, cost.s3, cost.states + cost.logs, cost.total].map((amount) =>
@@ -139,3 +147,40 @@ function duration(seconds: number): string {
   if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
   return `${(seconds / 3_600).toFixed(1)} h`;
 }
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+const SCALES: readonly Scale[] = [1_000, 50_000, 1_000_000].flatMap((events) =>
+  ([60, 600, "unlimited"] as const).map((windowSeconds) => ({ events, windowSeconds })),
+);
+
+test("the table of times and costs is what the arithmetic gives", () => {
+  expect(tableBelow("scale.md", "## Time and cost").rows).toEqual(SCALES.map(scaleRow));
+});
+
+test("the memory that the costs are reckoned with is that of the function", () => {
+  expect(read("lib/compute/sync-function.ts")).toContain("memorySize: 1_769,");
+  expect(MEMORY_MB).toBe(1_769);
+  expect(sectionOf("scale.md", "## The arithmetic")).toContain("1,769 MB");
+});
+
+test("the costs of AWS count the metrics of an ordinary run", () => {
+  const metrics = attemptMetrics({ row: PUBLISHED }, { requestsPerMinute: 200, windowMs: 60_000 });
+
+  const counted = [...sectionOf("aws.md", "## Costs").matchAll(/\b(\d+) metrics(?! of alarms)/g)];
+  expect(counted.map(([, n]) => Number(n))).toEqual([13, 13]);
+  expect(Object.keys(metrics)).toHaveLength(13);
+});
+
+test("the pages name the limits of the source", () => {
+  const limits = sectionOf("limits.md", "# Limits");
+  expect(limits).toContain(`${MAX_ENTRIES.toLocaleString("en")} entries`);
+  expect(limits).toContain(`${LIST_CAPS.page / 1_048_576} MiB a page`);
+  expect(limits).toContain(`${LIST_CAPS.list / 1_048_576} MiB in all`);
+  const arithmetic = sectionOf("scale.md", "## The arithmetic");
+  expect(arithmetic).toContain(`${allowance(200)} requests`);
+  expect(arithmetic).toContain(`${allowance(200, 600_000).toLocaleString("en")} requests`);
+  expect(read("lambdas/sync/environment.ts")).toContain('.default("1000")');
+  expect(sectionOf("scale.md", "## How far it reaches")).toContain("after 1,000 turns");
+});

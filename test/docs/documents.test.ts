@@ -1,0 +1,136 @@
+// How the documents are written: links that lead somewhere, few words, plain English, and the installed command.
+
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, normalize } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+const DOCUMENTS = [
+  ...readdirSync(ROOT),
+  ...["docs", "docs/decisions"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  ),
+].filter((path) => path.endsWith(".md"));
+
+test.each(DOCUMENTS)("every link in %s leads somewhere", (document) => {
+  const broken = linksOf(document).filter((link) => !exists(document, link));
+
+  expect(broken).toEqual([]);
+});
+
+test("every source file that the architecture names exists", () => {
+  const named = [
+    ...read("docs/architecture.md").matchAll(/`((?:bin|lambdas|lib|test|[a-z]+)\/[\w/-]+(?:\.ts)?)`/g),
+  ];
+
+  const missing = named
+    .map(([, path = ""]) => path)
+    .filter((path) => !["", "lambdas/job", "bin/cli"].some((top) => existsSync(join(ROOT, top, path))));
+
+  expect(named.length).toBeGreaterThan(0);
+  expect(missing).toEqual([]);
+});
+
+test("the README is short", () => {
+  expect(read("README.md").split("\n").length).toBeLessThanOrEqual(200);
+});
+
+test("all decisions have at most 9,000 words in 40 records", () => {
+  expect(wordsOf("docs/decisions/*.md")).toBeLessThanOrEqual(9_000);
+  expect(recordsOf("docs/decisions/*.md").length).toBeLessThanOrEqual(40);
+});
+
+test("all pages have at most 28,000 words, commands and tables included", () => {
+  expect(wordsOf("docs/*.md")).toBeLessThanOrEqual(28_000);
+});
+
+test("each decision has context, decision, and what would make it wrong", () => {
+  const incomplete = recordsOf("docs/decisions/*.md").filter(
+    (record) => !/\n\*\*Context\.\*\* [\s\S]*\n\*\*Decision\.\*\* [\s\S]*\n\*\*Wrong if\*\* /.test(record),
+  );
+
+  expect(incomplete).toEqual([]);
+});
+
+/** A change log keeps what was written; this file has to name the words. */
+const EXCEPT: ReadonlySet<string> = new Set(["CHANGELOG.md", "test/docs/documents.test.ts"]);
+
+const TEXTS = globSync(["*.md", "docs/**/*.md", "{bin,lambdas,lib,test}/**/*.ts"], { cwd: ROOT })
+  .map((path) => path.replaceAll("\\", "/"))
+  .filter((path) => !EXCEPT.has(path))
+  .map((path) => ({ path, text: read(path) }));
+
+test.each([
+  ["nobody", "name the thing: none, no program, no request"],
+  ["anew", "again"],
+  ["whoever", "name the subject: a process, a program, a user"],
+  ["of late", "recently"],
+  ["in vain", "failed"],
+  ["goes on with", "resumes, continues"],
+  ["all the same", "anyway"],
+  ["design section", "docs/service-interface.md or docs/warehouse-format.md"],
+  ["interface document", "docs/service-interface.md"],
+])("no text says %s: %s", (words) => {
+  const pattern = new RegExp(`\\b${words.replaceAll(" ", "[\\s/*]+")}\\b`, "gi");
+
+  const places = TEXTS.flatMap(({ path, text }) =>
+    [...text.matchAll(pattern)].map(({ index }) => `${path}:${text.slice(0, index).split("\n").length}`),
+  );
+
+  expect(places).toEqual([]);
+});
+
+/** Those that are about the clone. */
+const IN_A_CLONE: ReadonlySet<string> = new Set(["CHANGELOG.md", "CONTRIBUTING.md", "development.md"]);
+
+test("commands in documents and examples begin with brand-events-sync; README.md and settings.md name the clone's form once", () => {
+  const documents = globSync(["*.md", "docs/*.md", "examples/**/*.{json,ts}"], { cwd: ROOT });
+  const lines = documents
+    .filter((path) => !IN_A_CLONE.has(basename(path)))
+    .flatMap((path) =>
+      read(path)
+        .split("\n")
+        .filter((line) => /npm run (?:-s )?sync -- /.test(line))
+        .map(() => basename(path)),
+    );
+
+  expect(lines.toSorted()).toEqual(["README.md", "settings.md"]);
+});
+
+function linksOf(document: string): readonly string[] {
+  return [...read(document).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = ""]) => link);
+}
+
+function exists(document: string, link: string): boolean {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? document : normalize(join(dirname(document), path));
+  if (!existsSync(join(ROOT, target))) return false;
+  return anchor === undefined || anchorsOf(target).includes(anchor);
+}
+
+/** The names that headings get: lower case, without punctuation, with hyphens for spaces. */
+function anchorsOf(document: string): readonly string[] {
+  const headings = read(document)
+    .replace(/^```[\s\S]*?^```/gm, "")
+    .matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\- _]/gu, "")
+      .trim()
+      .replaceAll(" ", "-"),
+  );
+}
+
+/** As `wc -w` counts: what stands between white space, bars of tables as well. */
+const wordsOf = (pattern: string): number => textOf(pattern).split(/\s+/).filter(Boolean).length;
+
+const recordsOf = (pattern: string): readonly string[] =>
+  textOf(pattern)
+    .split(/^(?=## )/m)
+    .filter((section) => section.startsWith("## "));
+
+const textOf = (pattern: string): string => globSync(pattern, { cwd: ROOT }).map(read).join("\n");
