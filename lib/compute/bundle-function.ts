@@ -9,7 +9,7 @@ import * as z from "zod";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /** What Lambda loads. */
-export const FUNCTION_FILE = "index.mjs";
+const FUNCTION_FILE = "index.mjs";
 
 /** The options of everything that is built. */
 export const BUILT = {

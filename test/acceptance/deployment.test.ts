@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AwsProxy } from "../aws/aws-proxy.ts";
-import { queryResponse } from "../aws/query-response.ts";
+import { AwsProxy, queryResponse } from "../aws/aws-proxy.ts";
 import { AS_STATED } from "./as-stated.ts";
 import { type Deployed, newClients, readDeployment } from "./deployment.ts";
 import { UNKNOWN } from "./differences.ts";

@@ -2,9 +2,8 @@
 // CloudFormation, for the function and its state machine, and for IAM's simulation.
 
 import { z } from "zod";
-import { AwsProxy, type Carried, type Fault, jsonResponse } from "../aws/aws-proxy.ts";
+import { AwsProxy, type Carried, type Fault, jsonResponse, queryResponse } from "../aws/aws-proxy.ts";
 import { awsConfig, emulator } from "../aws/emulator.ts";
-import { queryResponse } from "../aws/query-response.ts";
 import type { Deployment } from "../e2e/deployment.ts";
 import { isAllowed, parseStatements } from "../e2e/policy.ts";
 import { statesResponse } from "../states/states-response.ts";

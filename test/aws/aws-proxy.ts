@@ -110,3 +110,19 @@ export const jsonResponse = (code: string, message = `said ${code}`, status = 40
   body: JSON.stringify({ __type: code, message }),
   headers: { "content-type": "application/x-amz-json-1.1", "x-amzn-errortype": code },
 });
+
+/** An answer in XML with members, as CloudFormation and IAM write it. */
+export const queryResponse = (action: string, result: object): Fault => ({
+  status: 200,
+  body: xmlOf({ [`${action}Response`]: { [`${action}Result`]: result } }),
+});
+
+function xmlOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map((each) => `<member>${xmlOf(each)}</member>`).join("");
+  if (typeof value === "object" && value !== null) {
+    return Object.entries(value)
+      .map(([name, each]) => `<${name}>${xmlOf(each)}</${name}>`)
+      .join("");
+  }
+  return String(value).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}

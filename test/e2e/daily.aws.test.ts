@@ -1,14 +1,18 @@
 // Three days of the deployed function: the bundle behind a Lambda Runtime API, S3, Glue and Secrets Manager on an
 // emulator, and the simulated service.
 
+import { GetTableCommand, type GlueClient } from "@aws-sdk/client-glue";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { VIEWS, type ViewName } from "../../lambdas/job/catalog/views.ts";
 import { formatRunId, layout, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { onEmulator } from "../aws/emulator.ts";
+import { TRINO_WORDS } from "../job/catalog/views/trino-words.ts";
 import { makeEvent } from "../simulator/simulated-event.ts";
 import type { Simulator } from "../simulator/simulator.ts";
 import { DAY_MS, DeployedAccounts } from "./deployed-accounts.ts";
 import { jsonLines, metricLines } from "./payload.ts";
-import { viewRows, viewSql } from "./view-rows.ts";
 
 const first = Date.now() - 3 * DAY_MS;
 const runIds = [0, 1, 2].map((day) => formatRunId(first + day * DAY_MS));
@@ -190,3 +194,42 @@ onEmulator("the deployed function, day by day", () => {
     return viewRows(name, sql, (table: TableName) => deployed.tableRows(table, account));
   }
 });
+
+const definition = z.object({ originalSql: z.string(), schema: z.string() });
+
+/** The SQL of the view in the catalog. */
+async function viewSql(glue: GlueClient, database: string, name: ViewName): Promise<string> {
+  const { Table } = await glue.send(new GetTableCommand({ DatabaseName: database, Name: name }));
+  const [, base64 = ""] = /^\/\* Presto View: (.+) \*\/$/.exec(Table?.ViewOriginalText ?? "") ?? [];
+  const { originalSql, schema } = definition.parse(JSON.parse(Buffer.from(base64, "base64").toString()));
+  if (schema !== database) throw new Error(`${name} reads the database ${schema}`);
+  return originalSql;
+}
+
+/**
+ * The rows of a view in Glue, as text or null, in the order of its columns: its definition as Athena would find it, run over the
+ * rows that Athena would find. DuckDB runs it, with macros for the words of Trino that it lacks.
+ */
+async function viewRows(
+  name: ViewName,
+  sql: string,
+  rowsOf: (table: TableName) => Promise<readonly object[]>,
+): Promise<readonly (readonly unknown[])[]> {
+  const connection = await (await DuckDBInstance.create(":memory:")).connect();
+  try {
+    await connection.run(TRINO_WORDS);
+    for (const table of VIEWS[name]) {
+      const rows = await rowsOf(table);
+      const columns = Object.keys(rows[0] ?? {}).map((column) => `"${column}": "VARCHAR"`);
+      await connection.run(
+        `CREATE TABLE ${table} AS SELECT unnest(from_json($1, '[{${columns.join(", ")}}]'), recursive := true)`,
+        [JSON.stringify(rows)],
+      );
+    }
+    return (
+      await connection.runAndReadAll(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (${sql}) ORDER BY ALL`)
+    ).getRowsJson();
+  } finally {
+    connection.closeSync();
+  }
+}

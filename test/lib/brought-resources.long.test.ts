@@ -12,8 +12,7 @@ import { ScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { describe, expect, it } from "vitest";
 import { EventSync, type EventSyncProps } from "../../lib/event-sync.ts";
-import { statements } from "./policy-statements.ts";
-import { newApp, type Resource, type Synthesized, templateOf } from "./synthesized.ts";
+import { newApp, type Resource, type Synthesized, statements, templateOf } from "./synthesized.ts";
 
 const SETTINGS = {
   baseUrl: "https://brand.example.net",

@@ -8,8 +8,7 @@ import { z } from "zod";
 import { deploymentNames } from "../../lib/deployment-names.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { sectionOf, tableBelow, unquoted } from "../docs/markdown.ts";
-import { statements } from "./policy-statements.ts";
-import { newApp, synthesized } from "./synthesized.ts";
+import { newApp, statements, synthesized } from "./synthesized.ts";
 
 const PAGE = "cdk.md";
 const template = synthesized();

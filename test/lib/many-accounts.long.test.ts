@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { sectionOf } from "../docs/markdown.ts";
 import { synth } from "../e2e/synth.ts";
-import { statements } from "./policy-statements.ts";
-import { type Resource, type Synthesized, synthesized, WITHOUT_BUNDLE } from "./synthesized.ts";
+import { type Resource, type Synthesized, statements, synthesized, WITHOUT_BUNDLE } from "./synthesized.ts";
 
 /** Limits of AWS, as its guides give them. */
 const LIMITS = {

@@ -3,8 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { layout } from "../../lambdas/job/storage/layout.ts";
-import { statements } from "./policy-statements.ts";
-import { type Resource, synthesized } from "./synthesized.ts";
+import { type Resource, statements, synthesized } from "./synthesized.ts";
 
 const template = synthesized();
 const bucket = `<${template.only("AWS::S3::Bucket").name}.Arn>`;

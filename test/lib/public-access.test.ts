@@ -1,8 +1,7 @@
 // Nothing is public: the policies of the resources, and every type of resource in the stack.
 
 import { describe, expect, it } from "vitest";
-import { statements } from "./policy-statements.ts";
-import { synthesized } from "./synthesized.ts";
+import { statements, synthesized } from "./synthesized.ts";
 
 const template = synthesized();
 

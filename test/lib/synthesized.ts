@@ -17,6 +17,14 @@ const templateSchema = z.object({
   Resources: z.record(z.string(), resourceSchema),
   Outputs: z.record(z.string(), z.object({ Description: z.string(), Value: z.unknown() })),
 });
+const list = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
+const statementSchema = z.object({
+  Effect: z.string(),
+  Action: list,
+  Resource: list,
+  Principal: z.unknown().optional(),
+  Condition: z.record(z.string(), z.unknown()).optional(),
+});
 const contextSchema = z.object({ context: z.record(z.string(), z.unknown()) });
 
 export interface Resource {
@@ -36,6 +44,8 @@ export interface Synthesized {
   readonly types: ReadonlySet<string>;
   readonly outputs: ReadonlyMap<string, string>;
 }
+
+export type Statement = z.output<typeof statementSchema>;
 
 /** The context of `cdk.json`, which the CDK passes to the app and tests pass themselves. */
 export const CONTEXT = contextSchema.parse(json("../../cdk.json")).context;
@@ -84,6 +94,11 @@ export function templateOf(stack: Stack): Synthesized {
 
 export function json(path: string): unknown {
   return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
+}
+
+/** The statements of a policy, with lists where IAM accepts one string or several. */
+export function statements(resource: Resource, key = "PolicyDocument"): readonly Statement[] {
+  return z.object({ Statement: z.array(statementSchema) }).parse(resource.properties[key]).Statement;
 }
 
 function asText(value: unknown): unknown {

@@ -4,8 +4,7 @@ import { Stack } from "aws-cdk-lib";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { EventSync } from "../../lib/event-sync.ts";
-import { statements } from "./policy-statements.ts";
-import { newApp, type Resource, type Synthesized, templateOf } from "./synthesized.ts";
+import { newApp, type Resource, type Synthesized, statements, templateOf } from "./synthesized.ts";
 
 const SETTINGS = {
   baseUrl: "https://api.example.com",

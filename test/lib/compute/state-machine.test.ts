@@ -3,8 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseDefinition } from "../../states/definition.ts";
-import { statements } from "../policy-statements.ts";
-import { synthesized } from "../synthesized.ts";
+import { statements, synthesized } from "../synthesized.ts";
 
 const template = synthesized();
 const { properties } = template.only("AWS::StepFunctions::StateMachine");

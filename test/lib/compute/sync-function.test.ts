@@ -1,8 +1,7 @@
 // The function: its size and time limit, its log, and the retries of a start that fails.
 
 import { describe, expect, it } from "vitest";
-import { statements } from "../policy-statements.ts";
-import { synthesized } from "../synthesized.ts";
+import { statements, synthesized } from "../synthesized.ts";
 
 const template = synthesized();
 const live = template.only("AWS::Lambda::Alias");

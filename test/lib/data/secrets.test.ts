@@ -2,8 +2,7 @@
 // empty, and retained; the function may write those for tokens alone.
 
 import { describe, expect, it } from "vitest";
-import { statements } from "../policy-statements.ts";
-import { type Resource, type Synthesized, synthesized } from "../synthesized.ts";
+import { type Resource, type Synthesized, statements, synthesized } from "../synthesized.ts";
 
 const account = { schedule: "rate(1 day)" };
 const UUID = '{"Fn::Select":[2,{"Fn::Split":["/","<AWS::StackId>"]}]}';

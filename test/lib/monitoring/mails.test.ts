@@ -1,8 +1,7 @@
 // The topic for alarms and mails: which principals may publish to it, its encryption, and the rules that send mails.
 
 import { describe, expect, it } from "vitest";
-import { statements } from "../policy-statements.ts";
-import { synthesized } from "../synthesized.ts";
+import { statements, synthesized } from "../synthesized.ts";
 
 const template = synthesized();
 const topic = `<${template.only("AWS::SNS::Topic").name}>`;
