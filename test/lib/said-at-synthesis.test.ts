@@ -24,6 +24,13 @@ it.each<readonly [string, RegExp, unknown, readonly string[]]>([
     { baseUrl: "https://API.example.com/v1", accounts: { uk: UK, lab } },
     [PLACEHOLDER],
   ],
+  [
+    "a schedule that is rare",
+    /alarm "stale"/,
+    { ...GOOD, accounts: { uk: { schedule: "rate(7 days)" } } },
+    ["accounts.uk.schedule: too rare for the alarm"],
+  ],
+  ["a schedule for each day", /alarm "stale"/, GOOD, []],
   ["no address of a runbook", /runbookUrl/, GOOD, ["docs/runbook.md is not an address"]],
   ["the address of a runbook", /runbookUrl/, { ...GOOD, runbookUrl: "https://wiki.example.com/runbook" }, []],
   ["no address for mails", /alarmEmail: not set/, GOOD, ["so alarms send no e-mail"]],

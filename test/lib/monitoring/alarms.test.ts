@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { METRICS } from "../../../lambdas/sync/telemetry.ts";
-import { synthesized } from "../synthesized.ts";
+import { type Synthesized, synthesized } from "../synthesized.ts";
 
 const RUNBOOK = readFileSync(new URL("../../../docs/runbook.md", import.meta.url), "utf8");
 const RUNBOOK_URL = "https://wiki.example.com/runbook";
@@ -22,127 +22,114 @@ const template = synthesized({
 });
 const topic = template.only("AWS::SNS::Topic");
 
-const anyAlarmSchema = z.looseObject({
+const metricSchema = z.object({
+  Namespace: z.string(),
+  MetricName: z.string(),
+  Dimensions: z.array(z.object({ Name: z.string(), Value: z.string() })).default([]),
+});
+const alarmSchema = z.object({
   AlarmName: z.string(),
   AlarmDescription: z.string(),
   AlarmActions: z.array(z.string()).default([]),
   OKActions: z.array(z.string()),
-});
-const alarmSchema = anyAlarmSchema.extend({
-  Namespace: z.string(),
-  MetricName: z.string(),
-  Dimensions: z.array(z.object({ Name: z.string(), Value: z.string() })).default([]),
-  Statistic: z.string(),
-  Period: z.number(),
+  /** What it looks at: one metric, or an expression of several. */
+  ...metricSchema.partial().shape,
+  Statistic: z.string().optional(),
+  Period: z.number().default(3_600),
+  Metrics: z
+    .array(
+      z.object({
+        Id: z.string(),
+        Expression: z.string().optional(),
+        MetricStat: z.object({ Metric: metricSchema, Period: z.literal(3_600), Stat: z.string() }).optional(),
+      }),
+    )
+    .default([]),
   EvaluationPeriods: z.number(),
-  ComparisonOperator: z.string(),
+  DatapointsToAlarm: z.number().optional(),
+  ComparisonOperator: z.enum(["GreaterThanThreshold", "LessThanThreshold"]),
   Threshold: z.number(),
-  TreatMissingData: z.string(),
+  TreatMissingData: z.enum(["breaching", "ignore", "notBreaching"]),
 });
-const all = template.all("AWS::CloudWatch::Alarm").map(({ properties }) => anyAlarmSchema.parse(properties));
-/** Those that compare one metric. */
-const alarms = all.filter((alarm) => "MetricName" in alarm).map((alarm) => alarmSchema.parse(alarm));
-const MISSING: Readonly<Record<string, string>> = { breaching: "raises it", ignore: "keeps its state" };
-const COMPARED: Readonly<Record<string, string>> = { GreaterThanThreshold: ">", LessThanThreshold: "<" };
+type AnAlarm = z.output<typeof alarmSchema>;
+const alarmsOf = (stack: Synthesized): readonly AnAlarm[] =>
+  stack.all("AWS::CloudWatch::Alarm").map(({ properties }) => alarmSchema.parse(properties));
+const alarms = alarmsOf(template);
+
+const MISSING = { breaching: "raises it", ignore: "keeps its state", notBreaching: "is well" };
+const COMPARED = { GreaterThanThreshold: ">", LessThanThreshold: "<" };
+
+const shownMetric = (statistic: string | undefined, metric: Partial<z.output<typeof metricSchema>>): string =>
+  `${statistic}(${[metric.Namespace, metric.MetricName, ...(metric.Dimensions ?? []).map(({ Value }) => Value)].join(" ")})`;
+
+/** With what each letter of it stands for. */
+const shownExpression = ({ Metrics }: AnAlarm): string =>
+  Metrics.reduce(
+    (text, { Id, MetricStat }) =>
+      MetricStat === undefined
+        ? text
+        : text.replace(new RegExp(`\\b${Id}\\b`), shownMetric(MetricStat.Stat, MetricStat.Metric)),
+    Metrics.find(({ Expression }) => Expression !== undefined)?.Expression ?? "",
+  );
 
 /** `Sum(Failed of uk) > 0 in 1 x 300 s; no data keeps its state`. */
-const condition = (alarm: z.output<typeof alarmSchema>): string => {
-  const { Statistic, MetricName, Dimensions, ComparisonOperator, Threshold, EvaluationPeriods, Period } =
-    alarm;
-  const of = Dimensions.map(({ Value }) => Value).join();
-  return `${Statistic}(${MetricName} of ${of}) ${COMPARED[ComparisonOperator]} ${Threshold} in ${EvaluationPeriods} x ${Period} s; no data ${MISSING[alarm.TreatMissingData]}`;
+const condition = (alarm: AnAlarm): string => {
+  const { ComparisonOperator, Threshold, EvaluationPeriods, DatapointsToAlarm, Period } = alarm;
+  const what = alarm.Metrics.length > 0 ? shownExpression(alarm) : shownMetric(alarm.Statistic, alarm);
+  const periods = [...(DatapointsToAlarm === undefined ? [] : [DatapointsToAlarm]), EvaluationPeriods];
+  return `${what} ${COMPARED[ComparisonOperator]} ${Threshold} in ${periods.join(" of ")} x ${Period} s; no data ${MISSING[alarm.TreatMissingData]}`;
 };
-const conditions = new Map(alarms.map((alarm) => [alarm.AlarmName, condition(alarm)]));
+
+/** Of each account, whether its schedule is on or not. */
+const ofAccount = (account: string, leftOut: number): Readonly<Record<string, string>> => {
+  const raisedBy = (metric: string): string =>
+    `${metric} ${account}) > 0 in 1 x 300 s; no data keeps its state`;
+  return {
+    [`${account}-failed`]: raisedBy("Sum(BrandEventsSync Failed"),
+    [`${account}-held`]: raisedBy("Sum(BrandEventsSync Held"),
+    [`${account}-throttled`]: raisedBy("Maximum(BrandEventsSync Throttled").replace("> 0", "> 20"),
+    [`${account}-left-out`]: raisedBy("Maximum(BrandEventsSync LeftOut").replace("> 0", `> ${leftOut}`),
+    [`${account}-login-refused`]: raisedBy("Sum(BrandEventsSync LoginRefused"),
+    [`${account}-catalog-behind`]: raisedBy("Sum(BrandEventsSync CatalogBehind"),
+  };
+};
 
 describe("an alarm", () => {
-  it.each([
-    ["uk-failed", "Sum(Failed of uk) > 0 in 1 x 300 s; no data keeps its state"],
-    ["uk-held", "Sum(Held of uk) > 0 in 1 x 300 s; no data keeps its state"],
-    ["uk-throttled", "Maximum(Throttled of uk) > 20 in 1 x 300 s; no data keeps its state"],
-    ["uk-left-out", "Maximum(LeftOut of uk) > 7 in 1 x 300 s; no data keeps its state"],
-    ["uk-login-refused", "Sum(LoginRefused of uk) > 0 in 1 x 300 s; no data keeps its state"],
-    ["uk-stale", "Sum(Published of uk) < 1 in 26 x 3600 s; no data raises it"],
-    ["uk-catalog-behind", "Sum(CatalogBehind of uk) > 0 in 1 x 300 s; no data keeps its state"],
-    ["weekly-failed", "Sum(Failed of weekly) > 0 in 1 x 300 s; no data keeps its state"],
-    ["weekly-left-out", "Maximum(LeftOut of weekly) > 0 in 1 x 300 s; no data keeps its state"],
-  ])("%s is raised by %s", (name, raisedBy) => {
-    expect(conditions.get(`Stack-${name}`)).toBe(raisedBy);
-  });
+  it("is raised by these, for stale data only where a schedule is on, and not too rare for CloudWatch", () => {
+    const stateMachine = "arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:stateMachine:Stack";
+    const queue = `<${template.only("AWS::SQS::Queue").name}.QueueName>`;
 
-  it("is raised by anything in the failure queue", () => {
-    const alarm = alarms.find(({ AlarmName }) => AlarmName === "Stack-failure-queue");
-
-    expect(alarm).toMatchObject({
-      Namespace: "AWS/SQS",
-      MetricName: "ApproximateNumberOfMessagesVisible",
-      Threshold: 0,
-      ComparisonOperator: "GreaterThanThreshold",
-      TreatMissingData: "ignore",
+    const conditions = alarms.map((alarm) => [alarm.AlarmName.replace(/^Stack-/, ""), condition(alarm)]);
+    expect(Object.fromEntries(conditions)).toEqual({
+      ...ofAccount("uk", 7),
+      "uk-stale": "Sum(BrandEventsSync Published uk) < 1 in 26 x 3600 s; no data raises it",
+      ...ofAccount("weekly", 0),
+      ...ofAccount("off", 0),
+      "failure-queue": `Maximum(AWS/SQS ApproximateNumberOfMessagesVisible ${queue}) > 0 in 1 x 300 s; no data keeps its state`,
+      execution: `${["Failed", "TimedOut", "Aborted"].map((end) => `FILL(Sum(AWS/States Executions${end} ${stateMachine}), 0)`).join(" + ")} > 0 in 1 of 24 x 3600 s; no data is well`,
+      "not-told": "Sum(BrandEventsSync EventsNotSent) > 0 in 1 of 24 x 3600 s; no data is well",
     });
   });
 
-  it("is raised for a day by any execution that failed, timed out or was aborted", () => {
-    const alarm = all.find(({ AlarmName }) => AlarmName === "Stack-execution");
+  it("looks back 7 days at most, as CloudWatch allows for periods of an hour", () => {
+    const rare = { schedule: "rate(1 day)", staleAfterHours: 168 };
+    const longest = synthesized({ baseUrl: "https://api.example.com", accounts: { uk: rare } });
 
-    expect(alarm).toMatchObject({
-      Threshold: 0,
-      ComparisonOperator: "GreaterThanThreshold",
-      EvaluationPeriods: 24,
-      DatapointsToAlarm: 1,
-      TreatMissingData: "notBreaching",
-    });
-    const metrics = z
-      .array(
-        z.object({
-          Id: z.string(),
-          Expression: z.string().optional(),
-          MetricStat: z
-            .object({
-              Metric: z.object({
-                Namespace: z.literal("AWS/States"),
-                MetricName: z.string(),
-                Dimensions: z.unknown(),
-              }),
-              Period: z.literal(3600),
-              Stat: z.literal("Sum"),
-            })
-            .optional(),
-        }),
-      )
-      .parse(alarm?.["Metrics"]);
-    expect(metrics.find(({ Expression }) => Expression !== undefined)?.Expression).toBe(
-      "FILL(failed, 0) + FILL(timedOut, 0) + FILL(aborted, 0)",
+    const seconds = alarmsOf(longest).map(({ Period, EvaluationPeriods }) => Period * EvaluationPeriods);
+
+    expect(Math.max(...seconds)).toBe(604_800);
+  });
+
+  it("counts what the function writes: metrics of an account, and events in the log that were not sent", () => {
+    const ours = alarms.filter(
+      ({ Namespace, Dimensions = [] }) => Namespace === "BrandEventsSync" && Dimensions[0],
     );
-    const stateMachine = {
-      Name: "StateMachineArn",
-      Value: "arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:stateMachine:Stack",
-    };
-    expect(
-      metrics.flatMap(({ Id, MetricStat }) =>
-        MetricStat === undefined ? [] : [[Id, MetricStat.Metric.MetricName, MetricStat.Metric.Dimensions]],
-      ),
-    ).toEqual([
-      ["failed", "ExecutionsFailed", [stateMachine]],
-      ["timedOut", "ExecutionsTimedOut", [stateMachine]],
-      ["aborted", "ExecutionsAborted", [stateMachine]],
-    ]);
-  });
 
-  it("is raised for a day by any event that the function could not send, whatever the account", () => {
-    const alarm = alarms.find(({ AlarmName }) => AlarmName === "Stack-not-told");
-
-    expect(alarm).toMatchObject({
-      Namespace: "BrandEventsSync",
-      MetricName: "EventsNotSent",
-      Dimensions: [],
-      Statistic: "Sum",
-      Period: 3600,
-      Threshold: 0,
-      ComparisonOperator: "GreaterThanThreshold",
-      EvaluationPeriods: 24,
-      DatapointsToAlarm: 1,
-      TreatMissingData: "notBreaching",
-    });
+    expect(ours).toHaveLength(alarms.length - 3);
+    for (const { MetricName, Dimensions } of ours) {
+      expect(Object.keys(METRICS)).toContain(MetricName);
+      expect(Dimensions?.map(({ Name }) => Name)).toEqual(["account"]);
+    }
     expect(template.only("AWS::Logs::MetricFilter").properties).toMatchObject({
       FilterPattern: "{ $.EventNotSent = 1 }",
       LogGroupName: `<${template.only("AWS::Logs::LogGroup").name}>`,
@@ -153,37 +140,8 @@ describe("an alarm", () => {
     expect(Object.keys(METRICS)).toContain("EventNotSent");
   });
 
-  it("for stale data exists only where a schedule is on, and not too rare for CloudWatch", () => {
-    expect([...conditions.keys()].filter((name) => name.endsWith("-stale"))).toEqual(["Stack-uk-stale"]);
-  });
-
-  it("looks back 7 days at most, as CloudWatch allows for periods of an hour", () => {
-    const rare = { schedule: "rate(1 day)", staleAfterHours: 168 };
-    const longest = synthesized({ baseUrl: "https://api.example.com", accounts: { uk: rare } });
-
-    const seconds = longest
-      .all("AWS::CloudWatch::Alarm")
-      .filter(({ properties }) => "Period" in properties)
-      .map(({ properties }) => alarmSchema.parse(properties))
-      .map(({ Period, EvaluationPeriods }) => Period * EvaluationPeriods);
-
-    expect(Math.max(...seconds)).toBe(604_800);
-  });
-
-  it("counts what the function writes", () => {
-    const ours = alarms.filter(
-      ({ Namespace, Dimensions }) => Namespace === "BrandEventsSync" && Dimensions.length > 0,
-    );
-
-    expect(ours).toHaveLength(alarms.length - 2);
-    for (const { MetricName, Dimensions } of ours) {
-      expect(Object.keys(METRICS)).toContain(MetricName);
-      expect(Dimensions.map(({ Name }) => Name)).toEqual(["account"]);
-    }
-  });
-
   it("sends a mail when it is over, and when it is raised unless a mail of its own says why; to the address of the settings", () => {
-    for (const { AlarmName, AlarmActions, OKActions } of all) {
+    for (const { AlarmName, AlarmActions, OKActions } of alarms) {
       const isTold = /-(failed|held|login-refused)$/.test(AlarmName);
       expect(AlarmActions).toEqual(isTold ? [] : [`<${topic.name}>`]);
       expect(OKActions).toEqual([`<${topic.name}>`]);
@@ -203,13 +161,13 @@ describe("the runbook", () => {
   const bodyOf = (title: string): string => RUNBOOK.split(`## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
 
   it("has a section for every alarm, and no section without one", () => {
-    const named = all.map(({ AlarmDescription }) => AlarmDescription.split("#")[1]);
+    const named = alarms.map(({ AlarmDescription }) => AlarmDescription.split("#")[1]);
 
     expect(new Set(named)).toEqual(new Set(sections));
   });
 
   it("is what every alarm's text leads to, at the section that ends the alarm's name", () => {
-    for (const { AlarmName, AlarmDescription } of all) {
+    for (const { AlarmName, AlarmDescription } of alarms) {
       const [, address, section] = /What to do: (.+)#(.+)$/.exec(AlarmDescription) ?? [];
       expect(address).toBe(RUNBOOK_URL);
       expect(AlarmName.endsWith(`-${section}`)).toBe(true);
