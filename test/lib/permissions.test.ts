@@ -164,3 +164,13 @@ describe("the roles", () => {
     ]);
   });
 });
+
+// That no resource of another type is public is shown by compared-properties.test.ts, which lists the types.
+it("no policy of a resource allows every principal", () => {
+  const open = ["AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy"]
+    .flatMap((type) => template.all(type))
+    .flatMap((resource) => statements(resource))
+    .filter(({ Effect, Principal }) => Effect === "Allow" && JSON.stringify(Principal).includes("*"));
+
+  expect(open).toEqual([]);
+});
