@@ -182,16 +182,16 @@ const OF_ALL: readonly (readonly [object, string])[] = [
 ];
 
 describe("settings", () => {
-  it.each<readonly [unknown, string]>([
-    [[], "eventSync: expected an object, and got a list"],
-    [null, "eventSync: expected an object, and got null"],
+  it.each<readonly [string, unknown]>([
+    ["eventSync: expected an object, and got a list", []],
+    ["eventSync: expected an object, and got null", null],
     [
-      { baseUrl: "https://api.example.com" },
       'eventSync.accounts: expected the accounts by name, such as {"uk": {"schedule": "cron(0 6 * * ? *)"}}, and got nothing',
+      { baseUrl: "https://api.example.com" },
     ],
-    ...OF_ALL.map(([over, problem]) => [{ ...GOOD, ...over }, `eventSync.${problem}`] as const),
-    ...OF_ACCOUNT.map(([over, problem]) => [account(over), `eventSync.accounts.uk.${problem}`] as const),
-  ])("%j are refused with the same words in cdk.json and in a settings file", async (context, expected) => {
+    ...OF_ALL.map(([over, problem]) => [`eventSync.${problem}`, { ...GOOD, ...over }] as const),
+    ...OF_ACCOUNT.map(([over, problem]) => [`eventSync.accounts.uk.${problem}`, account(over)] as const),
+  ])("are refused with the same words in cdk.json and in a settings file: %s", async (expected, context) => {
     const directory = await inFile(context);
 
     const inContext = messageOf(() => parseSettings(context));
