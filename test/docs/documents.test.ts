@@ -3,6 +3,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
+import { tableBelow } from "./markdown.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
@@ -32,6 +33,17 @@ test("every source file that the architecture names exists", () => {
 
   expect(named.length).toBeGreaterThan(0);
   expect(missing).toEqual([]);
+});
+
+test("the map of the tests has every folder of them", () => {
+  const named = tableBelow("testing.md", "# Testing").rows.flatMap(([cell = ""]) =>
+    [...cell.matchAll(/`([\w-]+)`/g)].map(([, name]) => name),
+  );
+
+  const folders = readdirSync(join(ROOT, "test"), { withFileTypes: true }).filter((each) =>
+    each.isDirectory(),
+  );
+  expect(named.toSorted()).toEqual(folders.map(({ name }) => name).toSorted());
 });
 
 test("the README is short", () => {
