@@ -17,11 +17,7 @@ export interface ServiceAddress {
 export interface ServiceReport {
   /** By the machine's clock. */
   readonly firstRequestAtMs: number;
-  readonly firstDetailAtMs: number;
-  readonly lastResponseAtMs: number;
   readonly requests: number;
-  /** Of the service's process, user and system. */
-  readonly cpuMs: number;
 }
 
 /** Of one list entry, in characters. */
@@ -29,7 +25,6 @@ const LISTING_LENGTH = 200;
 
 const { events, eventLength }: Load = JSON.parse(process.argv[2] ?? "");
 let changes = 0;
-let cpuBefore = process.cpuUsage();
 const simulator = await Simulator.start({
   events: Array.from({ length: events }, (_, index) => eventOf(index + 1)),
 });
@@ -60,7 +55,6 @@ function replyTo(command: ServiceCommand): ServiceReport | "done" {
   switch (command.do) {
     case "reset":
       simulator.reset();
-      cpuBefore = process.cpuUsage();
       return "done";
     case "change":
       changes += 1;
@@ -69,18 +63,11 @@ function replyTo(command: ServiceCommand): ServiceReport | "done" {
         simulator.change(uuid, { source: source.replace(/"revision":\d+/, `"revision":${changes + 1}`) });
       }
       return "done";
-    case "report": {
-      const { user, system } = process.cpuUsage(cpuBefore);
-      const seen = simulator.requests;
-      const firstDetail = seen.find(({ endpoint }) => endpoint === "detail");
+    case "report":
       return {
-        firstRequestAtMs: seen[0]?.arrivedAtMs ?? Number.NaN,
-        firstDetailAtMs: firstDetail?.arrivedAtMs ?? Number.NaN,
-        lastResponseAtMs: seen.at(-1)?.answeredAtMs ?? Number.NaN,
+        firstRequestAtMs: simulator.requests[0]?.arrivedAtMs ?? Number.NaN,
         requests: simulator.counts.requests,
-        cpuMs: (user + system) / 1_000,
       };
-    }
   }
 }
 

@@ -5,15 +5,10 @@ import type { MeasuredRun } from "./measured-process.ts";
 
 const runs = (figure: keyof MeasuredRun, ...values: readonly number[]): readonly MeasuredRun[] =>
   values.map((value) => ({
-    startUpMs: 400,
     startUpCpuMs: 170,
     wallMs: 1_000,
-    toFirstDetailMs: 10,
-    afterLastMs: 10,
     requests: 12_002,
-    serviceCpuMs: 0,
     cpuMs: 0,
-    mainThreadMs: 0,
     peakRssMib: 100,
     [figure]: value,
   }));

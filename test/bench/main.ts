@@ -9,7 +9,7 @@ import { BenchEnvironment } from "./bench-environment.ts";
 import { type CaseResult, checkTargets } from "./check-target.ts";
 import type { MeasuredRun } from "./measured-process.ts";
 import { buildForBench } from "./programs.ts";
-import { type Finished, figureTable, machine, ratioTable, targetTable } from "./report.ts";
+import { type Finished, figureTable, machine, targetTable } from "./report.ts";
 
 const { values } = parseArgs({
   options: { case: { type: "string", multiple: true }, rounds: { type: "string" } },
@@ -37,7 +37,7 @@ if (unknown !== undefined) {
     finished.push({ bench, result, checks: checkTargets(bench, result) });
   }
   process.stdout.write(
-    `${machine()}\n\n${targetTable(finished)}\n"job" is the installed command. Ratios of medians:\n\n${ratioTable(finished)}\nMedians, wall time from the first request to the exit:\n\n${figureTable(finished)}\n`,
+    `${machine()}\n\n${targetTable(finished)}\n"job" is the installed command. Medians, wall time from the first request to the exit:\n\n${figureTable(finished)}\n`,
   );
   process.exitCode = finished.every(({ checks }) => checks.every(({ isMet }) => isMet)) ? 0 : 1;
 }

@@ -11,17 +11,9 @@ import { USAGE_FILE, type Usage } from "./usage-recorder.ts";
 const USAGE_RECORDER = new URL("usage-recorder.ts", import.meta.url);
 
 export interface MeasuredRun extends Usage {
-  /** From the start of the process to the first request. */
-  readonly startUpMs: number;
   /** From the first request, as the service sees it, to the exit of the process. */
   readonly wallMs: number;
-  /** From the first request to the first one for the details of an event. */
-  readonly toFirstDetailMs: number;
-  /** From the service's last response to the exit of the process. */
-  readonly afterLastMs: number;
   readonly requests: number;
-  /** Of the simulated service, while the program ran. */
-  readonly serviceCpuMs: number;
 }
 
 export interface Program {
@@ -38,7 +30,6 @@ export async function measure(
   await service.reset();
   const recorder = await writeRecorder(folder);
   const usageFile = join(folder, "usage.json");
-  const startedAtMs = Date.now();
   const child = spawn(process.execPath, ["--import", recorder, path, ...args], {
     cwd: folder,
     env: environment(usageFile),
@@ -54,17 +45,8 @@ export async function measure(
   const endedAtMs = Date.now();
   if (exitCode !== 0) throw new Error(`${path} ended with exit code ${exitCode}:\n${output}`);
   const usage: Usage = JSON.parse(await readFile(usageFile, "utf8"));
-  const report = await service.report();
-  const { firstRequestAtMs, requests, cpuMs } = report;
-  return {
-    ...usage,
-    startUpMs: firstRequestAtMs - startedAtMs,
-    wallMs: endedAtMs - firstRequestAtMs,
-    toFirstDetailMs: report.firstDetailAtMs - firstRequestAtMs,
-    afterLastMs: endedAtMs - report.lastResponseAtMs,
-    requests,
-    serviceCpuMs: cpuMs,
-  };
+  const { firstRequestAtMs, requests } = await service.report();
+  return { ...usage, wallMs: endedAtMs - firstRequestAtMs, requests };
 }
 
 /** As JavaScript, because Node.js would load its compiler of TypeScript into the measured process. */

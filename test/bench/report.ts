@@ -31,55 +31,35 @@ export function targetTable(finished: readonly Finished[]): string {
   );
 }
 
-/** Of medians: how much longer the job takes than the bare loop. */
-export function ratioTable(finished: readonly Finished[]): string {
-  const rows = finished.map(({ bench, result: { job, bareLoop } }) => {
-    const ratio = (figure: keyof MeasuredRun): string =>
-      `${(medianOf(job, figure) / medianOf(bareLoop, figure)).toFixed(2)}×`;
-    const each = (figure: keyof MeasuredRun): string =>
-      `${((medianOf(job, figure) / bench.load.events) * 1_000).toFixed(0)} µs`;
-    return [
-      bench.name,
-      ratio("wallMs"),
-      ratio("cpuMs"),
-      ratio("mainThreadMs"),
-      each("cpuMs"),
-      each("mainThreadMs"),
-    ];
-  });
-  return table(["case", "wall", "CPU", "main thread", "CPU an event", "main thread an event"], rows);
-}
-
 /** Medians, with the range of the wall time: a wide range means other work on the machine. */
 export function figureTable(finished: readonly Finished[]): string {
-  const columns = ["case", "program", "start-up", "its CPU", "wall", "from – to", "to first detail"];
-  const more = ["after last response", "CPU", "main thread", "peak memory", "requests"];
+  const columns = ["case", "program", "start-up CPU", "wall", "from – to", "CPU", "an event", "peak memory"];
   return table(
-    [...columns, ...more, "service's CPU"],
+    [...columns, "requests"],
     finished.flatMap(({ bench, result: { job, bareLoop } }) => [
-      figures(bench.name, "job", job),
-      figures(bench.name, "the bare loop", bareLoop),
+      figures(bench, "job", job),
+      figures(bench, "the bare loop", bareLoop),
     ]),
   );
 }
 
-function figures(name: string, program: string, runs: readonly MeasuredRun[]): readonly string[] {
-  const middle = (figure: keyof MeasuredRun): string => seconds(medianOf(runs, figure));
+function figures(
+  { name, load }: BenchCase,
+  program: string,
+  runs: readonly MeasuredRun[],
+): readonly string[] {
   const walls = runs.map(({ wallMs }) => wallMs);
+  const cpuMs = medianOf(runs, "cpuMs");
   return [
     name,
     program,
-    middle("startUpMs"),
-    middle("startUpCpuMs"),
-    middle("wallMs"),
+    seconds(medianOf(runs, "startUpCpuMs")),
+    seconds(medianOf(runs, "wallMs")),
     `${seconds(Math.min(...walls))} – ${seconds(Math.max(...walls))}`,
-    middle("toFirstDetailMs"),
-    middle("afterLastMs"),
-    middle("cpuMs"),
-    middle("mainThreadMs"),
+    seconds(cpuMs),
+    `${((cpuMs / load.events) * 1_000).toFixed(0)} µs`,
     `${medianOf(runs, "peakRssMib").toFixed(0)} MiB`,
     String(medianOf(runs, "requests")),
-    middle("serviceCpuMs"),
   ];
 }
 

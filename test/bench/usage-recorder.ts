@@ -6,8 +6,6 @@ import { writeFileSync } from "node:fs";
 export interface Usage {
   /** User and system time of all threads. */
   readonly cpuMs: number;
-  /** The part of `cpuMs` of the main thread, where JavaScript runs. */
-  readonly mainThreadMs: number;
   /** The part of `cpuMs` up to the first connection that the program opens. */
   readonly startUpCpuMs: number;
   readonly peakRssMib: number;
@@ -30,7 +28,6 @@ if (file !== undefined) {
   process.once("exit", () => {
     const usage: Usage = {
       cpuMs: total(process.cpuUsage()),
-      mainThreadMs: total(process.threadCpuUsage()),
       startUpCpuMs,
       peakRssMib: process.resourceUsage().maxRSS / 1_024,
     };
