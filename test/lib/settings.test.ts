@@ -1,18 +1,22 @@
-// The message for each wrong value in `cdk.json` and in a settings file: the key, what was expected, what came.
+// The settings of `cdk.json` and of a settings file: defaults, which value beats which, examples, and the message for each
+// wrong value: the key, what was expected, what came.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { App, CfnParameter, Stack, Token } from "aws-cdk-lib";
 import { describe, expect, it } from "vitest";
-import { openSettingsFile } from "../../../bin/cli/options/read-options.ts";
-import { parseSettings } from "../../../lib/settings.ts";
-import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
-import { account, GOOD, messageOf, UK } from "./a-deployment.ts";
+import { openSettingsFile } from "../../bin/cli/options/read-options.ts";
+import { accountSettings } from "../../lambdas/job/settings-file/settings-schema.ts";
+import { EventSync } from "../../lib/event-sync.ts";
+import { type EventSyncSettings, parseSettings } from "../../lib/settings.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { CONTEXT, json } from "./synthesized.ts";
 
-const inFile = async (settings: unknown): Promise<string> => {
-  const directory = await temporaryDirectory();
-  writeFileSync(join(directory, "brand-events.json"), JSON.stringify(settings));
-  return directory;
-};
+const UK = { schedule: "cron(0 6 * * ? *)" };
+const GOOD = { baseUrl: "https://api.example.com", accounts: { uk: UK } };
+
+/** With these settings of its account. */
+const account = (over: object): object => ({ ...GOOD, accounts: { uk: { ...UK, ...over } } });
 
 /** A value of an account, and the problem with it. */
 const OF_ACCOUNT: readonly (readonly [object, string])[] = [
@@ -182,6 +186,100 @@ const OF_ALL: readonly (readonly [object, string])[] = [
 ];
 
 describe("settings", () => {
+  it("have a default for all but the address and the schedules", () => {
+    expect(parseSettings(GOOD)).toEqual({
+      accounts: {
+        uk: {
+          ...accountSettings.parse({ baseUrl: "https://api.example.com/" }),
+          schedule: "cron(0 6 * * ? *)",
+          timeZone: "UTC",
+          enabled: true,
+          leftOutAlarmAbove: 0,
+        },
+      },
+      database: "brand_events",
+      stackName: "BrandEventsSync",
+      lifted: [],
+      logRetentionDays: 90,
+      runbookUrl: "docs/runbook.md",
+      scanLimitGigabytes: 10,
+      tags: {},
+    });
+  });
+
+  it.each([
+    ["the fewest", GOOD],
+    ["an example's", exampleOfThree()],
+    ["those of cdk.json", CONTEXT["eventSync"]],
+  ])("stay as they are when they are parsed again: %s", (_, settings) => {
+    const parsed = parseSettings(settings);
+
+    expect(parseSettings(parsed, { database: "another" })).toEqual(parsed);
+  });
+
+  it("have the database that the caller names, unless they have one", () => {
+    const { database, ...without } = parseSettings({ ...GOOD, database: "lake" });
+
+    expect(parseSettings(without, { database: "platform_events" }).database).toBe("platform_events");
+    expect(parseSettings({ ...GOOD, database: "lake" }, { database: "platform_events" }).database).toBe(
+      "lake",
+    );
+  });
+
+  it.each([
+    ["cdk.json", CONTEXT["eventSync"], ["uk"]],
+    ["the example of three accounts", exampleOfThree(), ["uk", "us", "lab"]],
+    ["the example of a settings file", "examples/brand-events.json", ["uk", "us", "lab"]],
+  ])("of %s are taken", (_, eventSync, names) => {
+    expect(Object.keys(parseSettings(eventSync).accounts)).toEqual(names);
+  });
+
+  it("of the example of a settings file are taken by the command line", () => {
+    expect(openSettingsFile("examples/brand-events.json", ".")?.accounts).toEqual(["uk", "us", "lab"]);
+  });
+
+  it("of an account beat those for all, which beat the defaults", () => {
+    const { accounts } = parseSettings({
+      ...GOOD,
+      timeZone: "Europe/London",
+      retainDays: 400,
+      maxDropPercent: 10,
+      warehouse: "ignored",
+      accounts: {
+        uk: UK,
+        us: { ...UK, baseUrl: "https://us.example.com", timeZone: "America/New_York", maxDropPercent: 5 },
+      },
+    });
+
+    expect(accounts["uk"]).toMatchObject({
+      baseUrl: "https://api.example.com/",
+      timeZone: "Europe/London",
+      retainDays: 400,
+      maxDropPercent: 10,
+    });
+    expect(accounts["us"]).toMatchObject({
+      baseUrl: "https://us.example.com/",
+      timeZone: "America/New_York",
+      maxDropPercent: 5,
+      concurrency: 16,
+    });
+    expect(accounts["us"]).not.toHaveProperty("warehouse");
+  });
+
+  it("that are wrong in several places are all named at once", () => {
+    const wrong = { ...account({ enabled: 1, retainDays: "x" }), database: "" };
+
+    const problems = messageOf(() => parseSettings(wrong));
+
+    expect(problems.split("\n").slice(1)).toEqual([
+      "  eventSync.accounts.uk.enabled: expected true or false, and got 1",
+      '  eventSync.accounts.uk.retainDays: expected a whole number from 1 to 36500, and got "x"',
+      '  eventSync.database: expected a name of 1 to 255 characters of a-z, 0-9 and _, for the Glue database, and got ""',
+    ]);
+  });
+});
+
+describe("wrong settings", () => {
   it.each<readonly [string, unknown]>([
     ["eventSync: expected an object, and got a list", []],
     ["eventSync: expected an object, and got null", null],
@@ -247,3 +345,68 @@ describe("settings", () => {
     expect(openSettingsFile(undefined, directory)?.accounts).toEqual(["uk"]);
   });
 });
+
+// It stands for a value that is known only at deployment: no setting can be one.
+describe("a token of the CDK", () => {
+  it.each<[string, (token: string) => EventSyncSettings | string, string]>([
+    ["in place of the base URL", (token) => ({ ...GOOD, baseUrl: token }), "settings.baseUrl"],
+    ["within the base URL", (token) => ({ ...GOOD, baseUrl: `https://${token}/x` }), "settings.baseUrl"],
+    [
+      "in place of the base URL of an account",
+      (token) => ({ accounts: { uk: { ...UK, baseUrl: token } } }),
+      "settings.accounts.uk.baseUrl",
+    ],
+    ["in place of the identity provider", (token) => ({ ...GOOD, authUrl: token }), "settings.authUrl"],
+    [
+      "in place of a number",
+      () => ({ ...GOOD, retainDays: Token.asNumber({ Ref: "Days" }) }),
+      "settings.retainDays",
+    ],
+    ["in place of all settings", (token) => token, "settings"],
+  ])("%s is refused with the reason", (_, settings, key) => {
+    const message = messageOfEventSync(settings);
+
+    expect(message).toContain(`  ${key}: expected a value that is known at synthesis`);
+    expect(message).toContain("known only at deployment");
+    expect(message).not.toContain("TOKEN");
+  });
+});
+
+it("settings that contain themselves are refused as any other wrong ones", () => {
+  const circular: Record<string, unknown> = { ...GOOD };
+  circular["self"] = circular;
+
+  expect(messageOfEventSync(() => circular as EventSyncSettings)).toContain(
+    "settings.self: there is no such key",
+  );
+});
+
+/** What is thrown, or `taken`. */
+function messageOf(parse: () => unknown): string {
+  try {
+    parse();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return "taken";
+}
+
+const inFile = async (settings: unknown): Promise<string> => {
+  const directory = await temporaryDirectory();
+  writeFileSync(join(directory, "brand-events.json"), JSON.stringify(settings));
+  return directory;
+};
+
+/** @param settings with a token of the stack */
+function messageOfEventSync(settings: (token: string) => EventSyncSettings | string): string {
+  const stack = new Stack(new App(), "Stack");
+  const { valueAsString } = new CfnParameter(stack, "Address");
+  return messageOf(() => new EventSync(stack, "Events", { settings: settings(valueAsString) }));
+}
+
+function exampleOfThree(): unknown {
+  const example = json("../../examples/three-accounts.json");
+  return typeof example === "object" && example !== null && "eventSync" in example
+    ? example.eventSync
+    : undefined;
+}
