@@ -1,9 +1,11 @@
-// The names of a deployment, by its place in the app.
+// The names of a deployment, by its place in the app; in the app of the project, by the setting `stackName`.
 
 import { App, NestedStack, Stack, Stage } from "aws-cdk-lib";
 import { Construct } from "constructs";
 import { describe, expect, it } from "vitest";
+import { eventSyncApp } from "../../lib/app.ts";
 import { deploymentNames } from "../../lib/deployment-names.ts";
+import { CONTEXT, templateOf, WITHOUT_BUNDLE, WITHOUT_RULES } from "./synthesized.ts";
 
 const stack = (name: string): Stack => new Stack(new App(), name);
 /** A construct at the end of a path of ids. */
@@ -58,5 +60,39 @@ describe("the names of a deployment", () => {
     expect(() => deploymentNames(below(new App(), "Events"))).toThrow(
       "EventSync Events: expected a place in a stack, and got one outside of all stacks",
     );
+  });
+});
+
+it.each([
+  ["SecondStack", { stackName: "SecondStack" }],
+  ["BrandEventsSync", {}],
+])("the names of the resources begin with %s for the settings %j", (name, over) => {
+  const eventSync = {
+    baseUrl: "https://api.example.com",
+    accounts: { uk: { schedule: "rate(1 day)" } },
+    ...over,
+  };
+
+  const { stack } = eventSyncApp({
+    ...WITHOUT_RULES,
+    context: { ...CONTEXT, ...WITHOUT_BUNDLE, eventSync },
+  });
+
+  const template = templateOf(stack);
+  const named = (type: string, key: string): unknown => template.all(type)[0]?.properties[key];
+  expect({
+    stack: stack.stackName,
+    workgroup: named("AWS::Athena::WorkGroup", "Name"),
+    scheduleGroup: named("AWS::Scheduler::ScheduleGroup", "Name"),
+    dashboard: named("AWS::CloudWatch::Dashboard", "DashboardName"),
+    alarm: named("AWS::CloudWatch::Alarm", "AlarmName"),
+    secret: named("AWS::SecretsManager::Secret", "Name"),
+  }).toEqual({
+    stack: name,
+    workgroup: name,
+    scheduleGroup: name,
+    dashboard: name,
+    alarm: `${name}-uk-failed`,
+    secret: expect.stringContaining(`${name}/uk-`),
   });
 });

@@ -30,15 +30,14 @@ describe("the outputs", () => {
     expect(outputs.get("Step4Query")).toBe("Stack");
   });
 
-  it.each(["uk", "us"])("check the account %s, and wait for the result", (name) => {
-    expect(outputs.get(`Step2Check${name}`)).toBe(
-      `aws lambda invoke --region <AWS::Region> --function-name ${functionName} --cli-read-timeout 900 --cli-binary-format raw-in-base64-out --payload '{"action":"check","account":"${name}"}' /dev/stdout`,
-    );
-  });
-
-  it.each(["uk", "us"])("start a run of the account %s without waiting for it", (name) => {
-    expect(outputs.get(`Step3Run${name}`)).toBe(
-      `aws lambda invoke --region <AWS::Region> --function-name ${functionName} --invocation-type Event --cli-binary-format raw-in-base64-out --payload '{"action":"run","account":"${name}"}' /dev/stdout`,
+  it.each([
+    ["check", "uk", "Step2Checkuk", "--cli-read-timeout 900"],
+    ["check", "us", "Step2Checkus", "--cli-read-timeout 900"],
+    ["run", "uk", "Step3Runuk", "--invocation-type Event"],
+    ["run", "us", "Step3Runus", "--invocation-type Event"],
+  ])("%s the account %s: a check waits for the result, a run does not", (action, name, output, options) => {
+    expect(outputs.get(output)).toBe(
+      `aws lambda invoke --region <AWS::Region> --function-name ${functionName} ${options} --cli-binary-format raw-in-base64-out --payload '{"action":"${action}","account":"${name}"}' /dev/stdout`,
     );
   });
 
