@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { LambdaFunction } from "./lambda-function.ts";
+import { payload } from "./payload.ts";
 
 const TOY = `
 let calls = 0;
@@ -60,7 +61,7 @@ test("an invocation gets its event, request id, time and the function's environm
   const result = await toy.function.invoke({ say: "hello" }, { requestId: "one" });
 
   expect(result).toMatchObject({ ok: true, payload: { calls: 1, requestId: "one" } });
-  const { variables, leftMs, memoryMb } = payloadOf(result);
+  const { variables, leftMs, memoryMb } = payload(result);
   expect(variables).toEqual(expect.arrayContaining(["OWN", "_HANDLER", "LAMBDA_TASK_ROOT", "TZ"]));
   expect(variables).not.toContain("PATH");
   expect(leftMs).toBeGreaterThan(9_000);
@@ -79,7 +80,7 @@ test("a process is reused, and a concurrent invocation gets a second one", async
   ]);
   const third = await toy.function.invoke({});
 
-  const pids = [first, second, third].map((result) => payloadOf(result)["pid"]);
+  const pids = [first, second, third].map((result) => payload(result)["pid"]);
   expect(pids[0]).not.toBe(pids[1]);
   expect(pids.slice(0, 2)).toContain(pids[2]);
 });
@@ -105,9 +106,9 @@ test("an asynchronous invocation is retried twice with the same request id, and 
 test("an invocation that takes too long is ended and reported, and the next one gets a new process", async () => {
   await using toy = await Toy.start();
 
-  const before = payloadOf(await toy.function.invoke({}));
+  const before = payload(await toy.function.invoke({}));
   const result = await toy.function.invoke({ hang: true }, { timeoutMs: 200 });
-  const after = payloadOf(await toy.function.invoke({}));
+  const after = payload(await toy.function.invoke({}));
 
   expect(result).toMatchObject({ ok: false, errorType: "Sandbox.Timedout" });
   expect(after["pid"]).not.toBe(before["pid"]);
@@ -124,11 +125,3 @@ test.each([
 
   expect(result).toMatchObject({ ok: false, errorType: type });
 });
-
-function payloadOf(result: unknown): Readonly<Record<string, unknown>> {
-  if (typeof result === "object" && result !== null && "payload" in result) {
-    const { payload } = result;
-    if (typeof payload === "object" && payload !== null) return { ...payload };
-  }
-  throw new Error(`no payload: ${JSON.stringify(result)}`);
-}
