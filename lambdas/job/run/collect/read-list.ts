@@ -30,8 +30,8 @@ const MAX_READINGS = 3;
 const UNPAUSED_LINES = 1_000;
 
 /**
- * Throws `LIST_INCOMPLETE` where readings agree on fewer events than the list states. Another reading is made only where the
- * time left covers the slowest one so far, and does not wait long for the budget where an execution could.
+ * Throws `LIST_INCOMPLETE` where all readings have the same events, and fewer than the list states. Another reading is made
+ * only where the time left covers the slowest one so far, and does not wait long for the budget where an execution could.
  */
 export async function readList(
   session: RunSession,
@@ -56,19 +56,22 @@ export async function readList(
     }
     if (readings === 1 && list.overlapping === 0) return { ...list, readings, unstable: 0 };
     const { events, lacking, agrees } = await earlier.compare(list);
-    if (agrees) {
+    if (agrees && list.incomplete === undefined) {
       logger.info("two readings of the list agree", { readings });
-      if (list.incomplete) throw list.incomplete;
       return { ...list, readings, unstable: 0 };
     }
+    const isSame = readings > 1 && lacking === 0;
     const why =
       readings === 1
         ? overlap(list.overlapping)
-        : `${countText(lacking)} of ${countText(events.length)} events are not in each of ${readings} readings of the list`;
+        : isSame
+          ? `${readings} readings of the list have the same events, and fewer than it states`
+          : `${countText(lacking)} of ${countText(events.length)} events are not in each of ${readings} readings of the list`;
     const isLast =
       readings === MAX_READINGS ||
       timeBudget.stop(slowestMs, service.counts.requests - requests) !== undefined;
     if (isLast) {
+      if (isSame && list.incomplete) throw list.incomplete;
       logger.warn(`${why}; it is not read again`, { readings });
       const repeated = Math.max(earlier.repeated, list.repeated);
       const unstable = readings === 1 ? list.overlapping : lacking;
