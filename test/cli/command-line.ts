@@ -10,7 +10,9 @@ import type { OpenBrowser } from "../../bin/cli/authorize/receive-answer.ts";
 import { main } from "../../bin/cli/main.ts";
 import { Terminal } from "../../bin/cli/output/terminal.ts";
 import { type Clock, systemClock } from "../../lambdas/job/runtime/clock.ts";
-import type { Simulator } from "../simulator/simulator.ts";
+import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { makeEvents } from "../simulator/simulated-event.ts";
+import { Simulator } from "../simulator/simulator.ts";
 
 export const SYNC = fileURLToPath(new URL("../../bin/sync.ts", import.meta.url));
 
@@ -98,6 +100,41 @@ export function startSync(args: readonly string[], options: ProcessOptions): Sta
 /** Runs a command in a process of its own, for what a process takes from its environment itself. */
 export function syncProcess(args: readonly string[], options: StartOptions): Promise<EndedProcess> {
   return startSync(args, options).ended;
+}
+
+/** What a person has set up: a folder with the credentials of a service, where commands run. */
+export interface Laptop extends AsyncDisposable {
+  readonly cwd: string;
+  readonly simulator: Simulator;
+  /** Its folder; the first run makes it. */
+  readonly warehouse: string;
+  /** A command that sends nothing to the service, or has options of its own for it. */
+  readonly command: (...args: readonly string[]) => Promise<Ended>;
+  /** A command that asks the service, without limits. */
+  readonly ask: (...args: readonly string[]) => Promise<Ended>;
+  /** Lists so many events from now on, if a number is given, runs, and returns the id of the snapshot. */
+  readonly snapshot: (events?: number, ...args: readonly string[]) => Promise<string>;
+}
+
+/** With a service as the simulator takes it. */
+export async function laptop(service: Parameters<typeof Simulator.start>[0] = {}): Promise<Laptop> {
+  const cwd = await temporaryDirectory();
+  const simulator = await Simulator.start(service);
+  await writeCredentials(cwd, simulator);
+  const command: Laptop["command"] = (...args) => sync(args, { cwd });
+  const ask: Laptop["ask"] = (...args) => command(...args, ...against(simulator));
+  return {
+    cwd,
+    simulator,
+    warehouse: join(cwd, "warehouse"),
+    command,
+    ask,
+    snapshot: async (events, ...args) => {
+      if (events !== undefined) simulator.setEvents(makeEvents(events));
+      return String(lastJson(await ask("run", "--json", ...args))["snapshot_id"]);
+    },
+    [Symbol.asyncDispose]: () => simulator.stop(),
+  };
 }
 
 /** Writes the account's credentials where the command line looks for them. */

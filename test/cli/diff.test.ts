@@ -4,7 +4,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
@@ -103,21 +102,10 @@ describe("diff", () => {
     { args: ["held", "held", "held"], says: "too many arguments" },
     { args: [], says: "Give one of the two" },
     { args: ["held", "--since", "2026-01-01"], says: "Give one of the two" },
-    { args: ["--since", "2026-02-30"], says: "--since: expected a date or an instant" },
-    { args: ["held", "--account", "uk"], says: "The warehouse has no account uk" },
   ])("$args exits with 2: $says", async ({ args, says }) => {
     const { exitCode, stderr } = await diff(...args);
 
     expect(exitCode).toBe(2);
     expect(stderr).toContain(says);
   });
-});
-
-test("diff in an empty folder says that there is no warehouse", async () => {
-  const cwd = await temporaryDirectory();
-
-  const { exitCode, stderr } = await sync(["diff", "held"], { cwd });
-
-  expect(exitCode).toBe(2);
-  expect(stderr).toContain("There is no warehouse at");
 });

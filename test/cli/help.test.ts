@@ -1,4 +1,4 @@
-// `--help`: in which group a person finds a command or an option.
+// `--help`: in which group a person finds a command or an option, and what it says of one that commands differ in.
 
 import { expect, test } from "vitest";
 import { ACCOUNT_SETTINGS, type Setting } from "../../lambdas/job/settings-file/settings.ts";
@@ -46,4 +46,18 @@ test("options stand in groups, and those of this start only come last", async ()
   ]);
   expect(groups.get("This start")).toContain("--fresh");
   expect(groups.get("This start")?.filter((name) => flags.has(name))).toEqual(["--resume-within"]);
+});
+
+test.each([
+  ["run", "--max-drop", "(BRAND_MAX_DROP, default 20)"],
+  ["run", "--limit", "Fetch only this many events; needs --dry-run (BRAND_LIMIT)"],
+  ["discover", "--limit", "Read this many events, 500 at most; without it 50 (BRAND_LIMIT)"],
+  ["diff", "--format", "table, vertical, csv, tsv, json or ndjson; without it table (BRAND_FORMAT)"],
+  ["query", "--format", "ndjson or parquet; without it the ending of --out decides"],
+])("%s --help says of %s: %s", async (command, option, says) => {
+  const { exitCode, stdout } = await sync([command, "--help"], { cwd: "/" });
+
+  const [, help = ""] = stdout.replaceAll(/\s+/g, " ").split(` ${option} <`);
+  expect(exitCode).toBe(0);
+  expect(help.split(/ --[\w-]+ </)[0]).toContain(says);
 });
