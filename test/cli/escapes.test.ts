@@ -4,33 +4,18 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
+import { FAILED } from "../sync/rows.ts";
 import { lastJson, sync } from "./command-line.ts";
 
 const HOSTILE = "\u001b[2J\u009b31m\u202e\nPUBLISHED";
-const RUN_ID = "2026-11-21T06-00-00.000Z";
 const LOOPBACK = ["--base-url", "http://127.0.0.1:1"];
 
 /** A run log whose texts are hostile, as a service or a colleague could leave one. */
 async function warehouseWithHostileLog(cwd: string): Promise<void> {
-  const counts = ["listed", "events", "added", "changed", "removed", "gone", "forbidden", "rejected"];
-  const use = ["requests", "retries", "throttled", "logins", "bytes"];
-  const row = {
-    run_id: RUN_ID,
-    attempt: 1,
-    trigger: "manual",
-    outcome: "FAILED",
-    snapshot_id: null,
-    ...Object.fromEntries([...counts, ...use].map((name) => [name, null])),
-    started_at: "2026-11-21T06:00:00.000Z",
-    seconds: 1,
-    reason: `${HOSTILE}\u0085`,
-    error_code: "STORE_FAILED",
-    error_message: HOSTILE,
-    version: "0.1.0",
-  };
+  const row = { ...FAILED, reason: `${HOSTILE}\u0085`, error_message: HOSTILE };
   const folder = join(cwd, "warehouse", "run-log", "default");
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, `${RUN_ID}-1.ndjson`), `${JSON.stringify(row)}\n`);
+  await writeFile(join(folder, `${FAILED.run_id}-1.ndjson`), `${JSON.stringify(row)}\n`);
 }
 
 test.each([
