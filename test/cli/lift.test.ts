@@ -1,45 +1,17 @@
-// Columns of one's own and `discover`, as a person uses them: through the command line, read with any DuckDB.
+// Columns of one's own, `discover` and `columns`, as a person uses them.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { customEvent } from "../job/run/custom-event.ts";
-import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { Simulator } from "../simulator/simulator.ts";
-import { against, type Ended, lastJson, shellWords, sync, writeCredentials } from "./command-line.ts";
+import { against, type Ended, laptop, lastJson, shellWords, sync } from "./command-line.ts";
 import { readRows } from "./warehouse-reader.ts";
 
-const NUMBERS = ["1.10", "1e400", "-0", "9007199254740993", "123456789012345678901234567890.10"];
-
-test("a column that is lifted later shows numbers as they were, and null in older snapshots", async () => {
-  const cwd = await temporaryDirectory();
-  const events = NUMBERS.map((number, index) => customEvent(`n${index}`, `"spend":{"amount":${number}}`));
-  await using simulator = await Simulator.start({ events });
-  await writeCredentials(cwd, simulator);
-  const first = lastJson(await sync(["run", "--json", ...against(simulator)], { cwd }));
-
-  const lift = ["--lift", "amount=/spend/amount", "--lift", "currency=/spend/currency"];
-  const second = lastJson(await sync(["run", "--json", ...lift, ...against(simulator)], { cwd }));
-
-  const read = (sql: string): Promise<readonly (readonly unknown[])[]> =>
-    readRows(join(cwd, "warehouse"), sql);
-  const rows = await read("SELECT amount, currency FROM events");
-  expect(rows.toSorted()).toEqual(NUMBERS.map((number) => [number, null]).toSorted());
-  expect(
-    await read("SELECT snapshot_id, count(*), count(amount) FROM event_snapshots GROUP BY ALL ORDER BY ALL"),
-  ).toEqual([
-    [first["snapshot_id"], "5", "0"],
-    [second["snapshot_id"], "5", "5"],
-  ]);
-  expect(second).toMatchObject({ added: 0, changed: 0, removed: 0 });
-});
-
 test("an unfinished run that is not continued is named, with the options that continue it", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(12) });
-  await writeCredentials(cwd, simulator);
+  await using world = await laptop({ events: makeEvents(12) });
+  const { cwd, simulator } = world;
   const stop = new AbortController();
   const onRequest = ({ endpoint, n }: { endpoint: string; n: number }): void => {
     if (endpoint === "detail" && n > 7) stop.abort(new SyncError("INTERRUPTED", "Stopped."));
@@ -69,65 +41,28 @@ test("an unfinished run that is not continued is named, with the options that co
   expect(resumed.stderr).toMatch(/continues \S+Z, \d+ of 12 done/);
 });
 
-test("BRAND_LIFT is a JSON array; a run with fewer is refused with 2 and the options to give", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(3) });
-  await writeCredentials(cwd, simulator);
+test("BRAND_LIFT is a JSON array, whose columns are in the tables", async () => {
+  await using world = await laptop({ events: makeEvents(3) });
   const env = { BRAND_LIFT: '["name=/name","sector=/sector/name"]' };
 
-  const run = await sync(["run", "--json", ...against(simulator)], { cwd, env });
-  simulator.reset();
-  const refused = await sync(["run", "--json", "--lift", "sector=/sector/name", ...against(simulator)], {
-    cwd,
-    env,
-  });
-  const rows = await readRows(join(cwd, "warehouse"), "SELECT name, sector FROM events");
+  const run = await sync(["run", "--json", ...against(world.simulator)], { cwd: world.cwd, env });
+  const rows = await readRows(world.warehouse, "SELECT name, sector FROM events");
 
   expect(lastJson(run)).toMatchObject({ outcome: "PUBLISHED" });
   expect(rows).toHaveLength(3);
   expect(rows.flat().every((value) => typeof value === "string")).toBe(true);
-  expect(refused.exitCode).toBe(2);
-  expect(lastJson(refused)).toMatchObject({ outcome: "FAILED", error_code: "CONFIG_INVALID" });
-  expect(refused.stderr).toContain("Give --lift name=/name --lift sector=/sector/name first, in this order");
-  expect(simulator.requests).toHaveLength(0);
-});
-
-test.each([
-  {
-    args: ["--lift", "brand"],
-    says: '--lift: expected NAME=POINTER or NAME=POINTER:TYPE, for example brand=/brand/name, and got "brand"',
-  },
-  { args: ["--lift", "a=/a", "--lift", "a=/b"], says: "--lift: expected each name once" },
-  {
-    args: ["--lift", "a=/a:DECIMAL(40,2)"],
-    says: "--lift: expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1",
-  },
-  { args: ["--lift", "event=/a"], says: "which are reserved" },
-  { args: ["--lift"], says: "argument missing" },
-  { args: [], env: { BRAND_LIFT: "a=/a" }, says: 'BRAND_LIFT: expected a JSON array of texts, such as ["' },
-  { args: [], env: { BRAND_LIFT: '"a=/a"' }, says: "BRAND_LIFT: expected a JSON array" },
-  { args: [], env: { BRAND_LIFT: "[1]" }, says: "BRAND_LIFT: expected a JSON array" },
-  { args: [], env: { BRAND_LIFT: '["A=/a"]' }, says: "BRAND_LIFT: expected a name" },
-])("$args $env.BRAND_LIFT exits with 2: $says", async ({ args, env = {}, says }) => {
-  const cwd = await temporaryDirectory();
-
-  const ended = await sync(["run", "--base-url", "http://127.0.0.1:1", ...args], { cwd, env });
-
-  expect(ended.exitCode).toBe(2);
-  expect(ended.stderr).toContain(says);
 });
 
 test("discover prints fields, and options that run takes as they are", async () => {
-  const cwd = await temporaryDirectory();
   const hostile = `"it's":"x","nasty":{"$(touch pwned)":1,"\\u001b[2J":2}`;
-  await using simulator = await Simulator.start({ events: [...makeEvents(4), customEvent("x", hostile)] });
-  await writeCredentials(cwd, simulator);
+  await using world = await laptop({ events: [...makeEvents(4), customEvent("x", hostile)] });
+  const { ask, command } = world;
 
-  const json = await sync(["discover", "--json", ...against(simulator)], { cwd });
-  const shown = await sync(["discover", "--limit", "3", ...against(simulator)], { cwd });
+  const json = await ask("discover", "--json");
+  const shown = await ask("discover", "--limit", "3");
   const found = lastJson(json);
   const options = texts(found["suggestions"]).flatMap((text) => ["--lift", text]);
-  const run = await sync(["run", "--json", ...options, ...against(simulator)], { cwd });
+  const run = await ask("run", "--json", ...options);
 
   expect([json, shown, run].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   expect(json.stdout.trimEnd().split("\n")).toHaveLength(1);
@@ -142,89 +77,121 @@ test("discover prints fields, and options that run takes as they are", async () 
   expect(shown.stdout).toContain("  --lift name=/name");
   expect(shown.stdout).toContain("  --lift 'regions=/regions:VARCHAR[]'");
   const [, asked = ""] = /^ {2}(SELECT .*)$/m.exec(shown.stdout) ?? [];
-  const counted = await sync(["query", "--json", asked], { cwd });
+  const counted = await command("query", "--json", asked);
   expect(texts(lastJson(counted)["rows"]).flat().length).toBeGreaterThan(0);
-  expect(shown.stdout).not.toContain("\u001b");
+});
+
+// That what is suggested can be pasted: `printed/suggested-columns.test.ts`.
+test("discover suggests nothing that moves a terminal's cursor", async () => {
+  const members = `"it's":"x","$(touch pwned)":1,"\\u001b[2J":2`;
+  await using world = await laptop({ events: [customEvent("x", members)] });
+
+  const { stdout } = await world.ask("discover");
+
+  expect(stdout.match(/--lift/g)).toHaveLength(2);
+  expect(stdout).not.toContain("\u001b");
 });
 
 test("discover --sql prints the view in DuckDB's words, which it is after a run with the suggested columns", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(4) });
-  await writeCredentials(cwd, simulator);
-  await sync(["run", "--lift", "amount=/spend/amount", ...against(simulator)], { cwd });
+  await using world = await laptop({ events: makeEvents(4) });
+  const { ask, warehouse } = world;
+  await ask("run", "--lift", "amount=/spend/amount");
 
-  const before = await sync(["discover", "--sql", ...against(simulator)], { cwd });
+  const before = await ask("discover", "--sql");
   const options = [...before.stdout.matchAll(/^-- {3}--lift '?([^'\n]+)'?$/gm)].flatMap(([, text = ""]) => [
     "--lift",
     text,
   ]);
-  await sync(["run", ...options, ...against(simulator)], { cwd });
-  const after = await sync(["discover", "--sql", ...against(simulator)], { cwd });
+  await ask("run", ...options);
+  const after = await ask("discover", "--sql");
 
   expect([before.exitCode, after.exitCode]).toEqual([0, 0]);
   expect(options.slice(0, 2)).toEqual(["--lift", "amount=/spend/amount:DECIMAL(18,2)"]);
   expect(after.stdout).toMatch(/^CREATE OR REPLACE VIEW events_typed AS SELECT/);
   expect(before.stdout.endsWith(after.stdout)).toBe(true);
-  expect(await readFile(join(cwd, "warehouse", "views.sql"), "utf8")).toContain(after.stdout);
+  expect(await readFile(join(warehouse, "views.sql"), "utf8")).toContain(after.stdout);
 });
 
 test("discover of a warehouse with all columns still says which types fit them", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: [customEvent("x", '"n":1')] });
-  await writeCredentials(cwd, simulator);
-  await sync(["run", "--lift", "n=/n", ...against(simulator)], { cwd });
+  await using world = await laptop({ events: [customEvent("x", '"n":1')] });
+  await world.ask("run", "--lift", "n=/n");
 
-  const { stdout } = await sync(["discover", ...against(simulator)], { cwd });
+  const { stdout } = await world.ask("discover");
 
   expect(stdout).toContain("with types for the view events_typed:\n  --lift n=/n:BIGINT\n");
 });
 
-test("discover quotes what a shell would read, and suggests nothing that moves a terminal's cursor", async () => {
-  const cwd = await temporaryDirectory();
-  const members = `"it's":"x","$(touch pwned)":1,"\\u001b[2J":2`;
-  await using simulator = await Simulator.start({ events: [customEvent("x", members)] });
-  await writeCredentials(cwd, simulator);
+test("discover of an account without events says so", async () => {
+  await using world = await laptop({ events: [] });
 
-  const { stdout } = await sync(["discover", ...against(simulator)], { cwd });
-
-  expect(stdout).toContain(String.raw`--lift 'it_s=/it'\''s'`);
-  expect(stdout).toContain("--lift 'touch_pwned=/$(touch pwned):BIGINT'");
-  expect(stdout.match(/--lift/g)).toHaveLength(2);
-  expect(stdout).not.toContain("\u001b");
-});
-
-test.each([
-  { what: "no base URL", args: [], exitCode: 2, says: "--base-url" },
-  {
-    what: "no credentials",
-    args: ["--base-url", "http://127.0.0.1:1"],
-    exitCode: 2,
-    says: "CREDENTIALS_INVALID",
-  },
-  { what: "two forms", args: ["--sql", "--json"], exitCode: 2, says: "two forms of the result" },
-  { what: "a limit of none", args: ["--limit", "0"], exitCode: 2, says: "--limit: expected a whole number" },
-])("discover with $what exits with $exitCode", async ({ args, exitCode, says }) => {
-  const ended = await sync(["discover", ...args], { cwd: await temporaryDirectory() });
-
-  expect(ended.exitCode).toBe(exitCode);
-  expect(ended.stderr).toContain(says);
-  if (args.includes("--json")) expect(lastJson(ended)["error_code"]).toBe("CONFIG_INVALID");
-  else expect(ended.stdout).toBe("");
-});
-
-test("discover of an account without events says so, and one that is refused ends with its error", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: [] });
-  await writeCredentials(cwd, simulator);
-
-  const none = await sync(["discover", ...against(simulator)], { cwd });
-  simulator.configure({ account: { disabled: true } });
-  simulator.endSessions();
-  const refused = await sync(["discover", "--json", ...against(simulator)], { cwd });
+  const none = await world.ask("discover");
 
   expect(none).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("nothing to discover") });
-  expect(refused.exitCode).toBe(1);
-  expect(refused.stderr).toContain("ACCOUNT_DISABLED");
+});
+
+test("a run says that new names stay, and names each empty column and each type that fits nothing, once", async () => {
+  await using world = await laptop({ events: makeEvents(5) });
+  const wrong = ["name=/name", "nokey=/nothing", "sector_name=/Sector_Name", "badtype=/name:BIGINT"];
+  const lift = wrong.flatMap((column) => ["--lift", column]);
+
+  const tried = await world.ask("run", "--dry-run", ...lift);
+  const triedJson = lastJson(await world.ask("run", "--dry-run", "--json", ...lift));
+  const first = await world.ask("run", ...lift);
+  const second = await world.ask("run");
+  const corrected = await world.ask(
+    "run",
+    ...lift.map((text) => text.replace("/nothing", "/scope").replace("BIGINT", "VARCHAR")),
+  );
+  const listed = lastJson(await world.command("columns", "--json"))["columns"];
+
+  expect(tried.stdout).toMatch(
+    /\n {2}name \(\/name\): "[^"]+", "[^"]+", "[^"]+"\n {2}nokey \(\/nothing\): empty in every row\n/,
+  );
+  expect(triedJson["columns"]).toContainEqual({ name: "nokey", pointer: "/nothing", values: [] });
+  const said = first.stderr;
+  expect(said).toContain("new columns: name, nokey, sector_name, badtype. A name stays once it is published");
+  expect(said.indexOf("new columns")).toBeLessThan(said.indexOf("events are listed"));
+  const lacking =
+    "the tables have new columns: name, nokey, sector_name, badtype. They are null in older snapshots, and in other accounts until their next run";
+  expect(said.indexOf(lacking)).toBeGreaterThan(said.indexOf("events are listed"));
+  expect(said).toMatch(/the column nokey \(\/nothing\) is empty in all 5 rows; the events have \/\w+/);
+  expect(said).toContain("the column sector_name (/Sector_Name) is empty in all 5 rows; the events have /");
+  expect(said).toContain(
+    "the column badtype (/name) has 5 values in all 5 rows, and none fits the type BIGINT",
+  );
+  expect(said).not.toContain("the column name ");
+  expect(second.stderr).not.toContain("is empty in");
+  expect(second.stderr).not.toContain("new columns");
+  expect(corrected.stderr).not.toContain("new columns");
+  expect(corrected.stderr).not.toContain("nokey (/scope) is empty");
+  expect(listed).toContainEqual({
+    account: "default",
+    name: "nokey",
+    pointer: "/scope",
+    type: "VARCHAR",
+    events: 5,
+    filled: 5,
+    misfits: 0,
+  });
+});
+
+test("columns counts texts and misfits, and says where there are none", async () => {
+  await using world = await laptop({ events: makeEvents(4) });
+
+  await world.ask("run");
+  const none = await world.command("columns");
+  await world.ask("run", "--lift", "badtype=/name:BIGINT");
+  const table = await world.command("columns");
+
+  expect(none.stdout).toContain("no columns of your own");
+  expect(table.stdout.split("\n").slice(0, 3)).toEqual([
+    "account  name     pointer  type    events  filled  misfits",
+    "───────  ───────  ───────  ──────  ──────  ──────  ───────",
+    "default  badtype  /name    BIGINT  4       4       4",
+  ]);
+  expect(table.stdout).toMatch(
+    /\nA column is null in older snapshots, and in an account that has no pointer here/,
+  );
 });
 
 function texts(value: unknown): readonly string[] {

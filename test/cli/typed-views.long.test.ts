@@ -1,17 +1,11 @@
-// The views over the tables on a laptop: typed values of the head's events, and the versions of each event.
+// The view `events_typed` on a laptop: typed values of the head's events.
 
-import { join } from "node:path";
-import { expect, it, test } from "vitest";
+import { expect, it } from "vitest";
 import { query } from "../../bin/cli/query/query.ts";
 import type { ColumnType } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { HOSTILE_VALUES } from "../job/catalog/views/hostile-values.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
-import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
-import { makeEvents } from "../simulator/simulated-event.ts";
-import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
 import { eventRow, type Warehouse, warehouse } from "./warehouse.ts";
-import { readRows } from "./warehouse-reader.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
 
@@ -143,36 +137,4 @@ it("a lifted column that is called like one of the view's own is in events only"
     ["uk", "e0", "2026-11-01", "0"],
   ]);
   expect(await rows(made, "SELECT event_day, misfits FROM events")).toEqual([["2020-01-01", "9"]]);
-});
-
-test("a person names types once, queries values and versions, and later runs name none", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(10) });
-  await writeCredentials(cwd, simulator);
-  const run = (...args: readonly string[]) => sync(["run", ...args, ...against(simulator)], { cwd });
-  const lift = ["--lift", "amount=/spend/amount:DECIMAL(18,2)", "--lift", "sector=/sector/name"];
-
-  const first = await run(...lift);
-  const [gone] = simulator.listed();
-  simulator.unlist(String(gone?.uuid));
-  const second = await run();
-  const asked = await sync(
-    [
-      "query",
-      "SELECT typeof(amount) AS type, sum(amount) > 0 AS positive FROM events_typed GROUP BY 1",
-      "--json",
-    ],
-    { cwd },
-  );
-  const versions = await readRows(
-    join(cwd, "warehouse"),
-    "SELECT is_deleted, count(*)::INTEGER, count(valid_to)::INTEGER, max(publication_from) FROM event_history GROUP BY 1 ORDER BY 1",
-  );
-
-  expect([first, second, asked].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
-  expect(lastJson(asked)["rows"]).toEqual([["DECIMAL(18,2)", "true"]]);
-  expect(versions).toEqual([
-    [false, 10, 1, "0000000001"],
-    [true, 1, 0, "0000000002"],
-  ]);
 });
