@@ -1,13 +1,13 @@
 // A run of the command line tells how it ended; whether that works changes neither its result nor its exit code.
 
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { httpServer } from "../../job/service/http/local-server.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { CANARY } from "../../simulator/account.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
-import { Simulator } from "../../simulator/simulator.ts";
-import { against, lastJson, sync, writeCredentials } from "../command-line.ts";
+import { laptop, lastJson, sync } from "../command-line.ts";
 
 const SECRET_PATH = "/services/T0CANARY/B0";
 
@@ -34,17 +34,16 @@ test.each([
 ])(
   "each outcome is told, and an answer with $answer changes no exit code and no line of JSON",
   async ({ answer, says }) => {
-    const cwd = await temporaryDirectory();
     await using hook = await webhook(answer);
-    await using simulator = await Simulator.start({ events: makeEvents(12) });
-    const file = await writeCredentials(cwd, simulator);
-    const args = ["run", ...against(simulator), ...hook.options, "--notify-on", "published,held,failed"];
+    await using world = await laptop({ events: makeEvents(12) });
+    const run = (...args: readonly string[]) =>
+      world.ask("run", ...hook.options, "--notify-on", "published,held,failed", ...args);
 
-    const published = await sync(args, { cwd });
-    simulator.setEvents(makeEvents(6));
-    const held = await sync([...args, "--json"], { cwd });
-    await rm(file);
-    const failed = await sync([...args, "--json"], { cwd });
+    const published = await run();
+    world.simulator.setEvents(makeEvents(6));
+    const held = await run("--json");
+    await rm(join(world.cwd, "credentials.json"));
+    const failed = await run("--json");
 
     expect([published, held, failed].map(({ exitCode }) => exitCode)).toEqual([0, 3, 2]);
     expect([held, failed].map((ended) => lastJson(ended)["outcome"])).toEqual(["HELD", "FAILED"]);
@@ -68,14 +67,12 @@ test.each([
 );
 
 test("no notification holds an event, a secret or an e-mail address", async () => {
-  const cwd = await temporaryDirectory();
   await using hook = await webhook();
-  await using simulator = await Simulator.start({ events: makeEvents(12) });
-  await writeCredentials(cwd, simulator);
-  const { email, password } = simulator.credentials;
+  await using world = await laptop({ events: makeEvents(12) });
+  const { email, password } = world.simulator.credentials;
   const uuids = makeEvents(12).map(({ uuid }) => uuid);
 
-  await sync(["run", ...against(simulator), ...hook.options, "--notify-on", "published"], { cwd });
+  await world.ask("run", ...hook.options, "--notify-on", "published");
 
   expect(hook.bodies).toHaveLength(1);
   for (const secret of [email, password, SECRET_PATH, ...uuids]) {
@@ -93,13 +90,12 @@ test.each([
     says: "unknown option '--notfy-url=https://hooks.example/…'",
   },
   { args: ["https://hooks.example/CANARY"], says: "too many arguments" },
-  { args: ["--notify-on", "held,CANARY"], says: "--notify-on: expected some of", shows: true },
-])("$args is refused ($says), and no URL is repeated", async ({ args, says, shows }) => {
+])("$args is refused ($says), and no URL is repeated", async ({ args, says }) => {
   const cwd = await temporaryDirectory();
 
   const { exitCode, stdout, stderr } = await sync(["run", "--json", ...args], { cwd });
 
   expect(exitCode).toBe(2);
   expect(stderr).toContain(says);
-  expect((stdout + stderr).includes("CANARY")).toBe(shows === true);
+  expect(stdout + stderr).not.toContain("CANARY");
 });
