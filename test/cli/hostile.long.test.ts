@@ -1,11 +1,8 @@
 // Hostile content, byte for byte, from the service through the command line to a reader's DuckDB.
 
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { hostileEvents } from "../simulator/hostile-events.ts";
-import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, sync, writeCredentials } from "./command-line.ts";
+import { laptop, lastJson } from "./command-line.ts";
 import { readRows } from "./warehouse-reader.ts";
 
 /** Independent of the scanner: character by character, with a flag for being inside a string. */
@@ -28,15 +25,13 @@ function withoutWhiteSpace(json: string): string {
 test.each(["data", "data-event", "bare"] as const)(
   "hostile content in the shape %s arrives as it was sent",
   async (shape) => {
-    const cwd = await temporaryDirectory();
     const events = hostileEvents();
-    await using simulator = await Simulator.start({ events, detail: { shape }, encoding: "gzip" });
-    await writeCredentials(cwd, simulator);
+    await using world = await laptop({ events, detail: { shape }, encoding: "gzip" });
 
-    const run = await sync(["run", "--json", ...against(simulator)], { cwd });
+    const run = await world.ask("run", "--json");
 
     expect(lastJson(run)).toMatchObject({ outcome: "PUBLISHED", events: events.length });
-    const rows = await readRows(join(cwd, "warehouse"), "SELECT uuid, event, listing FROM events");
+    const rows = await readRows(world.warehouse, "SELECT uuid, event, listing FROM events");
     const read = new Map(rows.map(([uuid, event, listing]) => [uuid, { event, listing }]));
     for (const { name, uuid, source, listing } of events) {
       const expected = { event: withoutWhiteSpace(source), listing: withoutWhiteSpace(listing) };
@@ -46,12 +41,10 @@ test.each(["data", "data-event", "bare"] as const)(
 );
 
 test("event_date and scope are the text where it is one, else its JSON", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: hostileEvents() });
-  await writeCredentials(cwd, simulator);
-  await sync(["run", ...against(simulator)], { cwd });
+  await using world = await laptop({ events: hostileEvents() });
+  await world.ask("run");
 
-  const rows = await readRows(join(cwd, "warehouse"), "SELECT uuid, event_date, scope FROM events");
+  const rows = await readRows(world.warehouse, "SELECT uuid, event_date, scope FROM events");
 
   const of = (name: string): readonly unknown[] | undefined => {
     const event = hostileEvents().find((one) => one.name === name);

@@ -3,11 +3,10 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { evolve } from "../simulator/evolve.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, start, sync, writeCredentials } from "./command-line.ts";
+import type { Simulator } from "../simulator/simulator.ts";
+import { laptop, lastJson, start } from "./command-line.ts";
 import { readEvents } from "./warehouse-reader.ts";
 
 const PROGRAM = fileURLToPath(new URL("killed-run.ts", import.meta.url));
@@ -47,26 +46,18 @@ test.each([
 ])(
   "a process killed $when leaves the $sees snapshot whole, and the next run finishes",
   async ({ args, fetches, sees }) => {
-    const cwd = await temporaryDirectory();
-    await using simulator = await Simulator.start({ events: makeEvents(70) });
-    const warehouse = join(cwd, "warehouse");
-    const credentials = await writeCredentials(cwd, simulator);
-    await sync(["run", ...against(simulator)], { cwd });
+    await using world = await laptop({ events: makeEvents(70) });
+    const { cwd, warehouse, simulator, ask } = world;
+    await ask("run");
     const old = await readEvents(warehouse);
     evolve(simulator);
 
-    const where = [
-      "--base-url",
-      new URL(simulator.url).href,
-      "--credentials",
-      credentials,
-      "--warehouse",
-      warehouse,
-    ];
+    const credentials = join(cwd, "credentials.json");
+    const where = ["--base-url", `${simulator.url}/`, "--credentials", credentials, "--warehouse", warehouse];
     const killed = await start(PROGRAM, [...where, ...args], { cwd }).ended;
     const seen = await readEvents(warehouse);
     simulator.reset();
-    const next = await sync(["run", "--json", ...against(simulator)], { cwd });
+    const next = await ask("run", "--json");
 
     expect(killed).toMatchObject({ signal: "SIGKILL", stdout: "" });
     expect(old.size).toBe(70);

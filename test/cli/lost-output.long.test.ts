@@ -1,4 +1,5 @@
-// A reader that leaves and a log that cannot be written: neither costs a run, its outcome or its lease.
+// What the system refuses while a command is at work: a reader that leaves, a log that cannot be written, a disk that is full.
+// None costs what is published, and none of them an outcome or a lease.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -7,37 +8,35 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
-import { makeEvents } from "../simulator/simulated-event.ts";
-import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, SYNC, sync, writeCredentials } from "./command-line.ts";
+import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";
+import { against, laptop, lastJson, SYNC } from "./command-line.ts";
+import { readEvents } from "./warehouse-reader.ts";
 
-/** The command line in a shell that does with its output what `redirected` says. */
-async function syncInto(
-  redirected: string,
+/** The command line, `"$@"`, in a shell that runs this script. */
+async function inShell(
+  script: string,
   args: readonly string[],
   cwd: string,
 ): Promise<{ readonly code: number; readonly output: string }> {
-  const script = `"$@" ${redirected}; exit \${PIPESTATUS[0]}`;
   const shell = ["-c", script, "shell", process.execPath, SYNC, ...args];
-  const child = spawn("bash", shell, {
-    cwd,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn("bash", shell, { cwd, stdio: ["ignore", "pipe", "inherit"] });
   const output = text(child.stdout);
   const [code] = await once(child, "close");
   return { code, output: await output };
 }
 
+const into = (redirected: string): string => `"$@" ${redirected}; exit \${PIPESTATUS[0]}`;
+
 test.each(["2>&1 | true", "2>&1 | head -1", "> /dev/full 2>&1", "2> /dev/full", ">&- 2>&-"])(
   "a run with `%s` publishes, exits with 0 and frees its lease",
   async (redirected) => {
-    const cwd = await temporaryDirectory();
-    await using simulator = await Simulator.start({ events: makeEvents(20), latencyMs: 20 });
+    await using world = await laptop({ events: makeEvents(20), latencyMs: 20 });
+    const { cwd, simulator, command } = world;
     // Others may read the credentials, so that there is a warning to write before the run begins.
-    await chmod(await writeCredentials(cwd, simulator), 0o644);
+    await chmod(join(cwd, "credentials.json"), 0o644);
 
-    const ended = await syncInto(redirected, ["run", "--json", ...against(simulator)], cwd);
-    const status = lastJson(await sync(["status", "--account", "default", "--json"], { cwd }));
+    const ended = await inShell(into(redirected), ["run", "--json", ...against(simulator)], cwd);
+    const status = lastJson(await command("status", "--account", "default", "--json"));
 
     expect(ended.code).toBe(0);
     expect(status).toMatchObject({ head: { events: 20 }, lease: null, runs: [{ outcome: "PUBLISHED" }] });
@@ -45,35 +44,57 @@ test.each(["2>&1 | true", "2>&1 | head -1", "> /dev/full 2>&1", "2> /dev/full", 
 );
 
 test("a run that is held says so with its exit code where nothing can be written", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(20) });
-  await writeCredentials(cwd, simulator);
-  await sync(["run", ...against(simulator)], { cwd });
-  simulator.setEvents(makeEvents(10));
+  await using world = await laptop();
+  await world.snapshot(20);
+  world.simulator.setEvents(makeEvents(10));
 
-  const ended = await syncInto("> /dev/full 2>&1", ["run", ...against(simulator)], cwd);
+  const ended = await inShell(into("> /dev/full 2>&1"), ["run", ...against(world.simulator)], world.cwd);
 
   expect(ended.code).toBe(3);
 });
 
-test("a query whose reader leaves after a line ends quietly", async () => {
+test.each([
+  {
+    what: "reader leaves after a line ends quietly",
+    redirected: "2>&1 | head -1",
+    form: [],
+    code: 0,
+    says: /^range\n$/,
+  },
+  {
+    what: "result cannot be written to the end fails, for the rows that are there are not all",
+    redirected: "2>&1 > /dev/full",
+    form: ["--format", "csv"],
+    code: 1,
+    says: /cannot be written to standard output: the disk is full \(ENOSPC\)/,
+  },
+])("a query whose $what", async ({ redirected, form, code, says }) => {
   const cwd = await temporaryDirectory();
   await mkdir(join(cwd, "warehouse/accounts/default"), { recursive: true });
   await writeFile(join(cwd, "warehouse/accounts/default/lease.json"), "{}\n");
 
-  const ended = await syncInto("2>&1 | head -1", ["query", "SELECT * FROM range(50000)"], cwd);
+  const ended = await inShell(into(redirected), ["query", "SELECT * FROM range(50000)", ...form], cwd);
 
-  expect(ended).toEqual({ code: 0, output: "range\n" });
+  expect(ended).toEqual({ code, output: expect.stringMatching(says) });
 });
 
-test("a query whose result cannot be written to the end fails, for the rows that are there are not all", async () => {
-  const cwd = await temporaryDirectory();
-  await mkdir(join(cwd, "warehouse/accounts/default"), { recursive: true });
-  await writeFile(join(cwd, "warehouse/accounts/default/lease.json"), "{}\n");
-  const query = ["query", "SELECT * FROM range(50000)", "--format", "csv"];
+test("a disk that fills in mid-write fails the run as STORE_FAILED, and the next run finishes", async () => {
+  const noise = (n: number): string =>
+    `"noise":"${Buffer.from(`${n}`.repeat(3)).toString("hex").repeat(40)}"`;
+  const events = makeEvents(300).map((_, n) => makeEvent(n + 1, { extra: noise(n) }));
+  await using world = await laptop({ events: events.slice(0, 5) });
+  const { cwd, warehouse, simulator, ask } = world;
+  await ask("run");
+  const before = await readEvents(warehouse);
+  simulator.setEvents(events);
 
-  const full = await syncInto("2>&1 > /dev/full", query, cwd);
+  // No file grows beyond that, as with a quota.
+  const full = await inShell('ulimit -f 16; exec "$@" 2>&1', ["run", ...against(simulator)], cwd);
+  const seen = await readEvents(warehouse);
+  const next = await ask("run", "--json");
 
   expect(full.code).toBe(1);
-  expect(full.output).toContain("cannot be written to standard output: the disk is full (ENOSPC)");
+  expect(full.output).toMatch(/STORE_FAILED: Could not write .* Raise it and start again/);
+  expect(seen).toEqual(before);
+  expect(lastJson(next)).toMatchObject({ outcome: "PUBLISHED", events: 300, added: 295 });
 });

@@ -5,27 +5,25 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, type Started, start, startSync, sync, writeCredentials } from "./command-line.ts";
+import { against, type Laptop, laptop, lastJson, type Started, start, startSync } from "./command-line.ts";
 
 const DEMO = fileURLToPath(new URL("../../bin/demo.ts", import.meta.url));
 
 /** A run of 40 slow details, two of which have arrived. */
-async function working(cwd: string, simulator: Simulator): Promise<Started> {
-  await writeCredentials(cwd, simulator);
-  const started = startSync(["run", "--concurrency", "1", ...against(simulator)], { cwd });
+async function working(): Promise<Laptop & { readonly run: Started }> {
+  const world = await laptop({ events: makeEvents(40), latencyMs: 200 });
+  const { cwd, simulator } = world;
+  const run = startSync(["run", "--concurrency", "1", ...against(simulator)], { cwd });
   while (simulator.counts.details < 3) await new Promise((resolve) => setTimeout(resolve, 20));
-  return started;
+  return { ...world, run };
 }
 
 test.each(["SIGHUP", "SIGTERM"] as const)("%s frees the account and exits with 130", async (signal) => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(40), latencyMs: 200 });
-  const run = await working(cwd, simulator);
+  await using world = await working();
 
-  run.process.kill(signal);
-  const ended = await run.ended;
-  const status = lastJson(await sync(["status", "--account", "default", "--json"], { cwd }));
+  world.run.process.kill(signal);
+  const ended = await world.run.ended;
+  const status = lastJson(await world.command("status", "--account", "default", "--json"));
 
   expect(ended).toMatchObject({ exitCode: 130, signal: null });
   expect(ended.stdout).toMatch(/^interrupted {2}run /);
@@ -38,20 +36,19 @@ test.each(["SIGHUP", "SIGTERM"] as const)("%s frees the account and exits with 1
 });
 
 test("a Ctrl-C that arrives twice, as npm passes it on, stops in good order and keeps what it fetched", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(40), latencyMs: 200 });
-  const run = await working(cwd, simulator);
+  await using world = await working();
+  const { run, simulator, command, ask } = world;
 
   run.process.kill("SIGINT");
   await new Promise((resolve) => setTimeout(resolve, 5));
   run.process.kill("SIGINT");
   const ended = await run.ended;
-  const status = lastJson(await sync(["status", "--account", "default", "--json"], { cwd }));
+  const status = lastJson(await command("status", "--account", "default", "--json"));
 
   const sent = simulator.counts.details;
   const kept = Number(ended.stderr.match(/(\d+) of 40 events are kept/)?.[1]);
   simulator.configure({ latencyMs: 0 });
-  const next = await sync(["run", "--json", ...against(simulator)], { cwd });
+  const next = await ask("run", "--json");
 
   expect(ended.exitCode).toBe(130);
   expect(status["lease"]).toBeNull();
@@ -76,10 +73,9 @@ test("the demonstration stops with its command and leaves no file behind", async
 });
 
 test("a query that DuckDB does not stop ends within two seconds, and leaves no file", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(1) });
-  await writeCredentials(cwd, simulator);
-  await sync(["run", ...against(simulator)], { cwd });
+  await using world = await laptop({ events: makeEvents(1) });
+  const { cwd } = world;
+  await world.ask("run");
   const before = await readdir(cwd);
   const query = startSync(["query", "SELECT length(repeat('x', 1500000000))", "--out", "x.csv"], { cwd });
   while ((await readdir(cwd)).length === before.length)

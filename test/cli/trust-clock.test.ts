@@ -2,16 +2,13 @@
 
 import { expect, test } from "vitest";
 import { httpServer } from "../job/service/http/local-server.ts";
-import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { realClock, settableClock } from "../simulator/clocks.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { Simulator } from "../simulator/simulator.ts";
-import { against, printedCommand, sync, writeCredentials } from "./command-line.ts";
+import { against, laptop, printedCommand, sync } from "./command-line.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
 test("a run is told as failed with the command to paste, after which run, check and status are content", async () => {
-  const cwd = await temporaryDirectory();
   const bodies: string[] = [];
   await using hook = await httpServer(async (request, response) => {
     let body = "";
@@ -19,19 +16,18 @@ test("a run is told as failed with the command to paste, after which run, check 
     bodies.push(body);
     response.end();
   });
-  await using simulator = await Simulator.start({ events: makeEvents(5) });
-  await writeCredentials(cwd, simulator);
+  await using world = await laptop({ events: makeEvents(5) });
+  const { cwd, simulator, command, ask } = world;
   const clock = settableClock(realClock());
   clock.set(10 * DAY_MS);
   await sync(["run", ...against(simulator), "--trust-clock"], { cwd, clock });
-  const args = [...against(simulator), "--max-missing", "3"];
 
-  const failed = await sync(["run", ...args, "--notify-url", hook.url], { cwd });
-  const checked = await sync(["check", ...against(simulator)], { cwd });
-  const pasted = await sync(printedCommand(failed.stderr, "run"), { cwd });
-  const later = await sync(["run", ...args], { cwd });
-  const content = await sync(["check", ...against(simulator)], { cwd });
-  const status = await sync(["status", "--max-age", "1"], { cwd });
+  const failed = await ask("run", "--max-missing", "3", "--notify-url", hook.url);
+  const checked = await ask("check");
+  const pasted = await command(...printedCommand(failed.stderr, "run"));
+  const later = await ask("run", "--max-missing", "3");
+  const content = await ask("check");
+  const status = await command("status", "--max-age", "1");
 
   expect(failed.stderr).toContain("CLOCK_WRONG: This computer's clock shows");
   expect(failed.stderr).toMatch(/run --trust-clock .*--max-missing 3`/);
@@ -44,17 +40,13 @@ test("a run is told as failed with the command to paste, after which run, check 
 });
 
 test("every command that sees it warns that the clocks differ", async () => {
-  const cwd = await temporaryDirectory();
   const clock = settableClock(realClock());
   clock.set(3 * 60 * 60_000);
-  await using simulator = await Simulator.start({ events: makeEvents(5), clock });
-  await writeCredentials(cwd, simulator);
+  await using world = await laptop({ events: makeEvents(5), clock });
 
-  const ended = [];
-  for (const command of ["check", "discover", "run", "verify"])
-    ended.push(await sync([command, ...against(simulator)], { cwd }));
+  for (const name of ["check", "discover", "run", "verify"]) {
+    const { exitCode, stderr } = await world.ask(name);
 
-  for (const { exitCode, stderr } of ended) {
     expect(stderr.match(/This computer's clock shows .*, and the service's /g)).toHaveLength(1);
     expect(exitCode).toBe(0);
   }
