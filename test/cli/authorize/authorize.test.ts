@@ -2,6 +2,8 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { tokensText } from "../../../lambdas/job/credentials/tokens/token-store.ts";
+import { sampleTokens } from "../../job/credentials/tokens/sample-tokens.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { CANARY } from "../../simulator/account.ts";
 import { IdentityProvider } from "../../simulator/identity/identity-provider.ts";
@@ -11,7 +13,7 @@ import { Simulator } from "../../simulator/simulator.ts";
 import { against, type Ended, lastJson, type SyncOptions, sync } from "../command-line.ts";
 import { printedAddress } from "./authorize-process.ts";
 import { freeRedirectUri } from "./free-port.ts";
-import { ask, visit } from "./visit.ts";
+import { visit } from "./visit.ts";
 
 const ELSEWHERE = "https://app.example/brand/callback";
 
@@ -59,8 +61,9 @@ function expectNoSecret({ stdout, stderr }: Ended): void {
 }
 
 describe("authorize", () => {
-  test("stores the tokens of a person's login, which the next run uses", async () => {
+  test("stores the tokens of a person's login, in place of earlier ones, which the next run uses", async () => {
     await using service = await Simulator.start({ events: makeEvents(3), bearer: provider });
+    await writeFile(join(cwd, "uk.tokens.json"), tokensText(sampleTokens("earlier")), { mode: 0o600 });
 
     const ended = await authorize([], { openBrowser: person() });
 
@@ -76,32 +79,6 @@ describe("authorize", () => {
     expect(provider.counts).toMatchObject({ codeExchanges: 1, refreshes: 0 });
   });
 
-  test("sends exactly the documented parameters, and those that protect the code", async () => {
-    await authorize([], { openBrowser: person() });
-
-    const [asked] = provider.requests;
-    const exchange = provider.requests.find(({ target }) => target === "authorization_code");
-    expect(Object.keys(asked?.parameters ?? {}).toSorted()).toEqual([
-      "client_id",
-      "code_challenge",
-      "code_challenge_method",
-      "redirect_uri",
-      "response_type",
-      "scope",
-      "state",
-    ]);
-    expect(exchange?.parameters).toEqual({
-      client_id: "brand-client",
-      client_secret: CANARY.clientSecret,
-      grant_type: "authorization_code",
-      code: expect.stringContaining(CANARY.code),
-      code_verifier: expect.stringMatching(/^[\w.~-]{43,128}$/),
-      redirect_uri: redirectUri,
-    });
-    expect(exchange?.headers["authorization"]).toBeUndefined();
-    expect(exchange?.headers["content-type"]).toMatch(/^application\/x-www-form-urlencoded/);
-  });
-
   test("says with --json whether it worked", async () => {
     const allowed = await authorize(["--json"], { openBrowser: person() });
     const denied = await authorize(["--json"], { openBrowser: person("deny") });
@@ -111,19 +88,11 @@ describe("authorize", () => {
     expect([allowed.exitCode, denied.exitCode]).toEqual([0, 1]);
   });
 
-  test.each([
-    ["a denial", person("deny"), 1, "AUTHORIZATION_EXPIRED: The access was denied"],
-    [
-      "another code",
-      person("allow", (address) => address.replace(/code=[^&]*/, "code=other")),
-      1,
-      "AUTHORIZATION_EXPIRED: The identity provider does not accept the code",
-    ],
-  ])("ends with an error, and stores nothing, at %s", async (_, openBrowser, exitCode, message) => {
-    const ended = await authorize([], { openBrowser });
+  test("ends with an error, and stores nothing, at a denial", async () => {
+    const ended = await authorize([], { openBrowser: person("deny") });
 
-    expect(ended.exitCode).toBe(exitCode);
-    expect(ended.stderr).toContain(message);
+    expect(ended.exitCode).toBe(1);
+    expect(ended.stderr).toContain("AUTHORIZATION_EXPIRED: The access was denied");
     expectNoSecret(ended);
     await expect(stat(join(cwd, "uk.tokens.json"))).rejects.toThrow("ENOENT");
   });
@@ -145,59 +114,14 @@ describe("authorize", () => {
     expect((await stat(join(cwd, "uk.tokens.json"))).isFile()).toBe(true);
   });
 
-  test("takes an answer without state at once with --yes, and says so", async () => {
-    const ended = await authorize(["--yes"], { openBrowser: withoutState });
-
-    expect(ended.exitCode).toBe(0);
-    expect(ended.stderr).toContain("Its answer has no state");
-  });
-
-  test("tells of foreign answers, exchanges none of them, and takes the person's own", async () => {
-    const own = person();
-    const pages: string[] = [];
-    const ended = await authorize([], {
-      openBrowser: async (address) => {
-        for (const query of ["code=attacker", "code=attacker&state=x", "error=access_denied"])
-          pages.push((await ask(`${redirectUri}?${query}`)).body);
-        return own(address);
-      },
-    });
-
-    expect(ended.exitCode).toBe(0);
-    expect(provider.counts.codeExchanges).toBe(1);
-    expect(pages.every((page) => page.includes("This is not the expected answer"))).toBe(true);
-    expect(ended.stderr).toContain("An answer came without state");
-    expect(ended.stderr).toContain("An answer came that does not belong to this authorization");
-    expect(ended.stderr).not.toContain("attacker");
-  });
-
-  test("ends with CREDENTIALS_INVALID at a wrong client secret", async () => {
-    await writeCredentials({ ...provider.credentials, client_secret: "wrong-secret" });
-
-    const ended = await authorize([], { openBrowser: person() });
-
-    expect(ended.exitCode).toBe(2);
-    expect(ended.stderr).toContain("CREDENTIALS_INVALID: The identity provider does not accept the client");
-    expect(ended.stderr).not.toContain("wrong-secret");
-  });
-
   test("works with a provider that ignores PKCE, state and the redirect address", async () => {
     provider.configure({ extras: "ignores" });
 
     const listened = await authorize(["--yes"], { openBrowser: person() });
-    const pasted = await paste(redirectUri, (address) => address);
+    const pasted = await paste(redirectUri);
 
     expect([listened.exitCode, pasted.exitCode]).toEqual([0, 0]);
-  });
-
-  test("replaces the tokens of an earlier authorization", async () => {
-    await authorize([], { openBrowser: person() });
-    const before = await readFile(join(cwd, "uk.tokens.json"), "utf8");
-
-    const ended = await authorize([], { openBrowser: person() });
-
-    expect(ended.exitCode).toBe(0);
-    expect(await readFile(join(cwd, "uk.tokens.json"), "utf8")).not.toBe(before);
+    expect(listened.stderr).toContain("Its answer has no state");
   });
 
   test.each([
@@ -229,8 +153,6 @@ describe("authorize", () => {
   test.each([
     [["authorize"], "--auth-url"],
     [["authorize", "--auth-url", "https://x.example", "--redirect-uri", ELSEWHERE], "--paste"],
-    [["authorize", "--auth-url", "https://x.example", "--redirect-uri", "http://x.example/"], "loopback"],
-    [["authorize", "--auth-url", "http://x.example"], "https:"],
     [
       ["authorize", "--auth-url", "https://x.example", "--credentials", "none.json"],
       "none.json does not exist",
@@ -244,7 +166,7 @@ describe("authorize", () => {
 });
 
 /** Opens the printed address elsewhere, and pastes where the browser ended. */
-async function paste(redirect: string, change: (address: string) => string): Promise<Ended> {
+async function paste(redirect: string): Promise<Ended> {
   const stdin = new PassThrough();
   let said = "";
   const ended = authorize(["--paste", "--redirect-uri", redirect], {
@@ -255,24 +177,16 @@ async function paste(redirect: string, change: (address: string) => string): Pro
   });
   await expect.poll(() => said).toContain("What you paste is not shown.");
   const sentTo = await decide(printedAddress(said), { user: provider.user, decision: "allow" });
-  stdin.write(`${change(sentTo)}\n`);
+  stdin.write(`${sentTo}\n`);
   return ended;
 }
 
 describe("authorize --paste", () => {
   test("takes the address that the browser ended at, and listens nowhere", async () => {
-    const ended = await paste(ELSEWHERE, (address) => address);
+    const ended = await paste(ELSEWHERE);
 
     expect(ended.exitCode).toBe(0);
     expectNoSecret(ended);
     expect(provider.counts.codeExchanges).toBe(1);
-  });
-
-  test("checks the state as well", async () => {
-    const ended = await paste(ELSEWHERE, (address) => address.replace(/state=[^&]*/, "state=x"));
-
-    expect(ended.exitCode).toBe(1);
-    expect(ended.stderr).toContain("its state is another one");
-    expect(provider.counts.codeExchanges).toBe(0);
   });
 });

@@ -48,7 +48,7 @@ const REDIRECT = "http://127.0.0.1:8912/callback";
 interface Exchanged {
   readonly tokens?: OAuthTokens;
   readonly error?: unknown;
-  readonly sent: readonly Readonly<Record<string, string>>[];
+  readonly sent: IdentityProvider["requests"];
 }
 
 async function exchange(
@@ -80,8 +80,8 @@ async function exchange(
   }
 }
 
-const sentTo = (provider: IdentityProvider): readonly Readonly<Record<string, string>>[] =>
-  provider.requests.filter(({ path }) => path === "/oauth/token").map(({ parameters }) => parameters);
+const sentTo = ({ requests }: IdentityProvider): IdentityProvider["requests"] =>
+  requests.filter(({ path }) => path === "/oauth/token");
 
 /** Where the person's browser ends, after the pages for login and permission. */
 async function returnedTo({ url, credentials, user }: IdentityProvider): Promise<string> {
@@ -103,9 +103,21 @@ describe("the exchange of a code", () => {
   it("sends exactly the interface's parameters, redirect address and verifier, and gives tokens to store", async () => {
     const { tokens, sent } = await exchange();
 
-    expect(sent.map((parameters) => Object.keys(parameters).toSorted())).toEqual([
-      ["client_id", "client_secret", "code", "code_verifier", "grant_type", "redirect_uri"],
-    ]);
+    const [{ parameters, headers } = { parameters: {}, headers: {} }] = sent;
+    expect(sent).toHaveLength(1);
+    expect(parameters).toEqual({
+      client_id: "brand-client",
+      client_secret: CANARY.clientSecret,
+      grant_type: "authorization_code",
+      code: expect.stringContaining(CANARY.code),
+      code_verifier: VERIFIER,
+      redirect_uri: REDIRECT,
+    });
+    expect(headers).not.toHaveProperty("authorization");
+    expect(headers).toHaveProperty(
+      "content-type",
+      expect.stringMatching(/^application\/x-www-form-urlencoded/),
+    );
     expect(tokens).toEqual({
       format: 1,
       client_id: "brand-client",
