@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { timeZone } from "../../../lambdas/job/settings/values.ts";
+import { allowance, timeZone } from "../../../lambdas/job/settings/values.ts";
 
 describe("a time zone", () => {
   test.each([
@@ -44,4 +44,18 @@ describe("a time zone", () => {
   ])("that is %s is refused: %j", (_, zone) => {
     expect(timeZone.safeParse(zone).success).toBe(false);
   });
+});
+
+test.each([
+  [200, 180],
+  [199, 179],
+  [2, 1],
+  [1, 1],
+  ["unlimited", Number.POSITIVE_INFINITY],
+] as const)("of a limit of %s, %s are used", (limit, used) => {
+  expect(allowance(limit)).toBe(used);
+});
+
+test("another share of a limit leaves at least one too", () => {
+  expect([allowance(1_000, 60_000, 0.5), allowance(1, 60_000, 0.1)]).toEqual([500, 1]);
 });

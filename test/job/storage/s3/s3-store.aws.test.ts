@@ -5,8 +5,7 @@ import { describe, expect, it } from "vitest";
 import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { S3Store } from "../../../../lambdas/job/storage/s3/s3-store.ts";
 import { awsClients, freshBucket, newAwsClients, onEmulator } from "../../../aws/emulator.ts";
-import { keysOf, listingContract } from "../listing-contract.ts";
-import { storeContract } from "../store-contract.ts";
+import { keysOf, listingContract, storeContract } from "../store-contract.ts";
 
 const MIB = 1024 * 1024;
 /** Enough for two parts. */

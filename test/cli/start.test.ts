@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { keepHeapSmall, refusedNode } from "../../../bin/cli/start.ts";
-import packageJson from "../../../package.json" with { type: "json" };
+import { keepHeapSmall, refusedNode } from "../../bin/cli/start.ts";
+import packageJson from "../../package.json" with { type: "json" };
 
 test.each(["22.21.0", "22.22.3", "23.0.0", "24.1.0", "100.0.0"])("Node.js %s will do", (version) => {
   expect(refusedNode(version, "/usr/bin/node")).toBeUndefined();
