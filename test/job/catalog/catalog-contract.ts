@@ -95,7 +95,12 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       await catalog.refresh("uk");
 
       expect(await tables.events("uk")).toEqual(["a"]);
-      expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST, SECOND]);
+      expect(await tables.snapshots("uk")).toEqual(
+        new Map([
+          [FIRST, ["a"]],
+          [SECOND, ["a", "b"]],
+        ]),
+      );
     });
 
     it("keeps accounts apart", async () => {
@@ -110,13 +115,16 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       expect([...(await tables.changes("uk")).keys()]).toEqual(["0000000001"]);
     });
 
-    it("shows no snapshot that is not published", async () => {
-      const { catalog, tables, uk } = await published(1);
+    it("shows no snapshot that is not published, and no changes of a run that lost the race for a number", async () => {
+      const { catalog, store, tables, uk } = await published(1);
       await uk.make(SECOND, ["held"]);
+      const orphan = layout("uk").changesPart("0000000001", SECOND, 0);
+      await store.create(orphan, gzipSync('{"uuid":"orphan","change":"added"}\n'));
 
       await catalog.refresh("uk");
 
       expect([...(await tables.snapshots("uk")).keys()]).toEqual([FIRST]);
+      expect(await tables.changes("uk")).toEqual(new Map([["0000000001", ["a"]]]));
     });
 
     it("takes a retired snapshot out of event_snapshots, and nothing else", async () => {

@@ -1,6 +1,26 @@
+// Which texts are credentials; those in a file and in memory keep the contract.
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseCredentials } from "../../../lambdas/job/credentials/credentials.ts";
+import { FileCredentials } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { LogLines } from "../runtime/log-lines.ts";
+import { temporaryDirectory } from "../storage/directory/temporary-directory.ts";
+import { credentialsContract } from "./credentials-contract.ts";
+import { MemoryCredentials } from "./memory-credentials.ts";
+
+credentialsContract("FileCredentials", async () => {
+  const file = join(await temporaryDirectory(), "credentials.json");
+  const credentials = new FileCredentials(file, new LogLines());
+  return { credentials, store: (text) => writeFile(file, text, { mode: 0o600 }) };
+});
+
+credentialsContract("MemoryCredentials", async () => {
+  const credentials = new MemoryCredentials();
+  return { credentials, store: async (text) => credentials.store(text) };
+});
 
 const errorOf = (json: string): SyncError => {
   try {

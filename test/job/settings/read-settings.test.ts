@@ -1,6 +1,9 @@
+// A settings file as text, and as complete settings.
+
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { jsonPlaces } from "../../../lambdas/job/settings-file/read-settings.ts";
+import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 
 function isJson(text: string): boolean {
   try {
@@ -50,4 +53,27 @@ test("a key is the same however it is written, and only in its own object", () =
     { path: ["a", "b"], places: ["1:8", "1:16"] },
     { path: ["c", "1", "b"], places: ["2:19", "2:27"] },
   ]);
+});
+
+test("settings are complete with an address alone", () => {
+  expect(accountSettings.parse({ baseUrl: "https://service.example" })).toEqual({
+    baseUrl: "https://service.example/",
+    requestsPerMinute: 200,
+    bytesPerMinute: 10_485_760,
+    limitWindowSeconds: 60,
+    concurrency: 16,
+    isListed: "true",
+    maxDropPercent: 20,
+    maxMissingPercent: 1,
+    require: [],
+    resumeWithinMinutes: 60,
+  });
+});
+
+test("canonical settings are their own canonical form", () => {
+  const given = { baseUrl: "HTTPS://Service.example:443//v1//v1/", retainDays: 30, listPointer: "" };
+
+  const once = accountSettings.parse(given);
+
+  expect(accountSettings.parse(once)).toEqual(once);
 });

@@ -8,17 +8,15 @@ import { eventRow, type Warehouse, warehouse } from "../../../cli/warehouse.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
 const TWO = "2026-11-22T06-00-00.000Z";
-const HELD = "2026-11-23T06-00-00.000Z";
 
 const rows = async ({ views }: Pick<Warehouse, "views">, sql: string): Promise<readonly unknown[]> =>
   (await query(views, sql)).rows;
 
-/** Two accounts: uk with two published snapshots and a held one, de with one of no events. */
+/** uk with two published snapshots, and their changes; de with a snapshot of no events. */
 async function twoAccounts(): Promise<Warehouse> {
   const made = await warehouse();
   await made.snapshot("uk", ONE, [eventRow("a"), eventRow("b")]);
   await made.snapshot("uk", TWO, [eventRow("b", { scope: "changed" })], [eventRow("c")]);
-  await made.snapshot("uk", HELD, [eventRow("d")]);
   await made.publish("uk", { snapshot_id: ONE, run_id: ONE, events: 2, added: 2 });
   await made.publish("uk", {
     publication: "0000000002",
@@ -31,6 +29,19 @@ async function twoAccounts(): Promise<Warehouse> {
     removed: 1,
   });
   await made.publish("de", { snapshot_id: ONE, run_id: ONE, events: 0, added: 0 });
+  const added = (uuid: string): object => ({
+    uuid,
+    change: "added",
+    fields: null,
+    before: null,
+    after: null,
+  });
+  await made.put(`changes/uk/0000000001/${ONE}/part-00000.ndjson.gz`, [added("a"), added("b")]);
+  await made.put(`changes/uk/0000000002/${TWO}/part-00000.ndjson.gz`, [
+    { ...added("a"), change: "removed" },
+    { uuid: "b", change: "changed", fields: '["/scope"]', before: '{"scope":1}', after: '{"scope":2}' },
+    added("c"),
+  ]);
   return made;
 }
 
@@ -61,8 +72,6 @@ describe.each(Object.entries(CONTRACT))("the table %s", (table, contract) => {
 
   it("has the same columns over files", async () => {
     const full = await twoAccounts();
-    await full.put(`changes/uk/0000000001/${ONE}/part-00000.ndjson.gz`, [{ uuid: "a", change: "added" }]);
-    await full.put(`changes/uk/0000000002/${TWO}/part-00000.ndjson.gz`, [{ uuid: "b", change: "changed" }]);
     await full.put(`run-log/uk/${ONE}-1.ndjson`, [{ run_id: ONE }]);
 
     expect(await rows(full, `SELECT column_name, column_type FROM (DESCRIBE ${table})`)).toEqual(expected);
@@ -70,33 +79,10 @@ describe.each(Object.entries(CONTRACT))("the table %s", (table, contract) => {
   });
 });
 
+// Which rows are shown is the contract of catalogs: here is what they hold.
 describe("the rows", () => {
-  // The changes that twoAccounts promises and leaves out; each test that reads the views needs them on disk.
-  async function withChanges(): Promise<Warehouse> {
+  it("of events are in all parts of the head", async () => {
     const made = await twoAccounts();
-    const change = (uuid: string, kind: string): object => ({
-      uuid,
-      change: kind,
-      fields: null,
-      before: null,
-      after: null,
-    });
-    await made.put(`changes/uk/0000000001/${ONE}/part-00000.ndjson.gz`, [
-      change("a", "added"),
-      change("b", "added"),
-    ]);
-    await made.put(`changes/uk/0000000002/${TWO}/part-00000.ndjson.gz`, [
-      change("a", "removed"),
-      { uuid: "b", change: "changed", fields: '["/scope"]', before: '{"scope":1}', after: '{"scope":2}' },
-      change("c", "added"),
-    ]);
-    // Left behind by a run that lost the race for number 2.
-    await made.put(`changes/uk/0000000002/${HELD}/part-00000.ndjson.gz`, [change("orphan", "added")]);
-    return made;
-  }
-
-  it("of events are those of each account's head, in all its parts", async () => {
-    const made = await withChanges();
 
     expect(await rows(made, "SELECT account, uuid, scope FROM events ORDER BY ALL")).toEqual([
       ["uk", "b", "changed"],
@@ -104,52 +90,8 @@ describe("the rows", () => {
     ]);
   });
 
-  it("of events follow the head of every account", async () => {
-    const made = await withChanges();
-    await made.snapshot("de", TWO, [eventRow("e")]);
-    await made.put(`changes/de/0000000002/${TWO}/part-00000.ndjson.gz`, [{ uuid: "e", change: "added" }]);
-    await made.publish("de", {
-      publication: "0000000002",
-      snapshot_id: TWO,
-      run_id: TWO,
-      events: 1,
-      added: 1,
-    });
-
-    expect(await rows(made, "SELECT account, uuid FROM events ORDER BY ALL")).toEqual([
-      ["de", "e"],
-      ["uk", "b"],
-      ["uk", "c"],
-    ]);
-  });
-
-  it("of event_snapshots are those of all published snapshots, and of no held one", async () => {
-    const made = await withChanges();
-
-    expect(await rows(made, "SELECT snapshot_id, account, uuid FROM event_snapshots ORDER BY ALL")).toEqual([
-      [ONE, "uk", "a"],
-      [ONE, "uk", "b"],
-      [TWO, "uk", "b"],
-      [TWO, "uk", "c"],
-    ]);
-  });
-
-  it("of event_snapshots come once from a snapshot that was published twice", async () => {
-    const made = await withChanges();
-    await made.publish("uk", {
-      publication: "0000000003",
-      action: "rollback",
-      snapshot_id: ONE,
-      events: 2,
-      added: 0,
-    });
-
-    expect(await rows(made, "SELECT count(*) FROM event_snapshots")).toEqual([["4"]]);
-    expect(await rows(made, "SELECT uuid FROM events ORDER BY uuid")).toEqual([["a"], ["b"]]);
-  });
-
-  it("of event_changes are those of the publications, and of no lost race", async () => {
-    const made = await withChanges();
+  it("of event_changes have the values of the files", async () => {
+    const made = await twoAccounts();
 
     expect(
       await rows(
@@ -166,7 +108,7 @@ describe("the rows", () => {
   });
 
   it("of publications are those of the logs", async () => {
-    const made = await withChanges();
+    const made = await twoAccounts();
 
     expect(
       await rows(
@@ -191,7 +133,7 @@ describe("the rows", () => {
   });
 
   it("of a snapshot are found without opening the files of another", async () => {
-    const made = await withChanges();
+    const made = await twoAccounts();
     const file = join(made.directory, `snapshots/uk/${ONE}/part-00000.ndjson.gz`);
     // Of another size it would be left out.
     await writeFile(file, "not gzip".padEnd((await stat(file)).size));

@@ -6,6 +6,7 @@ import { tryLock } from "fs-native-extensions";
 import { describe, expect, it } from "vitest";
 import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
+import { makeDirectory } from "../../../../lambdas/job/storage/directory/durable-file.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 const bytes = (content: string): Uint8Array => new TextEncoder().encode(content);
@@ -102,4 +103,14 @@ describe.skipIf(process.platform === "win32")("DirectoryStore", () => {
       message: expect.stringContaining(`Could not lock ${join(directory, ".lock")}: a directory is where`),
     });
   });
+});
+
+it("a folder and its parents are made, also where many callers do so at once", async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const path = join(await temporaryDirectory(), "a", "b", "c");
+
+    await Promise.all(Array.from({ length: 30 }, () => makeDirectory(path, 0o700)));
+
+    expect((await stat(path)).isDirectory()).toBe(true);
+  }
 });

@@ -1,10 +1,12 @@
-// Tokens in a file keep the contract, and are private.
+// Tokens in a file keep the contract, and are private; those in memory keep it as well.
 
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { FileTokenStore } from "../../../../lambdas/job/credentials/tokens/file-token-store.ts";
+import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { temporaryDirectory } from "../../storage/directory/temporary-directory.ts";
+import { MemoryTokenStore, TokenPlace } from "./memory-token-store.ts";
 import { sampleTokens } from "./sample-tokens.ts";
 import { tokenStoreContract } from "./token-store-contract.ts";
 
@@ -16,6 +18,18 @@ tokenStoreContract("FileTokenStore", async () => {
   return {
     open: () => storeIn(directory),
     put: (text) => writeFile(join(directory, "uk.tokens.json"), text),
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+});
+
+tokenStoreContract("MemoryTokenStore", async () => {
+  const place = new TokenPlace();
+  const clock = new ManualClock(0);
+  return {
+    open: () => new MemoryTokenStore(place, clock),
+    put: async (text) => place.store(text),
+    passExpiry: () => clock.advance(60_000),
+    versions: () => place.writes,
     [Symbol.asyncDispose]: async () => undefined,
   };
 });
