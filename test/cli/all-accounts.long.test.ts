@@ -154,7 +154,6 @@ test.each<[string, readonly string[], Record<string, string>, string]>([
     "cannot be used together: leave one out",
   ],
   ["credentials on standard input", ["run", "--all", "--credentials", "-"], {}, "--all cannot be used with"],
-  ["a limit without a dry run", ["run", "--all", "--limit", "1"], {}, "--limit needs --dry-run"],
 ])("%s does not go with --all", async (_, args, env, says) => {
   await using simulator = await Simulator.start({ events: [] });
   const cwd = await threeAccounts(simulator);

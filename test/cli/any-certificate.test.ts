@@ -34,14 +34,3 @@ test("a command that sends nothing is not refused", async () => {
 
   expect(stderr).not.toContain("NODE_TLS_REJECT_UNAUTHORIZED");
 });
-
-test.each(["1", "", "false"])(
-  "NODE_TLS_REJECT_UNAUTHORIZED=%s changes nothing, as in Node.js",
-  async (value) => {
-    const cwd = await temporaryDirectory();
-
-    const { stderr } = await sync(["check", ...BASE], { cwd, env: { NODE_TLS_REJECT_UNAUTHORIZED: value } });
-
-    expect(stderr).not.toContain("NODE_TLS_REJECT_UNAUTHORIZED");
-  },
-);

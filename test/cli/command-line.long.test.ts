@@ -69,6 +69,8 @@ test.each([
   { what: "an option", args: ["run"], code: "CONFIG_INVALID" },
   { what: "a usage error", args: ["run", "--nonsense"], code: "CONFIG_INVALID" },
   { what: "a missing file", args: ["run", ...LOOPBACK], code: "CREDENTIALS_INVALID" },
+  { what: "an option of verify", args: ["verify"], code: "CONFIG_INVALID" },
+  { what: "an option of discover", args: ["discover"], code: "CONFIG_INVALID" },
   { what: "an id", args: ["accept", "2026-01-01T00-00-00.000Z"], code: "SNAPSHOT_NOT_FOUND" },
 ])("BRAND_JSON=true gives a line of JSON for a failure by $what", async ({ args, code }) => {
   const ended = await sync(args, { cwd: await temporaryDirectory(), env: { BRAND_JSON: "true" } });
@@ -85,6 +87,12 @@ test.each([
   { what: "--limit without --dry-run", args: ["run", ...LOOPBACK, "--limit", "3"], says: "--dry-run" },
   { what: "no base URL", args: ["discover"], says: "--base-url" },
   { what: "no credentials file", args: ["run", ...LOOPBACK], says: '{"method":"session"' },
+  {
+    what: "two forms of rows",
+    args: ["query", "SELECT 1", "--json", "--format", "csv"],
+    says: "are two forms",
+    isJson: true,
+  },
   { what: "two forms of fields", args: ["discover", "--sql", "--json"], says: "are two forms", isJson: true },
 ])("$what exits with 2 and a message that says what to do", async ({ args, says, isJson = false }) => {
   const { exitCode, stdout, stderr } = await sync(args, { cwd: await temporaryDirectory() });

@@ -16,8 +16,8 @@ const FROM_INPUT = ["--credentials", "-"];
 const JSON_TEXT = `{"method":"session","email":"${CANARY.email}","password":"${CANARY.password}"}`;
 
 test.each(["check", "discover", "run"])("%s works with credentials from standard input", async (command) => {
-  const cwd = await temporaryDirectory();
   await using simulator = await Simulator.start({ events: makeEvents(3) });
+  const cwd = await temporaryDirectory();
   const json = JSON.stringify({ method: "session", ...simulator.credentials });
   // A session that the service ends in the middle is renewed with the same credentials.
   simulator.configure({ session: { maxRequests: 3 } });

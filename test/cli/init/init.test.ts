@@ -11,19 +11,27 @@ import { lastJson, printedCommand, sync } from "../command-line.ts";
 
 const WRONG = "not-the-password";
 
-const settingsIn = async (cwd: string): Promise<unknown> =>
-  JSON.parse(await readFile(join(cwd, "brand-events.json"), "utf8"));
-
-test.each(["BRAND_PASSWORD", "standard input"])("the password comes from %s", async (from) => {
+/** A folder beside a service, and `init` of an account of it with this password. */
+async function world() {
   const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(3) });
+  const simulator = await Simulator.start({ events: makeEvents(3) });
   const { email, password } = simulator.credentials;
-  const env = from === "BRAND_PASSWORD" ? { BRAND_PASSWORD: password } : {};
-  const stdin = Readable.from(from === "BRAND_PASSWORD" ? [] : [`${password}\n`]);
+  const settings = join(cwd, "brand-events.json");
+  const init = (account = "default", typed = password, path = "") =>
+    sync(["init", "--account", account, "--base-url", `${simulator.url}${path}`, "--email", email], {
+      cwd,
+      env: { BRAND_PASSWORD: typed },
+    });
+  return { cwd, simulator, settings, init, [Symbol.asyncDispose]: () => simulator.stop() };
+}
 
-  const args = ["init", "--base-url", simulator.url, "--email", email, "--json"];
-  const ended = await sync(args, { cwd, env, stdin });
-  const run = await sync(printedCommand(ended.stderr, "run"), { cwd });
+test("the password comes from standard input where no variable has it", async () => {
+  await using there = await world();
+  const { email, password } = there.simulator.credentials;
+
+  const args = ["init", "--base-url", there.simulator.url, "--email", email, "--json"];
+  const ended = await sync(args, { cwd: there.cwd, stdin: Readable.from([`${password}\n`]) });
+  const run = await sync(printedCommand(ended.stderr, "run"), there);
 
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(lastJson(ended)).toEqual({ ok: true });
@@ -34,17 +42,15 @@ test.each(["BRAND_PASSWORD", "standard input"])("the password comes from %s", as
 });
 
 test("a second account is added, and what stood in the file stays", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(3) });
-  const { email, password } = simulator.credentials;
-  const before = { concurrency: 4, baseUrl: `${simulator.url}/`, accounts: { uk: { retainDays: 9 } } };
-  await writeFile(join(cwd, "brand-events.json"), JSON.stringify(before));
+  await using there = await world();
+  const baseUrl = `${there.simulator.url}/`;
+  const before = { concurrency: 4, baseUrl, accounts: { uk: { retainDays: 9 } } };
+  await writeFile(there.settings, JSON.stringify(before));
 
-  const args = ["init", "--account", "us", "--base-url", simulator.url, "--email", email];
-  const ended = await sync(args, { cwd, env: { BRAND_PASSWORD: password } });
-  const run = await sync(printedCommand(ended.stdout, "run"), { cwd });
+  const ended = await there.init("us");
+  const run = await sync(printedCommand(ended.stdout, "run"), there);
 
-  expect(await settingsIn(cwd)).toEqual({
+  expect(JSON.parse(await readFile(there.settings, "utf8"))).toEqual({
     ...before,
     accounts: { uk: { retainDays: 9 }, us: { credentials: "./credentials/us.json" } },
   });
@@ -52,101 +58,84 @@ test("a second account is added, and what stood in the file stays", async () => 
 });
 
 test("what stands in the file stays to the character, with its mode and a link to it", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(3) });
-  const { email, password } = simulator.credentials;
+  await using there = await world();
   const before = `\uFEFF{\r\n\t"warehouse": "data", "concurrency": 4.0,\r\n\t"accounts": {\r\n\t\t"uk": {"retainDays":9},\r\n\t\t"1": {}\r\n\t},\r\n\t"lifted": []}`;
-  await mkdir(join(cwd, "etc"));
-  const file = join(cwd, "etc", "settings.json");
+  await mkdir(join(there.cwd, "etc"));
+  const file = join(there.cwd, "etc", "settings.json");
   await writeFile(file, before, { mode: 0o600 });
-  await symlink("etc/settings.json", join(cwd, "brand-events.json"));
+  await symlink("etc/settings.json", there.settings);
 
-  const args = ["init", "--account", "us", "--base-url", simulator.url, "--email", email];
-  const ended = await sync(args, { cwd, env: { BRAND_PASSWORD: password } });
+  const ended = await there.init("us");
 
   expect(ended.exitCode, ended.stderr).toBe(0);
-  const added = `,\r\n\t\t"us": {\r\n\t\t\t"baseUrl": "${simulator.url}/",\r\n\t\t\t"credentials": "./credentials/us.json"\r\n\t\t}`;
+  const added = `,\r\n\t\t"us": {\r\n\t\t\t"baseUrl": "${there.simulator.url}/",\r\n\t\t\t"credentials": "./credentials/us.json"\r\n\t\t}`;
   expect(await readFile(file, "utf8")).toBe(before.replace('"1": {}', `"1": {}${added}`));
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-  expect(await readlink(join(cwd, "brand-events.json"))).toBe("etc/settings.json");
+  expect(await readlink(there.settings)).toBe("etc/settings.json");
 });
 
 test("a file of one line gets the account in it, and a new file no absolute path", async () => {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(3) });
-  const { email, password } = simulator.credentials;
-  const init = (account: string) => {
-    const args = ["init", "--account", account, "--base-url", simulator.url, "--email", email];
-    return sync(args, { cwd, env: { BRAND_PASSWORD: password } });
-  };
+  await using there = await world();
 
-  await init("uk");
-  const made = await readFile(join(cwd, "brand-events.json"), "utf8");
-  await writeFile(join(cwd, "brand-events.json"), '{"baseUrl":"https://a.example","accounts":{"uk":{}}}');
-  await init("us");
+  await there.init("uk");
+  const made = await readFile(there.settings, "utf8");
+  await writeFile(there.settings, '{"baseUrl":"https://a.example","accounts":{"uk":{}}}');
+  await there.init("us");
 
   expect(made).not.toMatch(/": "\//);
-  expect(await readFile(join(cwd, "brand-events.json"), "utf8")).toBe(
-    `{"baseUrl":"https://a.example","accounts":{"uk":{}, "us": {"baseUrl":"${simulator.url}/","credentials":"./credentials/us.json"}}}`,
+  expect(await readFile(there.settings, "utf8")).toBe(
+    `{"baseUrl":"https://a.example","accounts":{"uk":{}, "us": {"baseUrl":"${there.simulator.url}/","credentials":"./credentials/us.json"}}}`,
   );
 });
 
 describe("wrong credentials", () => {
-  const world = async () => {
-    const cwd = await temporaryDirectory();
-    const simulator = await Simulator.start({ events: makeEvents(3) });
-    const { email, password } = simulator.credentials;
-    const init = (typed: string, path = "") =>
-      sync(["init", "--base-url", `${simulator.url}${path}`, "--email", email], {
-        cwd,
-        env: { BRAND_PASSWORD: typed },
-      });
-    const credentials = join(cwd, "credentials", "default.json");
-    return { cwd, password, init, credentials, [Symbol.asyncDispose]: () => simulator.stop() };
-  };
+  const credentialsOf = ({ cwd }: { readonly cwd: string }): string =>
+    join(cwd, "credentials", "default.json");
 
   test("are told, with their file and the command that tries again", async () => {
     await using there = await world();
 
-    const ended = await there.init(WRONG);
+    const ended = await there.init("default", WRONG);
     const again = await sync(printedCommand(ended.stdout, "check"), there);
 
     expect([ended.exitCode, again.exitCode]).toEqual([1, 1]);
     expect(ended.stdout).toContain("LOGIN_REFUSED");
-    expect(ended.stdout).toContain(`Correct the password or the e-mail address in ${there.credentials}, or`);
+    expect(ended.stdout).toContain(
+      `Correct the password or the e-mail address in ${credentialsOf(there)}, or`,
+    );
     expect(ended.stdout + ended.stderr).not.toContain(WRONG);
   });
 
   test("and a wrong address can be given again, until a check has passed", async () => {
     await using there = await world();
+    const { password } = there.simulator.credentials;
 
-    const elsewhere = await there.init(there.password, "/elsewhere");
-    const file = join(there.cwd, "brand-events.json");
-    const written = await readFile(file, "utf8");
-    await writeFile(file, written.replace('"credentials"', '"retainDays": 9, "credentials"'));
-    const refused = await there.init(WRONG);
-    const passed = await there.init(there.password);
-    const after = await there.init(WRONG);
+    const elsewhere = await there.init("default", password, "/elsewhere");
+    const written = await readFile(there.settings, "utf8");
+    await writeFile(there.settings, written.replace('"credentials"', '"retainDays": 9, "credentials"'));
+    const refused = await there.init("default", WRONG);
+    const passed = await there.init();
+    const after = await there.init("default", WRONG);
 
     expect([elsewhere, refused, passed, after].map(({ exitCode }) => exitCode)).toEqual([1, 1, 0, 2]);
     expect(after.stderr).toContain("has the account default already");
-    expect(JSON.parse(await readFile(file, "utf8")).accounts.default).toEqual({
+    expect(JSON.parse(await readFile(there.settings, "utf8")).accounts.default).toEqual({
       baseUrl: expect.not.stringContaining("elsewhere"),
       credentials: "./credentials/default.json",
       retainDays: 9,
     });
-    expect(await readFile(there.credentials, "utf8")).toContain(there.password);
+    expect(await readFile(credentialsOf(there), "utf8")).toContain(password);
     expect(await readdir(join(there.cwd, "credentials"))).toEqual([".gitignore", "default.json"]);
   });
 
   test.each(["check", "run"])("that are corrected by hand are kept once a %s has worked", async (command) => {
     await using there = await world();
-    await there.init(WRONG);
-    const file = await readFile(there.credentials, "utf8");
-    await writeFile(there.credentials, file.replace(WRONG, there.password));
+    await there.init("default", WRONG);
+    const file = await readFile(credentialsOf(there), "utf8");
+    await writeFile(credentialsOf(there), file.replace(WRONG, there.simulator.credentials.password));
 
     const worked = await sync([command], there);
-    const after = await there.init(WRONG);
+    const after = await there.init("default", WRONG);
 
     expect([worked.exitCode, after.exitCode]).toEqual([0, 2]);
   });

@@ -22,7 +22,7 @@ import { savedQueries } from "../../../lib/data/workgroup.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
-import { against, type Ended, lastJson, type SyncOptions, sync, writeCredentials } from "../command-line.ts";
+import { against, type Ended, type SyncOptions, sync, writeCredentials } from "../command-line.ts";
 
 const SQL =
   "SELECT v.* FROM (VALUES ('a', 'uk'), ('b', NULL)) v(uuid, scope) WHERE (SELECT count(*) FROM events) = 2 ORDER BY uuid";
@@ -95,7 +95,6 @@ describe("the SQL of a query", () => {
     ["a folder", ["-f", "warehouse"], "it is a folder (EISDIR)"],
     ["a text that is no UTF-8", ["-f", "latin1.sql"], "is not UTF-8 text"],
     ["a saved query with its placeholder", ["SELECT '{{account}}'"], "has the placeholder {{account}}"],
-    ["an unknown form", ["--format", "xml", "SELECT 1"], "--format: expected table, vertical, csv"],
   ])("%s exits with 2 and says what to do", async (_, args, expected) => {
     await writeFile(join(cwd, "latin1.sql"), Buffer.from("SELECT 'ü'", "latin1"));
 
@@ -103,14 +102,6 @@ describe("the SQL of a query", () => {
 
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(expected);
-  });
-
-  it("has one form: --json and --format exclude each other", async () => {
-    const ended = await run(["--json", "--format", "csv", "SELECT 1"]);
-
-    expect(ended.exitCode).toBe(2);
-    expect(ended.stderr).toContain("--json and --format csv are two forms");
-    expect(lastJson(ended)).toMatchObject({ error_code: "CONFIG_INVALID" });
   });
 
   it("stops when it is interrupted while it waits for standard input", async () => {
@@ -132,11 +123,8 @@ describe("the SQL of a query", () => {
 
 describe("the result of a query", () => {
   it.each([
-    [["--format", "table"], "uuid  scope\n────  ─────\na     uk\nb     NULL\n(2 rows)\n"],
     [[], "uuid  scope\n────  ─────\na     uk\nb     NULL\n(2 rows)\n"],
     [["--format", "csv"], "uuid,scope\r\na,uk\r\nb,\r\n"],
-    [["--format", "json"], '[\n{"uuid":"a","scope":"uk"},\n{"uuid":"b","scope":null}\n]\n'],
-    [["--format", "ndjson"], '{"uuid":"a","scope":"uk"}\n{"uuid":"b","scope":null}\n'],
     [["--json"], '{"columns":["uuid","scope"],"rows":[["a","uk"],["b",null]]}\n'],
   ])("has the form of %j", async (args, expected) => {
     expect(await run([...args, SQL])).toEqual({ exitCode: 0, stdout: expected, stderr: "" });
@@ -173,23 +161,6 @@ describe("the result of a query", () => {
     ).toBe(40);
     expect(full.stdout).toContain("x".repeat(200));
     expect(piped.stdout).toBe(full.stdout);
-  });
-
-  it("controls no terminal, and is exact in a pipe", async () => {
-    const sql = "SELECT 'a' || chr(27) || '[2J' || chr(8232) AS x, 1 AS y";
-
-    const shown = await run([sql, "--format", "csv"], { columns: 80 });
-    const piped = await run([sql, "--format", "csv"]);
-
-    expect(shown.stdout).toBe('x,y\n"a\\u001b[2J\\u2028",1\n');
-    expect(piped.stdout).toBe('x,y\r\n"a\u001b[2J\u2028",1\r\n');
-  });
-
-  it("says TRY_CAST where a value does not convert", async () => {
-    const { exitCode, stderr } = await run(["SELECT uuid::DATE FROM events"]);
-
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain("TRY_CAST converts it");
   });
 });
 
@@ -295,22 +266,6 @@ describe("query --out", () => {
 
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("name a file with --out");
-  });
-
-  it("leaves the Parquet file before as it is when a value does not convert", async () => {
-    const folder = await temporaryDirectory();
-    await writeFile(join(folder, "x.parquet"), "before");
-
-    const { exitCode, stderr } = await run([
-      "SELECT uuid::DATE FROM events",
-      "--out",
-      join(folder, "x.parquet"),
-    ]);
-
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain("TRY_CAST");
-    expect(await readFile(join(folder, "x.parquet"), "utf8")).toBe("before");
-    expect(await readdir(folder)).toEqual(["x.parquet"]);
   });
 
   it("replaces a file, keeps its mode, follows a link to it, and says so", async () => {

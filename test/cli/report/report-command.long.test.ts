@@ -6,8 +6,7 @@ import { expect, test } from "vitest";
 import { folderOf } from "../../fixtures/later-start.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
-import { Simulator } from "../../simulator/simulator.ts";
-import { against, lastJson, start, sync, writeCredentials } from "../command-line.ts";
+import { laptop, lastJson, start, sync } from "../command-line.ts";
 import { Warehouse } from "../warehouse.ts";
 import { aRun, smallWorld } from "./report-world.ts";
 
@@ -54,18 +53,13 @@ test("shows one account where one is named", async () => {
   expect(page).not.toContain("account-uk");
 });
 
-test.each([
-  { args: ["--account", "fr"], why: "The warehouse has no account fr. Its accounts are: uk, us." },
-  { args: ["--out", "warehouse/report.html"], why: "it lies in the warehouse, which is only read" },
-  { args: ["--out", "none/report.html"], why: "there is no such file or folder" },
-  { args: ["--warehouse", "none"], why: "There is no warehouse at " },
-])("refuses $args and leaves no file", async ({ args, why }) => {
+test("writes no page into the warehouse", async () => {
   const cwd = await twoAccounts();
 
-  const ended = await sync(["report", ...args], { cwd });
+  const ended = await sync(["report", "--out", "warehouse/report.html"], { cwd });
 
   expect(ended).toMatchObject({ exitCode: 2, stdout: "" });
-  expect(ended.stderr).toContain(why);
+  expect(ended.stderr).toContain("it lies in the warehouse, which is only read");
   expect(await readdir(cwd)).toEqual(["warehouse"]);
 });
 
@@ -123,16 +117,14 @@ test.each(["Pacific/Auckland", "America/Los_Angeles"])("the page is the same in 
 });
 
 test("holds nothing of any event", async () => {
-  const cwd = await temporaryDirectory();
   const events = makeEvents(4);
-  await using simulator = await Simulator.start({ events });
-  await writeCredentials(cwd, simulator);
-  await sync(["run", ...against(simulator)], { cwd });
-  await sync(["run", ...against(simulator)], { cwd });
+  await using world = await laptop({ events });
+  await world.ask("run");
+  await world.ask("run");
 
-  await sync(["report"], { cwd });
+  await world.command("report");
 
-  const page = await pageIn(cwd);
+  const page = await pageIn(world.cwd);
   const values = events.flatMap(({ uuid, source }) => [
     uuid,
     ...[...source.matchAll(/"(?:name|amount)":"?([^",}]{4,})/g)].map(([, value = ""]) => value),

@@ -132,4 +132,10 @@ describe("certificates that are not checked", () => {
       }),
     );
   });
+
+  it.each(["1", "", "false"])("are not what NODE_TLS_REJECT_UNAUTHORIZED=%j says, as in Node.js", (value) => {
+    const proxies = readProxies({ NODE_TLS_REJECT_UNAUTHORIZED: value });
+
+    expect(proxyFor(new URL("https://service.test"), proxies)).toBeUndefined();
+  });
 });
