@@ -66,14 +66,14 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     place: "bin/cli/commands/check-and-verify.ts retire",
     said: async (world) => {
-      await withoutOldPart(world);
+      await withoutPart(world, "older");
       return everything(await world.command(["check", ...world.place, ...world.of]));
     },
   },
   {
     place: "bin/cli/query/missing-units.ts retire",
     said: async (world) => {
-      await withoutOldPart(world);
+      await withoutPart(world, "older");
       return everything(
         await world.command(["query", "SELECT count(*) FROM event_snapshots", ...world.place.slice(0, 2)]),
       );
@@ -106,12 +106,8 @@ export const SCENARIOS: readonly Scenario[] = [
     place: "bin/cli/output/next-command.ts run",
     isSamePlace: true,
     said: async (world) => {
-      const inTheWay = join(world.warehouse, "snapshots");
-      await mkdir(world.warehouse);
-      await writeFile(inTheWay, "");
-      const text = await world.toldBy();
-      await rm(inTheWay);
-      return text;
+      await using _ = await fileInTheWay(world);
+      return await world.toldBy();
     },
   },
   {
@@ -134,8 +130,7 @@ export const SCENARIOS: readonly Scenario[] = [
     isSamePlace: true as const,
     said: async (world: PrintedWorld) => {
       await overDamage(world, ["run", ...world.of]);
-      const env = { BRAND_BASE_URL: world.service.url, BRAND_REQUESTS_PER_MINUTE: "unlimited" };
-      const { stdout } = await world.command([name, ...world.place], { env });
+      const { stdout } = await world.command([name, ...world.place], serviceOf(world));
       if (name === "status") return stdout.slice(stdout.indexOf("Or restart"), stdout.lastIndexOf("To find"));
       return readablePage(await readFile(join(world.cwd, "report.html"), "utf8"));
     },
@@ -144,10 +139,12 @@ export const SCENARIOS: readonly Scenario[] = [
     place: "bin/cli/output/next-command.ts run, over damage in a query",
     isSamePlace: true,
     said: async (world) => {
-      const env = { BRAND_BASE_URL: world.service.url, BRAND_REQUESTS_PER_MINUTE: "unlimited" };
-      await withoutHeadPart(world);
+      await withoutPart(world, "head");
       return everything(
-        await world.command(["query", "SELECT count(*) FROM events", ...world.place.slice(0, 2)], { env }),
+        await world.command(
+          ["query", "SELECT count(*) FROM events", ...world.place.slice(0, 2)],
+          serviceOf(world),
+        ),
       );
     },
   },
@@ -155,13 +152,10 @@ export const SCENARIOS: readonly Scenario[] = [
     place: "bin/cli/output/next-command.ts run, below status",
     isSamePlace: true,
     said: async (world) => {
-      const inTheWay = join(world.warehouse, "snapshots");
-      await mkdir(world.warehouse);
-      await writeFile(inTheWay, "");
+      const inTheWay = await fileInTheWay(world);
       await world.run();
-      await rm(inTheWay);
-      const env = { BRAND_BASE_URL: world.service.url, BRAND_REQUESTS_PER_MINUTE: "unlimited" };
-      return everything(await world.command(["status", ...world.place], { env }));
+      await inTheWay[Symbol.asyncDispose]();
+      return everything(await world.command(["status", ...world.place], serviceOf(world)));
     },
   },
   {
@@ -223,20 +217,28 @@ function readablePage(page: string): string {
     .replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
 }
 
-/** Two snapshots, of which the older one has lost its part. */
-async function withoutOldPart(world: PrintedWorld): Promise<void> {
-  const { stdout } = await world.run("--json");
-  await world.run();
-  await rm(join(world.warehouse, "snapshots", "uk", JSON.parse(stdout).snapshot_id, "part-00000.ndjson.gz"));
+/** For a command without options for the service. */
+const serviceOf = ({ service }: PrintedWorld) => ({
+  env: { BRAND_BASE_URL: service.url, BRAND_REQUESTS_PER_MINUTE: "unlimited" },
+});
+
+/** No run can write its snapshot until it is gone. */
+async function fileInTheWay({ warehouse }: PrintedWorld): Promise<AsyncDisposable> {
+  const file = join(warehouse, "snapshots");
+  await mkdir(warehouse);
+  await writeFile(file, "");
+  return { [Symbol.asyncDispose]: () => rm(file) };
 }
 
-async function withoutHeadPart(world: PrintedWorld): Promise<void> {
+/** The head has lost its part, or the snapshot before it. */
+async function withoutPart(world: PrintedWorld, of: "head" | "older"): Promise<void> {
   const { stdout } = await world.run("--json");
+  if (of === "older") await world.run();
   await rm(join(world.warehouse, "snapshots", "uk", JSON.parse(stdout).snapshot_id, "part-00000.ndjson.gz"));
 }
 
 async function overDamage(world: PrintedWorld, args: readonly string[]): Promise<Ended> {
-  await withoutHeadPart(world);
+  await withoutPart(world, "head");
   return world.command([...args, ...world.place]);
 }
 

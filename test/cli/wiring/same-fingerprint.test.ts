@@ -37,21 +37,11 @@ const SHAPE = {
   lifted: [BRAND, SECTOR],
 } as const;
 
+// The canonical form of an address: `test/job/settings/addresses.test.ts`.
 const ADDRESSES: readonly [given: string, canonical: string][] = [
   ["https://s.example", "https://s.example/"],
-  ["https://s.example/", "https://s.example/"],
-  ["https://s.example//v1/events", "https://s.example/"],
-  ["https://s.example/v1", "https://s.example/"],
-  ["https://s.example/v1/", "https://s.example/"],
-  ["https://s.example/v1/v1/", "https://s.example/"],
-  [" https://s.example\n", "https://s.example/"],
-  ["HTTPS://S.EXAMPLE", "https://s.example/"],
-  ["https://s.example:443/v1", "https://s.example/"],
-  ["https://s.example:8443", "https://s.example:8443/"],
-  ["https://s.example./", "https://s.example/"],
-  ["https://s.example/Brands/v1/", "https://s.example/Brands"],
-  ["https://bücher.example", "https://xn--bcher-kva.example/"],
-  ["http://127.1:80/", "http://127.0.0.1/"],
+  [" https://s.example//v1/events\n", "https://s.example/"],
+  ["HTTPS://S.EXAMPLE.:443/Brands/v1/", "https://s.example/Brands"],
 ];
 
 const OPTIONS = [...SERVICE_OPTIONS, ...RUN_OPTIONS];

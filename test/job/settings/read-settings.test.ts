@@ -69,11 +69,3 @@ test("settings are complete with an address alone", () => {
     resumeWithinMinutes: 60,
   });
 });
-
-test("canonical settings are their own canonical form", () => {
-  const given = { baseUrl: "HTTPS://Service.example:443//v1//v1/", retainDays: 30, listPointer: "" };
-
-  const once = accountSettings.parse(given);
-
-  expect(accountSettings.parse(once)).toEqual(once);
-});

@@ -1,10 +1,11 @@
-// The catalog in Glue keeps the contract, on an emulator; tests of what only Glue has.
+// The catalog in Glue keeps the contract, on an emulator; tests of what only Glue has: partitions, columns, and the lines of
+// `publications` and `sync_runs`, whose partitions the job makes, so that they outlive the stack's list of accounts.
 
-import { DeletePartitionCommand, UpdatePartitionCommand } from "@aws-sdk/client-glue";
+import { DeletePartitionCommand, UpdatePartitionCommand, UpdateTableCommand } from "@aws-sdk/client-glue";
 import { describe, expect, it } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { systemClock } from "../../../../lambdas/job/runtime/clock.ts";
-import type { TableName } from "../../../../lambdas/job/storage/layout.ts";
+import { layout, TABLES, type TableName } from "../../../../lambdas/job/storage/layout.ts";
 import { type AwsWarehouse, awsWarehouse } from "../../../aws/aws-warehouse.ts";
 import { awsClients, freshDatabase, onEmulator, sdkStorage } from "../../../aws/emulator.ts";
 import { GlueReader, type GlueRow } from "../../../aws/glue-reader.ts";
@@ -177,3 +178,152 @@ async function misplace(
   const where = { DatabaseName: database, TableName: table, PartitionValueList: Values };
   await awsClients().glue.send(new UpdatePartitionCommand({ ...where, PartitionInput }));
 }
+
+const BASE = ["uuid", "event_date", "scope", "event", "listing"].map((name) => [name, "string"] as const);
+
+onEmulator("the columns of Glue's tables", () => {
+  it("are those of events and event_snapshots, lifted ones last", async () => {
+    const { catalog } = await awsWarehouse(["brand", "region"]);
+
+    expect(await catalog.columns()).toEqual([
+      "uuid",
+      "event_date",
+      "scope",
+      "event",
+      "listing",
+      "brand",
+      "region",
+    ]);
+  });
+
+  it("are the longer list while a deployment is under way", async () => {
+    const world = await awsWarehouse(["brand"]);
+    await setColumns(world, "event_snapshots", [...BASE, ["brand", "string"], ["region", "string"]]);
+
+    expect((await world.catalog.columns()).slice(-2)).toEqual(["brand", "region"]);
+  });
+
+  it.each([
+    {
+      what: "a column that is no string",
+      columns: [...BASE, ["brand", "bigint"]],
+      says: "brand is of the type bigint",
+    },
+    {
+      what: "another order than the other table",
+      columns: [...BASE, ["brand", "string"]],
+      says: "brand is region in events",
+    },
+  ] as const)("are refused with $what", async ({ columns, says }) => {
+    const world = await awsWarehouse(["region"]);
+    await setColumns(world, "event_snapshots", columns);
+
+    await expect(world.catalog.columns()).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(new RegExp(`event_snapshots .*${says}.*Deploy the stack`)),
+    });
+  });
+});
+
+async function setColumns(
+  { database, location }: AwsWarehouse,
+  table: TableName,
+  columns: readonly (readonly [string, string])[],
+): Promise<void> {
+  const storage = sdkStorage(table, location);
+  const Columns = columns.map(([Name, Type]) => ({ Name, Type }));
+  const TableInput = { Name: table, StorageDescriptor: { ...storage, Columns } };
+  await awsClients().glue.send(new UpdateTableCommand({ DatabaseName: database, TableInput }));
+}
+
+const LINES = [
+  ["publications", "publications/uk/"],
+  ["sync_runs", "run-log/uk/"],
+] as const;
+type Lines = (typeof LINES)[number][0];
+
+async function replaced(
+  { database, location }: AwsWarehouse,
+  table: Lines,
+  change: { readonly Location?: string; readonly columns?: number },
+): Promise<void> {
+  const { Columns = [], ...storage } = sdkStorage(table, location);
+  const StorageDescriptor = {
+    ...storage,
+    Columns: Columns.slice(0, change.columns),
+    Location: change.Location ?? `${location}/${table === "publications" ? "publications" : "run-log"}/uk/`,
+  };
+  const where = { DatabaseName: database, TableName: table, PartitionValueList: ["uk"] };
+  const PartitionInput = { Values: ["uk"], StorageDescriptor };
+  await awsClients().glue.send(new UpdatePartitionCommand({ ...where, PartitionInput }));
+}
+
+onEmulator("an account's partitions of publications and run logs", () => {
+  it.each(LINES)("of %s are made before anything is published", async (table, folder) => {
+    const { catalog, reader, location } = await awsWarehouse();
+
+    await catalog.refresh("uk");
+
+    expect(await reader.partitions(table, "uk")).toMatchObject([
+      {
+        Values: ["uk"],
+        StorageDescriptor: {
+          Location: `${location}/${folder}`,
+          Columns: TABLES[table].columns.map(({ name, type }) => ({ Name: name, Type: type })),
+          SerdeInfo: { SerializationLibrary: "org.apache.hive.hcatalog.data.JsonSerDe" },
+        },
+      },
+    ]);
+  });
+
+  it("show the rows of files that come later, without another refresh", async () => {
+    const { catalog, reader, store } = await awsWarehouse();
+    await catalog.refresh("uk");
+
+    await new Publisher(store, "uk").day(1, ["a"]);
+    await store.create(layout("uk").runLog("r", 1), Buffer.from('{"run_id":"r","attempt":1}\n'));
+
+    expect((await reader.rows("publications", "uk")).get("uk")).toMatchObject([
+      { publication: "0000000001" },
+    ]);
+    expect((await reader.rows("sync_runs", "uk")).get("uk")).toMatchObject([{ run_id: "r" }]);
+  });
+
+  it.each(LINES)("of %s are made again where they were deleted, as an upgrade does once", async (table) => {
+    const { catalog, reader, database } = await awsWarehouse();
+    await catalog.refresh("uk");
+    await awsClients().glue.send(
+      new DeletePartitionCommand({ DatabaseName: database, TableName: table, PartitionValues: ["uk"] }),
+    );
+
+    await catalog.refresh("uk");
+
+    expect(await reader.partitions(table, "uk")).toHaveLength(1);
+  });
+
+  it.each(LINES)("of %s follow the location and the columns of the table", async (table, folder) => {
+    const world = await awsWarehouse();
+    const { catalog, reader, location } = world;
+    const width = TABLES[table].columns.length;
+    for (const change of [{ Location: `${location}/elsewhere/` }, { columns: width - 1 }]) {
+      await catalog.refresh("uk");
+      await replaced(world, table, change);
+
+      await catalog.refresh("uk");
+
+      const [partition] = await reader.partitions(table, "uk");
+      expect(partition?.StorageDescriptor?.Location).toBe(`${location}/${folder}`);
+      expect(partition?.StorageDescriptor?.Columns).toHaveLength(width);
+    }
+  });
+
+  it.each(LINES)("of %s stay when the account is served no longer", async (table) => {
+    const { catalog, reader } = await awsWarehouse();
+    await catalog.refresh("uk");
+
+    await catalog.refresh("us");
+
+    expect(await reader.partitions(table, "uk")).toHaveLength(1);
+    expect(await reader.partitions(table, "us")).toHaveLength(1);
+  });
+});
