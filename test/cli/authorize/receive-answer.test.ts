@@ -95,6 +95,13 @@ async function browse(
   return { location, page: page.body };
 }
 
+/** It has waited on: the answer with its state is the one that it takes. */
+async function takesOwn(begun: Begun): Promise<void> {
+  await browse(begun, `?code=own&state=${begun.state}`);
+  expect(await begun.ended).toBeUndefined();
+  expect(begun.codes).toEqual(["own"]);
+}
+
 describe("the listener", () => {
   test("takes the code, and shows the page at an address without code and state", async () => {
     const begun = await begin();
@@ -140,9 +147,7 @@ describe("the listener", () => {
     }
     const told = begun.lines.filter((line) => line.includes("does not belong to this authorization"));
     expect(told).toHaveLength(1);
-    await browse(begun, `?code=own&state=${begun.state}`);
-    expect(await begun.ended).toBeUndefined();
-    expect(begun.codes).toEqual(["own"]);
+    await takesOwn(begun);
   });
 
   test.each([
@@ -160,9 +165,7 @@ describe("the listener", () => {
 
     expect(refused.map(({ status }) => status)).toEqual([403, 403]);
     expect(begun.lines.filter((line) => line.includes("from inside another page"))).toHaveLength(1);
-    await browse(begun, `?code=own&state=${begun.state}`);
-    expect(await begun.ended).toBeUndefined();
-    expect(begun.codes).toEqual(["own"]);
+    await takesOwn(begun);
   });
 
   test.each([
@@ -219,11 +222,9 @@ describe("the listener", () => {
     const foreign = begun.get("?code=attacker");
     await asked(begun);
 
-    await browse(begun, `?code=own&state=${begun.state}`);
+    await takesOwn(begun);
 
     expect((await foreign).status).toBe(403);
-    expect(await begun.ended).toBeUndefined();
-    expect(begun.codes).toEqual(["own"]);
   });
 
   test("takes neither of two answers without state, whatever is typed then", async () => {
@@ -249,8 +250,7 @@ describe("the listener", () => {
     expect(status).toBe(403);
     expect(body).toContain("--paste or --yes");
     expect(begun.lines.at(-1)).toContain("--paste or --yes");
-    await browse(begun, `?code=own&state=${begun.state}`);
-    expect(await begun.ended).toBeUndefined();
+    await takesOwn(begun);
   });
 
   test("takes a code without state where that is wanted, and says so", async () => {
@@ -303,9 +303,7 @@ describe("the listener", () => {
     ].map(({ status }) => status);
 
     expect(statuses).toEqual(statuses.map(() => 404));
-    await browse(begun, `?code=d&state=${begun.state}`);
-    expect(await begun.ended).toBeUndefined();
-    expect(begun.codes).toEqual(["d"]);
+    await takesOwn(begun);
   });
 
   test("exchanges one code, however often the browser brings it", async () => {

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { Display } from "../../../bin/cli/output/display.ts";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
@@ -10,18 +10,21 @@ import {
 } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 
+interface Shown {
+  readonly display: Display;
+  readonly clock: ManualClock;
+  readonly budget: RateLimiter;
+  /** What was written since it was asked last. */
+  readonly text: () => string;
+}
+
 function shown(options: {
   readonly isTTY: boolean;
   /** Of a terminal. */
   readonly columns?: number;
   readonly budget?: Partial<RateLimiterOptions>;
   readonly level?: keyof Logger;
-}): {
-  display: Display;
-  clock: ManualClock;
-  budget: RateLimiter;
-  text: () => string;
-} {
+}): Shown {
   const stream = Object.assign(new PassThrough(), { isTTY: options.isTTY, columns: options.columns ?? 120 });
   const clock = new ManualClock(1_000_000);
   const display = new Display({
@@ -37,6 +40,7 @@ function shown(options: {
     ...options.budget,
   });
   display.within(budget);
+  onTestFinished(() => display.end());
   // A read gives all that was written, or one write of it: that depends on the version of Node.js.
   const text = (): string => {
     const chunk: unknown = stream.read();
@@ -65,7 +69,6 @@ describe("on a terminal", () => {
     expect(lastDrawn(text())).toBe(
       "██████░░░░░░░░░░░░░░░░░░ 500 of 2,000 events, 50 a second, 30 s left, 2 retries; the service asks to wait 12 s",
     );
-    display.end();
   });
 
   test("a log line takes the place of the bar, which is drawn again below it", () => {
@@ -95,7 +98,6 @@ describe("in a pipe", () => {
 
     expect(early).toBe("");
     expect(text()).toBe("1970-01-01T00:16:50.000Z 25 of 100 events, 150 a minute, 30 s left, 1 retry\n");
-    display.end();
   });
 
   test("a wait is reported once it has lasted a second, with its reason", async () => {
@@ -116,7 +118,6 @@ describe("in a pipe", () => {
     expect(text()).toBe(
       "1970-01-01T00:16:46.500Z 180 of 180 requests of this minute sent; the next in 39 s\n",
     );
-    display.end();
   });
 
   test("a run of hours makes a handful of lines", async () => {
@@ -137,7 +138,6 @@ describe("in a pipe", () => {
     expect(lines.length).toBeLessThan(12);
     expect(lines.filter((line) => line.includes("requests of this minute"))).toHaveLength(1);
     for (const line of lines) expect(line).toMatch(/^1970-01-01T\d\d:\d\d:\d\d\.000Z /);
-    display.end();
   });
 
   test.each([
@@ -158,56 +158,61 @@ describe("in a pipe", () => {
 });
 
 describe("the time left", () => {
-  test("is that of the budget after a burst, not that of the burst", () => {
-    const { display, clock, budget, text } = shown({ isTTY: true, budget: { requestsPerMinute: 200 } });
+  test.each([
+    {
+      is: "that of the budget after a burst, not that of the burst",
+      limits: { requestsPerMinute: 200 },
+      total: 5_000,
+      done: 180,
+      meanwhile: ({ clock, budget }: Shown) => {
+        clock.advance(2_000);
+        send(budget, 180);
+      },
+      drawn: "180 of 5,000 events, 180 a minute, 28 min left",
+    },
+    {
+      is: "that of the service where it is slower than the budget, also after a wait for the budget",
+      limits: { requestsPerMinute: 200, earlier: [{ atMs: 1_000_000, requests: 180, bytes: 0 }] },
+      total: 1_000,
+      done: 100,
+      meanwhile: ({ display, clock }: Shown) => {
+        display.waiting({ kind: "budget", untilMs: clock.now() + 60_001 });
+        clock.advance(60_001);
+        display.waiting(undefined);
+        clock.advance(60_000);
+      },
+      drawn: "100 of 1,000 events, 100 a minute, 9 min left",
+    },
+    {
+      is: "by bytes where they are the narrower limit",
+      limits: { requestsPerMinute: 200, bytesPerMinute: 1_000_000 },
+      total: 100,
+      done: 9,
+      meanwhile: ({ clock, budget }: Shown) => {
+        clock.advance(1_000);
+        send(budget, 9, 100_000);
+      },
+      drawn: "9 of 100 events, 9 a minute, 12 min left",
+    },
+    {
+      is: "with a Retry-After, also without a limit",
+      limits: {},
+      total: 100,
+      done: 50,
+      meanwhile: ({ clock, budget }: Shown) => {
+        clock.advance(1_000);
+        budget.pause(600_000, true);
+      },
+      drawn: "50 of 100 events, 50 a second, 10 min left",
+    },
+  ])("is $is", ({ limits, total, done, meanwhile, drawn }) => {
+    const made = shown({ isTTY: true, budget: limits });
 
-    display.progress({ done: 0, total: 5_000, retries: 0 });
-    clock.advance(2_000);
-    send(budget, 180);
-    display.progress({ done: 180, total: 5_000, retries: 0 });
+    made.display.progress({ done: 0, total, retries: 0 });
+    meanwhile(made);
+    made.display.progress({ done, total, retries: 0 });
 
-    expect(lastDrawn(text())).toContain("180 of 5,000 events, 180 a minute, 28 min left");
-    display.end();
-  });
-
-  test("is that of the service where it is slower than the budget, also after a wait for the budget", () => {
-    const { display, clock, budget, text } = shown({ isTTY: true, budget: { requestsPerMinute: 200 } });
-    send(budget, 180); // by the run before
-
-    display.progress({ done: 0, total: 1_000, retries: 0 });
-    display.waiting({ kind: "budget", untilMs: clock.now() + 60_001 });
-    clock.advance(60_001);
-    display.waiting(undefined);
-    clock.advance(60_000);
-    display.progress({ done: 100, total: 1_000, retries: 0 });
-
-    expect(lastDrawn(text())).toContain("100 of 1,000 events, 100 a minute, 9 min left");
-    display.end();
-  });
-
-  test("goes by bytes where they are the narrower limit", () => {
-    const budgetOf = { requestsPerMinute: 200, bytesPerMinute: 1_000_000 };
-    const { display, clock, budget, text } = shown({ isTTY: true, budget: budgetOf });
-
-    display.progress({ done: 0, total: 100, retries: 0 });
-    clock.advance(1_000);
-    send(budget, 9, 100_000);
-    display.progress({ done: 9, total: 100, retries: 0 });
-
-    expect(lastDrawn(text())).toContain("9 of 100 events, 9 a minute, 12 min left");
-    display.end();
-  });
-
-  test("contains a Retry-After, also without a limit", () => {
-    const { display, clock, budget, text } = shown({ isTTY: true });
-
-    display.progress({ done: 0, total: 100, retries: 0 });
-    clock.advance(1_000);
-    budget.pause(600_000, true);
-    display.progress({ done: 50, total: 100, retries: 0 });
-
-    expect(lastDrawn(text())).toContain("50 of 100 events, 50 a second, 10 min left");
-    display.end();
+    expect(lastDrawn(made.text())).toContain(drawn);
   });
 });
 
@@ -236,7 +241,6 @@ describe("a wait beside the bar", () => {
     display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });
 
     expect(lastDrawn(text())).toBe(drawn);
-    display.end();
   });
 
   test.each([
@@ -263,7 +267,6 @@ describe("a wait beside the bar", () => {
     display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });
 
     expect(lastDrawn(text())).toContain(`; ${says}`);
-    display.end();
   });
 
   test("names bytes where they are what is used up", () => {
@@ -275,7 +278,6 @@ describe("a wait beside the bar", () => {
     display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });
 
     expect(lastDrawn(text())).toContain("; 8.6 of 9.0 MiB of this minute received; the next in 60 s");
-    display.end();
   });
 
   test("counts what earlier runs have sent", () => {
@@ -286,7 +288,6 @@ describe("a wait beside the bar", () => {
     display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });
 
     expect(lastDrawn(text())).toContain("180 of 180 requests of this minute sent; the next in 40 s");
-    display.end();
   });
 
   test("that the service did not ask for is not said to be asked for", () => {
@@ -296,7 +297,6 @@ describe("a wait beside the bar", () => {
     display.waiting({ kind: "throttled", untilMs: clock.monotonicMs() + 120_000 });
 
     expect(lastDrawn(text())).toContain("; the service takes no more requests for now; tries again in 2 min");
-    display.end();
   });
 
   test("of less than a second is not shown: it would only flicker", () => {
@@ -308,7 +308,6 @@ describe("a wait beside the bar", () => {
     display.waiting(undefined);
 
     expect(text()).toBe("");
-    display.end();
   });
 
   test("is gone when it ends", () => {
@@ -320,6 +319,5 @@ describe("a wait beside the bar", () => {
     display.waiting(undefined);
 
     expect(lastDrawn(text())).toBe("██░░░░░░░░░░░░░░░░░░░░░░ 1 of 10 events");
-    display.end();
   });
 });

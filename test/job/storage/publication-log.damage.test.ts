@@ -3,9 +3,9 @@
 import { describe, expect, it } from "vitest";
 import { accountsIn } from "../../../lambdas/job/storage/known-accounts.ts";
 import { newestReadable, readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import { type AccountStore, accountStore } from "../../../lambdas/job/storage/store.ts";
+import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { aPublication, FIRST, logOf, SECOND } from "./publications.ts";
+import { aPublication, FIRST, logOf, SECOND, uk } from "./publications.ts";
 
 describe("a damaged publication log", () => {
   const LINE = `${JSON.stringify(SECOND)}\n`;
@@ -27,7 +27,7 @@ describe("a damaged publication log", () => {
     store.put("publications/uk/0000000002.ndjson", content);
 
     for (const read of [readLog, readHead]) {
-      const error: unknown = await read(accountStore(store, "uk")).catch((thrown: unknown) => thrown);
+      const error: unknown = await read(uk(store)).catch((thrown: unknown) => thrown);
 
       expect(error).toMatchObject({
         code: "STORE_CORRUPT",
@@ -51,7 +51,7 @@ describe("a damaged publication log", () => {
     }
 
     for (const read of [readLog, readHead]) {
-      await expect(read(accountStore(store, "uk"))).rejects.toMatchObject({
+      await expect(read(uk(store))).rejects.toMatchObject({
         code: "STORE_CORRUPT",
         fields: { key: `publications/uk/${missing}.ndjson` },
         message: expect.stringContaining(remedy),
@@ -65,8 +65,8 @@ describe("a damaged publication log", () => {
       const store = await logOf(FIRST);
       store.put(`publications/uk/${name}`, LINE);
 
-      expect(await readLog(accountStore(store, "uk"))).toEqual([FIRST]);
-      expect(await readHead(accountStore(store, "uk"))).toEqual(FIRST);
+      expect(await readLog(uk(store))).toEqual([FIRST]);
+      expect(await readHead(uk(store))).toEqual(FIRST);
     },
   );
 
@@ -82,15 +82,15 @@ describe("a damaged publication log", () => {
     const store = await logOf(FIRST, SECOND);
     store.put("publications/uk/0000000001.ndjson", "damaged");
 
-    expect(await readHead(accountStore(store, "uk"))).toEqual(SECOND);
+    expect(await readHead(uk(store))).toEqual(SECOND);
   });
 
   it("gives what can be read beside it, newest first, but hides no other failure", async () => {
     const store = await logOf(FIRST, SECOND);
     store.put("publications/uk/0000000003.ndjson", "damaged");
-    const failing = { ...accountStore(store, "uk"), read: () => Promise.reject(new Error("no disk")) };
+    const failing = { ...uk(store), read: () => Promise.reject(new Error("no disk")) };
 
-    expect(await Array.fromAsync(newestReadable(accountStore(store, "uk")))).toEqual([SECOND, FIRST]);
+    expect(await Array.fromAsync(newestReadable(uk(store)))).toEqual([SECOND, FIRST]);
     await expect(Array.fromAsync(newestReadable(failing))).rejects.toThrow("no disk");
   });
 
@@ -101,7 +101,7 @@ describe("a damaged publication log", () => {
     const store = await logOf(FIRST, SECOND);
     const key = "publications/uk/0000000002.ndjson";
     const unread: AccountStore = {
-      ...accountStore(store, "uk"),
+      ...uk(store),
       read: async (asked) => {
         if (asked !== key) return store.read(asked);
         await happens(store, key);
@@ -119,7 +119,7 @@ describe("a damaged publication log", () => {
   it("names what is missing also where nothing after it can be read", async () => {
     const store = await logOf(FIRST);
     store.put("publications/uk/0000000003.ndjson", "unread");
-    const unread = { ...accountStore(store, "uk"), read: async () => undefined };
+    const unread = { ...uk(store), read: async () => undefined };
 
     await expect(readHead(unread)).rejects.toMatchObject({
       fields: { key: "publications/uk/0000000002.ndjson" },

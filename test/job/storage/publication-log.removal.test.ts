@@ -14,9 +14,9 @@ import {
   readLog,
   readLogSince,
 } from "../../../lambdas/job/storage/publication-log.ts";
-import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import type { AccountStore, Store } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { aPublication, FIRST, logOf, SECOND } from "./publications.ts";
+import { aPublication, FIRST, logOf, SECOND, uk } from "./publications.ts";
 
 const NAMED = { runId: "2026-11-23T06-00-00.000Z", atMs: Date.UTC(2026, 10, 23, 6), writeId: "removal" };
 const AFTER = aPublication({
@@ -28,7 +28,7 @@ const AFTER = aPublication({
 
 async function removed(): Promise<MemoryStore> {
   const store = await logOf(FIRST, SECOND);
-  await createRemoval(accountStore(store, "uk"), NAMED);
+  await createRemoval(uk(store), NAMED);
   return store;
 }
 
@@ -43,17 +43,17 @@ it("takes the next number, and has the keys of a publication", async () => {
 it("leaves no head and no publications, and the next number follows it", async () => {
   const store = await removed();
 
-  expect(await readHead(accountStore(store, "uk"))).toBeUndefined();
-  expect(await readLog(accountStore(store, "uk"))).toEqual([]);
+  expect(await readHead(uk(store))).toBeUndefined();
+  expect(await readLog(uk(store))).toEqual([]);
   const isOfSecond = ({ snapshot_id }: Publication): boolean => snapshot_id === SECOND.snapshot_id;
-  expect(await findPublication(accountStore(store, "uk"), isOfSecond)).toBeUndefined();
-  expect(await readEnd(accountStore(store, "uk"))).toMatchObject({
+  expect(await findPublication(uk(store), isOfSecond)).toBeUndefined();
+  expect(await readEnd(uk(store))).toMatchObject({
     last: "0000000003",
     removal: { action: "remove" },
   });
-  expect(await publish(accountStore(store, "uk"), AFTER)).toBe("committed");
-  expect(await readLog(accountStore(store, "uk"))).toEqual([AFTER]);
-  expect(await publicationBefore(accountStore(store, "uk"), "0000000004")).toBeUndefined();
+  expect(await publish(uk(store), AFTER)).toBe("committed");
+  expect(await readLog(uk(store))).toEqual([AFTER]);
+  expect(await publicationBefore(uk(store), "0000000004")).toBeUndefined();
 });
 
 it.each([
@@ -62,11 +62,11 @@ it.each([
   ["the older one", ["0000000001"]],
 ])("cuts the log where of the publications below it are deleted: %s", async (_, deleted) => {
   const store = await removed();
-  await publish(accountStore(store, "uk"), AFTER);
+  await publish(uk(store), AFTER);
   for (const id of deleted) await store.delete(`publications/uk/${id}.ndjson`);
 
-  expect(await readLog(accountStore(store, "uk"))).toEqual([AFTER]);
-  expect(await readHead(accountStore(store, "uk"))).toEqual(AFTER);
+  expect(await readLog(uk(store))).toEqual([AFTER]);
+  expect(await readHead(uk(store))).toEqual(AFTER);
 });
 
 it("is what has to be restored where it is damaged itself, and not what it has deleted", async () => {
@@ -75,7 +75,7 @@ it("is what has to be restored where it is damaged itself, and not what it has d
   await store.delete("publications/uk/0000000002.ndjson");
   store.put("publications/uk/0000000003.ndjson", "damaged");
 
-  await expect(readHead(accountStore(store, "uk"))).rejects.toMatchObject({
+  await expect(readHead(uk(store))).rejects.toMatchObject({
     code: "STORE_CORRUPT",
     fields: { key: "publications/uk/0000000003.ndjson" },
   });
@@ -88,7 +88,7 @@ it("excuses no gap above it", async () => {
     `${JSON.stringify({ ...AFTER, publication: "0000000005" })}\n`,
   );
 
-  await expect(readLog(accountStore(store, "uk"))).rejects.toMatchObject({
+  await expect(readLog(uk(store))).rejects.toMatchObject({
     code: "STORE_CORRUPT",
     fields: { key: "publications/uk/0000000004.ndjson" },
   });
@@ -98,8 +98,8 @@ it("is found whatever the log holds: damaged files, and a beginning that is miss
   const store = new MemoryStore();
   store.put("publications/uk/0000000003.ndjson", "damaged");
 
-  expect(await createRemoval(accountStore(store, "uk"), NAMED)).toBe("0000000004");
-  expect(await readLogSince(accountStore(store, "uk"), "")).toMatchObject({
+  expect(await createRemoval(uk(store), NAMED)).toBe("0000000004");
+  expect(await readLogSince(uk(store), "")).toMatchObject({
     last: "0000000004",
     publications: [],
   });
@@ -109,30 +109,30 @@ it("takes the number after that of a publication which comes between", async () 
   const store = await logOf(FIRST);
   let isFirst = true;
   const raced: Store = {
-    ...accountStore(store, "uk"),
+    ...uk(store),
     create: async (key, body) => {
-      if (isFirst) await publish(accountStore(store, "uk"), SECOND);
+      if (isFirst) await publish(uk(store), SECOND);
       isFirst = false;
       return store.create(key, body);
     },
   };
 
-  expect(await createRemoval(accountStore(raced, "uk"), NAMED)).toBe("0000000003");
+  expect(await createRemoval(uk(raced), NAMED)).toBe("0000000003");
 });
 
 it("makes a publication that is created below it a lost one", async () => {
   const store = await removed();
   await store.delete("publications/uk/0000000002.ndjson");
 
-  expect(await publish(accountStore(store, "uk"), { ...SECOND, write_id: "late" })).toBe("lost");
-  expect(await readLog(accountStore(store, "uk"))).toEqual([]);
+  expect(await publish(uk(store), { ...SECOND, write_id: "late" })).toBe("lost");
+  expect(await readLog(uk(store))).toEqual([]);
 });
 
 /** As it is after the first file was asked for, when something happens before it is read. */
 const beforeFirstRead = (store: Store, happens: () => Promise<unknown>): Store => {
   let isFirst = true;
   return {
-    ...accountStore(store, "uk"),
+    ...uk(store),
     read: async (key) => {
       if (isFirst) {
         isFirst = false;
@@ -151,49 +151,49 @@ it.each([
 ])("is no damage to a reader of %s that had listed what it has deleted meanwhile", async (_, read, found) => {
   const store = await logOf(FIRST, SECOND);
   const slow = beforeFirstRead(store, async () => {
-    await createRemoval(accountStore(store, "uk"), NAMED);
+    await createRemoval(uk(store), NAMED);
     for (const id of ["0000000001", "0000000002"]) await store.delete(`publications/uk/${id}.ndjson`);
   });
 
-  expect(await read(accountStore(slow, "uk"))).toEqual(found);
+  expect(await read(uk(slow))).toEqual(found);
 });
 
 it("is no damage to a reader either where another one deletes it", async () => {
   const store = await removed();
   await store.delete("publications/uk/0000000001.ndjson");
   const slow = beforeFirstRead(store, async () => {
-    await createRemoval(accountStore(store, "uk"), { ...NAMED, writeId: "another" });
+    await createRemoval(uk(store), { ...NAMED, writeId: "another" });
     for (const id of ["0000000002", "0000000003"]) await store.delete(`publications/uk/${id}.ndjson`);
   });
 
-  expect(await readLog(accountStore(slow, "uk"))).toEqual([]);
+  expect(await readLog(uk(slow))).toEqual([]);
 });
 
 it("ends what can be read, and is none of it", async () => {
   const store = await removed();
-  await publish(accountStore(store, "uk"), AFTER);
+  await publish(uk(store), AFTER);
 
-  expect(await Array.fromAsync(newestReadable(accountStore(store, "uk")))).toEqual([AFTER]);
+  expect(await Array.fromAsync(newestReadable(uk(store)))).toEqual([AFTER]);
 });
 
 it("keeps its number where only the response to its creation was lost", async () => {
   const store = await logOf(FIRST, SECOND);
   const unsure: Store = {
-    ...accountStore(store, "uk"),
+    ...uk(store),
     create: async (key, body) => {
       await store.create(key, body);
       return undefined;
     },
   };
 
-  expect(await createRemoval(accountStore(unsure, "uk"), NAMED)).toBe("0000000003");
+  expect(await createRemoval(uk(unsure), NAMED)).toBe("0000000003");
 });
 
 it("takes a number again that was taken and is free", async () => {
   const store = await logOf(FIRST);
   let isFirst = true;
   const raced: Store = {
-    ...accountStore(store, "uk"),
+    ...uk(store),
     create: async (key, body) => {
       if (!isFirst) return store.create(key, body);
       isFirst = false;
@@ -201,5 +201,5 @@ it("takes a number again that was taken and is free", async () => {
     },
   };
 
-  expect(await createRemoval(accountStore(raced, "uk"), NAMED)).toBe("0000000002");
+  expect(await createRemoval(uk(raced), NAMED)).toBe("0000000002");
 });

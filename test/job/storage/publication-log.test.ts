@@ -17,7 +17,7 @@ import {
 } from "../../../lambdas/job/storage/publication-log.ts";
 import { accountStore, type Body, type Store } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { aPublication, FIRST, logOf, SECOND } from "./publications.ts";
+import { aPublication, FIRST, logOf, SECOND, uk } from "./publications.ts";
 
 const isOfSnapshot =
   (snapshotId: string) =>
@@ -28,32 +28,30 @@ describe("the publication log", () => {
   it("is empty before the first publication", async () => {
     const store = new MemoryStore();
 
-    expect(await readLog(accountStore(store, "uk"))).toEqual([]);
-    expect(await readHead(accountStore(store, "uk"))).toBeUndefined();
-    expect(await findPublication(accountStore(store, "uk"), isOfRun(FIRST.run_id))).toBeUndefined();
+    expect(await readLog(uk(store))).toEqual([]);
+    expect(await readHead(uk(store))).toBeUndefined();
+    expect(await findPublication(uk(store), isOfRun(FIRST.run_id))).toBeUndefined();
     expect(await accountsIn(store, "publications/")).toEqual([]);
   });
 
   it("gives all publications in order, and the newest as the head", async () => {
     const store = await logOf(FIRST, SECOND);
 
-    expect(await readLog(accountStore(store, "uk"))).toEqual([FIRST, SECOND]);
-    expect(await readHead(accountStore(store, "uk"))).toEqual(SECOND);
+    expect(await readLog(uk(store))).toEqual([FIRST, SECOND]);
+    expect(await readHead(uk(store))).toEqual(SECOND);
   });
 
   it("finds the publication that carries a run", async () => {
     const store = await logOf(FIRST, SECOND);
 
-    expect(await findPublication(accountStore(store, "uk"), isOfRun(FIRST.run_id))).toEqual(FIRST);
-    expect(
-      await findPublication(accountStore(store, "uk"), isOfRun("2026-11-23T06-00-00.000Z")),
-    ).toBeUndefined();
+    expect(await findPublication(uk(store), isOfRun(FIRST.run_id))).toEqual(FIRST);
+    expect(await findPublication(uk(store), isOfRun("2026-11-23T06-00-00.000Z"))).toBeUndefined();
   });
 
   it("finds a run's own publication only, not an accept that was started at the same instant", async () => {
     const store = await logOf({ ...FIRST, action: "accept" });
 
-    expect(await findPublication(accountStore(store, "uk"), isOfRun(FIRST.run_id))).toBeUndefined();
+    expect(await findPublication(uk(store), isOfRun(FIRST.run_id))).toBeUndefined();
   });
 
   it("finds the publication of a run behind later ones, though their clock was two days back", async () => {
@@ -64,17 +62,15 @@ describe("the publication log", () => {
     } as const;
     const store = await logOf(FIRST, { ...SECOND, ...later });
 
-    expect(await findPublication(accountStore(store, "uk"), isOfRun(FIRST.run_id))).toEqual(FIRST);
+    expect(await findPublication(uk(store), isOfRun(FIRST.run_id))).toEqual(FIRST);
   });
 
   it("finds the newest publication of a snapshot, by a run or a person", async () => {
     const again = { ...FIRST, publication: "0000000003", action: "rollback", run_id: "by-hand" } as const;
     const store = await logOf(FIRST, SECOND, again);
 
-    expect(await findPublication(accountStore(store, "uk"), isOfSnapshot(FIRST.snapshot_id))).toEqual(again);
-    expect(
-      await findPublication(accountStore(store, "uk"), isOfSnapshot("2026-11-23T06-00-00.000Z")),
-    ).toBeUndefined();
+    expect(await findPublication(uk(store), isOfSnapshot(FIRST.snapshot_id))).toEqual(again);
+    expect(await findPublication(uk(store), isOfSnapshot("2026-11-23T06-00-00.000Z"))).toBeUndefined();
   });
 
   it("gives the publication before one, and none before the first", async () => {
@@ -102,7 +98,7 @@ describe("the publication log", () => {
     const store = new MemoryStore();
     store.put("publications/uk/0000000001.ndjson", `${JSON.stringify({ ...FIRST, later: 1 })}\n`);
 
-    expect(await readHead(accountStore(store, "uk"))).toEqual(FIRST);
+    expect(await readHead(uk(store))).toEqual(FIRST);
   });
 
   it("names the accounts with a publication, sorted", async () => {
@@ -128,29 +124,27 @@ describe("isBeforeRestart", () => {
 
 describe("publish", () => {
   it("commits a free number", async () => {
-    expect(await publish(accountStore(new MemoryStore(), "uk"), FIRST)).toBe("committed");
+    expect(await publish(uk(new MemoryStore()), FIRST)).toBe("committed");
   });
 
   it("is lost when another writer has the number, and leaves that one's publication", async () => {
     const store = await logOf(FIRST);
 
-    expect(await publish(accountStore(store, "uk"), { ...SECOND, publication: "0000000001" })).toBe("lost");
-    expect(await readHead(accountStore(store, "uk"))).toEqual(FIRST);
+    expect(await publish(uk(store), { ...SECOND, publication: "0000000001" })).toBe("lost");
+    expect(await readHead(uk(store))).toEqual(FIRST);
   });
 
   it("is committed when the file that exists is its own earlier write", async () => {
     const store = await logOf(FIRST);
 
-    expect(await publish(accountStore(store, "uk"), FIRST)).toBe("committed");
+    expect(await publish(uk(store), FIRST)).toBe("committed");
   });
 
   it("is committed by one of many writers at once", async () => {
     const store = new MemoryStore();
 
     const results = await Promise.all(
-      Array.from({ length: 10 }, (_, index) =>
-        publish(accountStore(store, "uk"), { ...FIRST, write_id: `write-${index}` }),
-      ),
+      Array.from({ length: 10 }, (_, index) => publish(uk(store), { ...FIRST, write_id: `write-${index}` })),
     );
 
     expect(results.filter((result) => result === "committed")).toHaveLength(1);
@@ -164,15 +158,13 @@ describe("publish", () => {
       }
     }
 
-    await expect(publish(accountStore(new FailingStore(), "uk"), FIRST)).rejects.toBe(failure);
+    await expect(publish(uk(new FailingStore()), FIRST)).rejects.toBe(failure);
   });
 
   it("writes nothing that could not be read back", async () => {
     const store = new MemoryStore();
 
-    await expect(
-      publish(accountStore(store, "uk"), { ...FIRST, snapshot_id: "../elsewhere" }),
-    ).rejects.toThrow();
+    await expect(publish(uk(store), { ...FIRST, snapshot_id: "../elsewhere" })).rejects.toThrow();
     expect(store.keys()).toEqual([]);
   });
 });
@@ -191,10 +183,7 @@ async function watchedLog(
   const store = new WatchedStore();
   for (let day = 1; day <= count; day += 1) {
     const publication = `000000000${day}`;
-    await publish(
-      accountStore(store, "uk"),
-      aPublication({ publication, published_at: `2026-11-0${day}T12:00:00.000Z` }),
-    );
+    await publish(uk(store), aPublication({ publication, published_at: `2026-11-0${day}T12:00:00.000Z` }));
   }
   return { store, reads };
 }
@@ -202,7 +191,7 @@ async function watchedLog(
 it("reads only the publications after the one that is named", async () => {
   const { store, reads } = await watchedLog(4);
 
-  const { publications } = await readLogSince(accountStore(store, "uk"), "0000000002");
+  const { publications } = await readLogSince(uk(store), "0000000002");
 
   expect(publications.map(({ publication }) => publication)).toEqual(["0000000003", "0000000004"]);
   expect(reads).toEqual(["0000000004.ndjson", "0000000003.ndjson"]);
@@ -212,7 +201,7 @@ it("finds a gap also before the one that is named", async () => {
   const { store } = await watchedLog(4);
   await store.delete("publications/uk/0000000001.ndjson");
 
-  await expect(readLogSince(accountStore(store, "uk"), "0000000002")).rejects.toMatchObject({
+  await expect(readLogSince(uk(store), "0000000002")).rejects.toMatchObject({
     code: "STORE_CORRUPT",
   });
 });
@@ -222,7 +211,7 @@ it.each(["2026-11-05T06-00-00.000Z", "2026-11-05T12-00-00.000Z"])(
   async (runId) => {
     const { store } = await watchedLog(6);
 
-    const since = await Array.fromAsync(publicationsSince(accountStore(store, "uk"), runId));
+    const since = await Array.fromAsync(publicationsSince(uk(store), runId));
 
     expect(since.map(({ publication }) => publication)).toEqual([
       "0000000006",
@@ -236,10 +225,7 @@ it.each(["2026-11-05T06-00-00.000Z", "2026-11-05T12-00-00.000Z"])(
 it("reads a publication when it is asked for, and none before", async () => {
   const { store, reads } = await watchedLog(6);
 
-  for await (const { publication } of publicationsSince(
-    accountStore(store, "uk"),
-    "2026-11-01T06-00-00.000Z",
-  )) {
+  for await (const { publication } of publicationsSince(uk(store), "2026-11-01T06-00-00.000Z")) {
     if (publication === "0000000005") break;
   }
 

@@ -1,7 +1,7 @@
 // Publications as tests need them: a valid one, with what matters to the test put in its place.
 
 import { type Publication, publish } from "../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../lambdas/job/storage/store.ts";
+import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 
 export const aPublication = (over: Partial<Publication> = {}): Publication => ({
@@ -29,9 +29,12 @@ export const SECOND = aPublication({
   write_id: "write-2",
 });
 
+/** What the store has of the account `uk`. */
+export const uk = (store: Store): AccountStore => accountStore(store, "uk");
+
 /** A store with these publications of the account `uk`. */
 export async function logOf(...publications: readonly Publication[]): Promise<MemoryStore> {
   const store = new MemoryStore();
-  for (const publication of publications) await publish(accountStore(store, "uk"), publication);
+  for (const publication of publications) await publish(uk(store), publication);
   return store;
 }
