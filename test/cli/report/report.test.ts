@@ -12,8 +12,11 @@ test("a page is the same each time, to the byte, and names no event", async () =
 
   expect(again.page).toBe(first.page);
   expect(first.page).not.toContain(UUID);
-  // An element on each line, so that a difference can be read.
-  await expect(first.page.replaceAll("><", ">\n<")).toMatchFileSnapshot("report.golden");
+  // An element, or a row of a table, on each line, so that a difference can be read; of the style its checksum in the policy.
+  const readable = first.page
+    .replace(/<style>[^<]*/, "<style>")
+    .replaceAll(/>(?=<(?!\/?t[dh]\b|\/tr))/g, ">\n");
+  await expect(readable).toMatchFileSnapshot("report.golden");
 });
 
 test("an account that has one publication, and nothing to say, has no figure", async () => {
