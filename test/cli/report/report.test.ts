@@ -1,5 +1,6 @@
 // The page of `report`: the same for the same files, complete, and safe whatever the files hold.
 
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { ordinaryDays, ReportWorld, smallWorld, UUID } from "./report-world.ts";
 
@@ -12,6 +13,8 @@ test("a page is the same each time, to the byte, and names no event", async () =
 
   expect(again.page).toBe(first.page);
   expect(first.page).not.toContain(UUID);
+  const [, style = ""] = /<style>([^<]*)</.exec(first.page) ?? [];
+  expect(first.page).toContain(`'sha256-${createHash("sha256").update(style).digest("base64")}'`);
   // An element, or a row of a table, on each line, so that a difference can be read; of the style its checksum in the policy.
   const readable = first.page
     .replace(/<style>[^<]*/, "<style>")
