@@ -81,15 +81,24 @@ test("discover prints fields, and options that run takes as they are", async () 
   expect(texts(lastJson(counted)["rows"]).flat().length).toBeGreaterThan(0);
 });
 
-// That what is suggested can be pasted: `printed/suggested-columns.test.ts`.
-test("discover suggests nothing that moves a terminal's cursor", async () => {
-  const members = `"it's":"x","$(touch pwned)":1,"\\u001b[2J":2`;
+test("the columns that discover suggests, and those that a refused run names, can be pasted, whatever fields are called", async () => {
+  const members = `"it's":"x","$(touch pwned)":1,"two words":2,"\\u001b[2J":2`;
   await using world = await laptop({ events: [customEvent("x", members)] });
+  const { ask } = world;
 
-  const { stdout } = await world.ask("discover");
+  const discovered = await ask("discover");
+  const [, suggested = ""] = /without the options:\n([\s\S]*)/.exec(discovered.stdout) ?? [];
+  const first = await ask("run", ...shellWords(suggested));
+  const again = await ask("discover");
+  const refused = await ask("run", "--lift", "other=/other");
+  const [, named = ""] = /Give (--lift .*) first, in this order/.exec(refused.stderr) ?? [];
+  const second = await ask("run", ...shellWords(named));
 
-  expect(stdout.match(/--lift/g)).toHaveLength(2);
-  expect(stdout).not.toContain("\u001b");
+  // None that moves a terminal's cursor.
+  expect(shellWords(suggested)).toHaveLength(6);
+  expect(discovered.stdout).not.toContain("\u001b");
+  expect(again.stdout).toContain("No other field that at least half of the events have");
+  expect([first, refused, second].map(({ exitCode }) => exitCode)).toEqual([0, 2, 0]);
 });
 
 test("discover --sql prints the view in DuckDB's words, which it is after a run with the suggested columns", async () => {

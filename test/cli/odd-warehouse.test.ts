@@ -1,11 +1,13 @@
-// Odd warehouses: with links and fifos, and where no warehouse can be.
+// Odd warehouses: with links and fifos, where no warehouse can be, and copied elsewhere, where `views` writes `views.sql` again.
 
-import { cp, rm, symlink } from "node:fs/promises";
+import { access, cp, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeFifo } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { laptop, lastJson } from "./command-line.ts";
+import { laptop, lastJson, sync } from "./command-line.ts";
+import { eventRow, warehouse } from "./warehouse.ts";
+import { readRows } from "./warehouse-reader.ts";
 
 /** A warehouse with the accounts de and uk, and a service for more runs. */
 async function twoAccounts() {
@@ -79,4 +81,49 @@ test.runIf(process.platform === "linux").each([
   expect(ended.stderr).toMatch(/^STORE_FAILED: Could not /m);
   expect(ended.stderr).toContain(says);
   expect(world.simulator.counts.logins).toBe(0);
+});
+
+const ONE = "2026-11-21T06-00-00.000Z";
+
+/** The accounts uk and us in a folder that was copied to `copy`, and is gone. */
+async function copied(): Promise<string> {
+  const made = await warehouse();
+  for (const account of ["uk", "us"]) {
+    await made.snapshot(account, ONE, [eventRow(account)]);
+    await made.publish(account, { snapshot_id: ONE, events: 1, added: 0 });
+  }
+  await made.views.refresh("uk");
+  const cwd = join(made.directory, "..");
+  await cp(made.directory, join(cwd, "copy"), { recursive: true });
+  await rm(made.directory, { recursive: true });
+  return cwd;
+}
+
+test("views makes a copied folder readable, and says where", async () => {
+  const cwd = await copied();
+
+  const { exitCode, stdout, stderr } = await sync(["views", "--warehouse", "copy", "--json"], { cwd });
+
+  expect([exitCode, JSON.parse(stdout), stderr]).toEqual([0, { file: join(cwd, "copy", "views.sql") }, ""]);
+  expect(await readRows(join(cwd, "copy"), "SELECT uuid FROM events ORDER BY uuid")).toEqual([
+    ["uk"],
+    ["us"],
+  ]);
+});
+
+test("an account that is damaged is named, and the others are readable", async () => {
+  const cwd = await copied();
+  await writeFile(join(cwd, "copy", "publications", "uk", "0000000001.ndjson"), "{");
+
+  const { exitCode, stderr } = await sync(["views", "--warehouse", "copy"], { cwd });
+
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining("the account uk cannot be read")]);
+  expect(await readRows(join(cwd, "copy"), "SELECT uuid FROM events WHERE account = 'us'")).toEqual([["us"]]);
+});
+
+test.each(["nowhere", "s3://bucket"])("views makes no warehouse: %s", async (place) => {
+  const cwd = await copied();
+
+  expect((await sync(["views", "--warehouse", place], { cwd })).exitCode).toBe(2);
+  await expect(access(join(cwd, "nowhere"))).rejects.toThrow();
 });

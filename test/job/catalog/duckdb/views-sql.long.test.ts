@@ -1,10 +1,13 @@
-// The five tables as DuckDB sees them: the columns of the contract, and the rows of what is published.
+// views.sql as DuckDB sees it: the columns of the contract, the rows of what is published, texts as they were written; and the
+// contract of catalogs.
 
 import { copyFile, mkdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { query } from "../../../../bin/cli/query/query.ts";
 import { eventRow, type Warehouse, warehouse } from "../../../cli/warehouse.ts";
+import { readRows } from "../../../cli/warehouse-reader.ts";
+import { catalogContract } from "../catalog-contract.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
 const TWO = "2026-11-22T06-00-00.000Z";
@@ -167,4 +170,70 @@ it("copies of files, and files of others, are in no table", async () => {
     (table) => `(SELECT count(*) FROM ${table})`,
   );
   expect(await rows(made, `SELECT ${counts.join(", ")}`)).toEqual([["2", "2", "1", "0"]]);
+});
+
+describe("the text of a row", () => {
+  const TEXTS: readonly string[] = [
+    "",
+    "null",
+    "1.10",
+    "9007199254740993",
+    '{"n":1e400,"a":1,"a":2,"10":0,"b":"\\u0000\\ud800\\u2028"}',
+    "a\u2028b\u2029c\u0085d",
+    "nul \u0000 in the middle",
+    "\ufeffbyte order mark",
+    "quotes ' \" ` and \\ backslashes \\\\",
+    "line\nbreaks\r\nand\ttabs",
+    "😀 é e\u0301 日本",
+    `{"deep":${"[".repeat(300)}${"]".repeat(300)}}`,
+    `"${"x".repeat(1_000_000)}"`,
+  ];
+
+  it("comes back byte for byte, whatever it is", async () => {
+    const made = await warehouse();
+    const hostile = TEXTS.map((text, index) =>
+      eventRow(String(index).padStart(2, "0"), { event_date: text, scope: text, event: text, listing: text }),
+    );
+    await made.snapshot("uk", ONE, hostile);
+    await made.publish("uk", { snapshot_id: ONE, events: TEXTS.length, added: 0 });
+
+    const columns = ["event_date", "scope", "event", "listing"].map((name) => `to_base64(encode(${name}))`);
+    const { rows } = await query(made.views, `SELECT ${columns} FROM events ORDER BY uuid`);
+
+    const base64 = TEXTS.map((text) => Buffer.from(text).toString("base64"));
+    expect(rows).toEqual(base64.map((text) => [text, text, text, text]));
+  });
+
+  it("may be as long as two details of 4 MiB, each three times as long with its escapes", async () => {
+    const made = await warehouse();
+    const detail = `"${"\u0085".repeat(2 * 1024 * 1024)}"`;
+    const change = { uuid: "a", change: "changed", fields: "[]", before: detail, after: detail };
+    await made.put(`changes/uk/0000000001/${ONE}/part-00000.ndjson.gz`, [change, change, change]);
+    await made.publish("uk", { events: 0, added: 0, changed: 3 });
+
+    const { rows } = await query(
+      made.views,
+      "SELECT count(*), min(length(before)), bool_and(after = before) FROM event_changes",
+    );
+
+    expect(rows).toEqual([["3", "2097154", "true"]]);
+  });
+});
+
+catalogContract("DuckdbCatalog", async () => {
+  const { store, views, directory } = await warehouse();
+  const rowsOf = async (table: string, column: string, account: string): Promise<Map<string, string[]>> => {
+    const sql = `SELECT ${column}, uuid FROM ${table} WHERE account = '${account}' ORDER BY 1, 2`;
+    const found = new Map<string, string[]>();
+    for (const [key, uuid] of await readRows(directory, sql)) {
+      found.set(String(key), [...(found.get(String(key)) ?? []), String(uuid)]);
+    }
+    return found;
+  };
+  const tables = {
+    events: async (account: string) => (await rowsOf("events", "account", account)).get(account) ?? [],
+    snapshots: (account: string) => rowsOf("event_snapshots", "snapshot_id", account),
+    changes: (account: string) => rowsOf("event_changes", "publication", account),
+  };
+  return { store, catalog: views, tables };
 });
