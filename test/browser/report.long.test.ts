@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { ordinaryDays, ReportWorld } from "../cli/report/report-world.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { inBrowser, startBrowser } from "./browser.ts";
@@ -80,15 +80,9 @@ inBrowser("the page of report", () => {
   test.each(CASES)("keeps its policy, has no barrier and fits: $name", async ({ name, accounts, fill }) => {
     const world = new ReportWorld();
     fill(world);
-    const file = join(await temporaryDirectory(), "report.html");
-    await writeFile(file, (await world.report(...accounts)).page);
-    const page = await browser.newPage({ viewport: { width: 1_000, height: 800 } });
-    const complaints: string[] = [];
-    page.on("console", (message) => complaints.push(message.text()));
-    page.on("request", (request) => complaints.push(request.url()));
 
-    await page.goto(pathToFileURL(file).href);
-    expect(complaints).toEqual([pathToFileURL(file).href]);
+    const { page, complaints, requested } = await opened(world, accounts, 1_000);
+    expect([complaints, requested]).toEqual([[], [page.url()]]);
 
     const found: unknown[] = [await overlaps(page)];
     for (const colorScheme of ["light", "dark"] as const) {
@@ -109,42 +103,45 @@ inBrowser("the page of report", () => {
     await picture(page, `${name} paper`);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(680);
     expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(255, 255, 255)");
-    await page.close();
   });
 
   test("runs no script and takes no style, not even one that got into it", async () => {
     const world = new ReportWorld();
     world.account("uk").publish();
-    const { page: text } = await world.report("uk");
-    const file = join(await temporaryDirectory(), "report.html");
     const attack = `<script>document.title = "run"</script><p id="x" style="color: red">x</p><style>p { color: red }</style>`;
-    await writeFile(file, text.replace("<main>", `<main>${attack}`));
-    const page = await browser.newPage();
-    const complaints: string[] = [];
-    page.on("console", (message) => complaints.push(message.text()));
 
-    await page.goto(pathToFileURL(file).href);
+    const attacked = (html: string): string => html.replace("<main>", `<main>${attack}`);
+    const { page, complaints } = await opened(world, ["uk"], 1_000, attacked);
 
     expect(await page.title()).toMatch(/^uk: No failure/);
     expect(await page.evaluate("getComputedStyle(document.getElementById('x')).color")).not.toBe(
       "rgb(255, 0, 0)",
     );
     expect(complaints).toHaveLength(3);
-    await page.close();
   });
 
-  async function opened(world: ReportWorld, accounts: readonly string[], width: number): Promise<Page> {
+  async function opened(
+    world: ReportWorld,
+    accounts: readonly string[],
+    width: number,
+    changed = (html: string): string => html,
+  ) {
     const file = join(await temporaryDirectory(), "report.html");
-    await writeFile(file, (await world.report(...accounts)).page);
+    await writeFile(file, changed((await world.report(...accounts)).page));
     const page = await browser.newPage({ viewport: { width, height: 800 } });
+    onTestFinished(() => page.close());
+    const complaints: string[] = [];
+    const requested: string[] = [];
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("request", (request) => requested.push(request.url()));
     await page.goto(pathToFileURL(file).href);
-    return page;
+    return { page, complaints, requested };
   }
 
   test("shows on paper the tables that are open", async () => {
     const world = new ReportWorld();
     ordinaryDays(world.account("uk"), 5);
-    const page = await opened(world, ["uk"], 680);
+    const { page } = await opened(world, ["uk"], 680);
     const table = page.locator("details").first();
 
     const seen = [await table.isVisible()];
@@ -154,7 +151,6 @@ inBrowser("the page of report", () => {
     seen.push(await table.isVisible(), await page.locator(".chart").first().isVisible());
 
     expect(seen).toEqual([true, false, true, true]);
-    await page.close();
   });
 
   test("begins with what needs attention and the age of the data, in the largest letters", async () => {
@@ -165,7 +161,7 @@ inBrowser("the page of report", () => {
     ordinaryDays(world.account("us"), 5);
 
     for (const accounts of [["uk"], ["uk", "us"]]) {
-      const page = await opened(world, accounts, 360);
+      const { page } = await opened(world, accounts, 360);
 
       const largest: readonly string[] = await page.evaluate(
         "(() => { const sized = [...document.querySelectorAll('main *')].filter((each) => [...each.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim())).map((each) => [parseFloat(getComputedStyle(each).fontSize), each.textContent]); const most = Math.max(...sized.map(([size]) => size)); return sized.filter(([size]) => size === most).map(([, text]) => text); })()",
@@ -176,14 +172,13 @@ inBrowser("the page of report", () => {
           ? ["The last run failed (SERVICE_UNAVAILABLE)", "27 h 0 min ago"]
           : ["2 accounts: uk needs attention", "The oldest data are from 27 h 0 min ago (uk)"],
       );
-      await page.close();
     }
   });
 
   test("uses the width of a desktop: the three charts are beside each other", async () => {
     const world = new ReportWorld();
     ordinaryDays(world.account("uk"), 5);
-    const page = await opened(world, ["uk"], 1_440);
+    const { page } = await opened(world, ["uk"], 1_440);
 
     const tops = async (): Promise<number> =>
       page.evaluate(
@@ -194,20 +189,18 @@ inBrowser("the page of report", () => {
     expect(await tops()).toBe(1);
     await page.setViewportSize({ width: 360, height: 640 });
     expect(await tops()).toBe(3);
-    await page.close();
   });
 
   test("opens an account that needs no attention by the link to it", async () => {
     const world = new ReportWorld();
     for (const name of ["uk", "us"]) ordinaryDays(world.account(name), 2);
-    const page = await opened(world, ["uk", "us"], 1_440);
+    const { page } = await opened(world, ["uk", "us"], 1_440);
     const figures = page.locator("#account-us figure").first();
 
     expect(await figures.isVisible()).toBe(false);
     await page.getByRole("link", { name: "us" }).click();
 
     expect(await figures.isVisible()).toBe(true);
-    await page.close();
   });
 });
 

@@ -9,40 +9,24 @@ import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.t
 import type { Manifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { formatRunId, layout, publicationId } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
+import { countsOf } from "../../job/catalog/publisher.ts";
 import { aManifest } from "../../job/snapshot/files/manifests.ts";
 import { MemoryStore } from "../../job/storage/memory-store.ts";
 import { aPublication } from "../../job/storage/publications.ts";
 import { seededRandom } from "../../simulator/seeded-random.ts";
+import { PUBLISHED } from "../../sync/rows.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const START = Date.parse("2026-08-01T06:00:00.000Z");
 
 export const aRun = (over: Partial<RunLogEntry> = {}): RunLogEntry => ({
+  ...PUBLISHED,
   run_id: "2026-08-01T06-00-00.000Z",
-  attempt: 1,
-  trigger: "schedule",
-  outcome: "PUBLISHED",
   snapshot_id: "2026-08-01T06-00-00.000Z",
-  listed: 12,
-  events: 12,
-  added: 0,
-  changed: 0,
-  removed: 0,
-  gone: 0,
-  forbidden: 0,
-  rejected: 0,
-  requests: 14,
-  retries: 0,
-  throttled: 0,
-  logins: 1,
-  bytes: 40_000,
+  ...{ listed: 12, events: 12, added: 0, changed: 0, removed: 0, gone: 0, forbidden: 0, rejected: 0 },
+  ...{ requests: 14, retries: 0, throttled: 0, bytes: 40_000 },
   started_at: "2026-08-01T06:00:00.000Z",
   seconds: 5,
-  reason: null,
-  error_code: null,
-  error_message: null,
-  version: "0.1.0",
-  repeated: 0,
   ...over,
 });
 
@@ -78,17 +62,7 @@ export class AccountDays {
 
   publish({ events = 12, added = 0, changed = 0, removed = 0, ...day }: Day = {}): void {
     const { id, instant } = this.#begin();
-    const counts = {
-      listed: events,
-      events,
-      gone: 0,
-      forbidden: 0,
-      rejected: 0,
-      oversize: 0,
-      too_deep: 0,
-      repeated: 0,
-      ...day.counts,
-    };
+    const counts = { ...countsOf(events), ...day.counts };
     counts.listed = counts.events + counts.gone + counts.forbidden + counts.rejected;
     this.snapshot(id, { counts, ...(day.fields ? { fields: day.fields } : {}) });
     this.#publications += 1;
@@ -120,18 +94,7 @@ export class AccountDays {
 
   hold(reason: string, explanation: string, events = 4, preview?: Preview): void {
     const { id, instant } = this.#begin();
-    this.snapshot(id, {
-      counts: {
-        listed: events,
-        events,
-        gone: 0,
-        forbidden: 0,
-        rejected: 0,
-        oversize: 0,
-        repeated: 0,
-        too_deep: 0,
-      },
-    });
+    this.snapshot(id, { counts: countsOf(events) });
     this.#put(layout(this.account).held(id), { reason, explanation, held_at: instant, preview });
     this.run({
       outcome: "HELD",

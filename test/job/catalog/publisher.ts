@@ -1,6 +1,6 @@
 // Publishes small snapshots as a run would: parts, manifest, changes, and the line in the log; no catalog follows.
 
-import { createManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
+import { createManifest, type Manifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { writeParts } from "../../../lambdas/job/snapshot/files/parts.ts";
 import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { layout, publicationId } from "../../../lambdas/job/storage/layout.ts";
@@ -17,6 +17,18 @@ import { aPublication } from "../storage/publications.ts";
 
 /** `2026-11-21T06-00-00.000Z` for day 21. */
 export const snapshotOfDay = (day: number): string => `2026-11-${String(day).padStart(2, "0")}T06-00-00.000Z`;
+
+/** Of a snapshot with so many events, of which none is left out. */
+export const countsOf = (events: number): Manifest["counts"] => ({
+  listed: events,
+  events,
+  gone: 0,
+  forbidden: 0,
+  rejected: 0,
+  oversize: 0,
+  too_deep: 0,
+  repeated: 0,
+});
 
 async function* lines(all: readonly string[]): AsyncGenerator<string> {
   yield* all;
@@ -38,17 +50,7 @@ export class Publisher {
       key: (index) => layout(this.#account).part(snapshotId, index),
       lines: lines(names.map((name) => rowLine(rowOf(name)))),
     });
-    const count = names.length;
-    const counts = {
-      listed: count,
-      events: count,
-      gone: 0,
-      forbidden: 0,
-      rejected: 0,
-      oversize: 0,
-      too_deep: 0,
-      repeated: 0,
-    };
+    const counts = countsOf(names.length);
     const of = { account: this.#account, snapshot_id: snapshotId, run_id: snapshotId };
     const manifest = aManifest({ ...of, counts, parts, fields: [] });
     await createManifest(this.#store, layout(this.#account).manifest(snapshotId), manifest);

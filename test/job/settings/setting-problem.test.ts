@@ -1,25 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { parseSetting, plainEnglish, problemsOf } from "../../../lambdas/job/settings/setting-problem.ts";
-import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 
-const { baseUrl } = accountSettings.shape;
 const HIDDEN = "and got a text that is not shown here, because it may hold a password";
-
-describe("an address that may hold a secret", () => {
-  test.each([
-    "https://me:hunter2@api.example.com",
-    "me:hunter2@api.example.com",
-    "https://api.example.com?token=hunter2",
-    "api.example.com?token=hunter2",
-    "api.example.com/#hunter2",
-  ])("is not shown: %s", (text) => {
-    const parse = (): unknown => parseSetting(baseUrl, text);
-
-    expect(parse).toThrow(HIDDEN);
-    expect(parse).not.toThrow("hunter2");
-  });
-});
 
 // Every kind of issue that the schemas can raise, from schemas without words of their own.
 test.each<[string, z.ZodType, unknown, string]>([
@@ -51,7 +34,10 @@ test.each([
   ["cron(0 6 ? * * *)", 'and got "cron(0 6 ? * * *)"'],
   ["12:00?", 'and got "12:00?"'],
 ])("the problem with %j, of a setting that is no text, says: %s", (value, says) => {
-  expect(() => parseSetting(z.number(), value)).toThrow(says);
+  const parse = (): unknown => parseSetting(z.number(), value);
+
+  expect(parse).toThrow(says);
+  expect(parse).not.toThrow("hunter2");
 });
 
 test("a long value is shown only so far that it is recognised", () => {
