@@ -341,14 +341,6 @@ describe("the listener", () => {
     expect(await begun.ended).toBe("AUTHORIZATION_EXPIRED");
   });
 
-  test("ends at once when it is stopped", async () => {
-    const begun = await begin();
-
-    begun.stop();
-
-    expect(await begun.ended).toBe("INTERRUPTED");
-  });
-
   test("does not wait for a browser that was closed", async () => {
     const begun = await begin();
     await begun.get(`?code=c&state=${begun.state}`);

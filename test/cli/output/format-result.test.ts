@@ -299,15 +299,10 @@ describe("formatTable", () => {
     );
   });
 
-  it.each([
-    ["an escape sequence", "\u001b[2Jx", "\\u001b[2Jx"],
-    ["a control character of eight bits", "\u009b2J", "\\u009b2J"],
-    ["a line break", "a\nb\r", "a\\nb\\u000d"],
-    ["a separator of lines", "a\u2028b", "a\\u2028b"],
-    ["a reversal of the line", "a\u202eb", "a\\u202eb"],
-    ["half a character", "a\ud800b", "a\\ud800b"],
-  ])("shows %s as an escape", (_, value, expected) => {
-    expect(formatTable({ columns: ["a"], rows: [[value]] }).split("\n")[2]).toBe(expected);
+  it("shows what controls a terminal, and half a character, as an escape", () => {
+    const text = formatTable({ columns: ["a\u202e"], rows: [["\u001b[2Jx\n"], ["a\ud800b"]] });
+
+    expect(text.split("\n").slice(0, 4)).toEqual(["a\\u202e", "────────────", "\\u001b[2Jx\\n", "a\\ud800b"]);
   });
 
   it("takes no time for a value of megabytes", () => {

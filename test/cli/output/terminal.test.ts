@@ -25,6 +25,7 @@ describe("a line", () => {
     ["a backspace and DEL", "a\b\u007fb", "a\\u0008\\u007fb"],
     ["bidirectional marks", "\u200e\u200f\u061c\u202e\u2066x", "\\u200e\\u200f\\u061c\\u202e\\u2066x"],
     ["a line break", "a\nPUBLISHED", "a\\nPUBLISHED"],
+    ["half a character", "a\ud800b", "a\\ud800b"],
     ["other line ends", "a\u0085\u2028\u2029b", "a\\u0085\\u2028\\u2029b"],
     ["a zero width space and a soft hyphen", "pass\u200bwo\u00adrd", "pass\\u200bwo\\u00adrd"],
     ["joiners between letters that do not join", "a\u200cb\u200dc", "a\\u200cb\\u200dc"],
