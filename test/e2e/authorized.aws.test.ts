@@ -3,9 +3,7 @@
 import { ListSecretVersionIdsCommand } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { awsEnvironment, onEmulator } from "../aws/emulator.ts";
-import { startAuthorize } from "../cli/authorize/authorize-process.ts";
-import { freeRedirectUri } from "../cli/authorize/free-port.ts";
-import { visit } from "../cli/authorize/visit.ts";
+import { freeRedirectUri, startAuthorize, visit } from "../cli/authorize/around-authorize.ts";
 import { printedCommand } from "../cli/command-line.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { CANARY } from "../simulator/account.ts";

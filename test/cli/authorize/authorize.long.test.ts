@@ -9,9 +9,7 @@ import { CANARY } from "../../simulator/account.ts";
 import { IdentityProvider } from "../../simulator/identity/identity-provider.ts";
 import { decide } from "../../simulator/identity/person.ts";
 import { startSync, syncProcess } from "../command-line.ts";
-import { printedAddress, startAuthorize } from "./authorize-process.ts";
-import { freeRedirectUri } from "./free-port.ts";
-import { visit } from "./visit.ts";
+import { freeRedirectUri, printedAddress, startAuthorize, visit } from "./around-authorize.ts";
 
 let cwd: string;
 let redirectUri: string;

@@ -11,9 +11,7 @@ import { decide } from "../../simulator/identity/person.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
 import { against, type Ended, lastJson, type SyncOptions, sync } from "../command-line.ts";
-import { printedAddress } from "./authorize-process.ts";
-import { freeRedirectUri } from "./free-port.ts";
-import { visit } from "./visit.ts";
+import { freeRedirectUri, printedAddress, visit } from "./around-authorize.ts";
 
 const ELSEWHERE = "https://app.example/brand/callback";
 

@@ -7,8 +7,7 @@ import { type OpenBrowser, receiveAnswer } from "../../../bin/cli/authorize/rece
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
-import { freeRedirectUri } from "./free-port.ts";
-import { ask, NAVIGATION, type Visited } from "./visit.ts";
+import { ask, freeRedirectUri, NAVIGATION, type Visited } from "./around-authorize.ts";
 
 interface Begun {
   readonly lines: readonly string[];

@@ -9,8 +9,7 @@ import { IdentityProvider } from "../../simulator/identity/identity-provider.ts"
 import { decide } from "../../simulator/identity/person.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
-import { freeRedirectUri } from "../authorize/free-port.ts";
-import { visit } from "../authorize/visit.ts";
+import { freeRedirectUri, visit } from "../authorize/around-authorize.ts";
 import { type Ended, type SyncOptions, sync, writeCredentials } from "../command-line.ts";
 
 export type PrintedWorld = Awaited<ReturnType<typeof printedWorld>>;
