@@ -27,46 +27,27 @@ async function refused() {
   return { ...world, file, wrong, right, start, logins };
 }
 
-test("a schedule does not send it again, and says until when; nothing of it is stored", async () => {
+// When it is sent again: `test/job/run/login/login-refusal.test.ts`.
+test("a schedule does not send it again; a person, a check and a schedule with a changed file do", async () => {
   await using world = await refused();
+  const { start, logins, warehouse } = world;
 
-  const again = await world.start("run");
+  const again = await start("run");
+  const withheld = logins();
+  const note = await readFile(join(warehouse, "accounts", "default", "login-refused.json"), "utf8");
+  const person = await start("run", { isTTY: true });
+  const check = await start("check");
+  await writeFile(world.file, world.wrong.replace("not-the", "never-the"));
+  const changed = await start("run");
 
-  expect(again.exitCode).toBe(4);
+  expect([again, person, check, changed].map(({ exitCode }) => exitCode)).toEqual([4, 1, 1, 1]);
   expect(lastJson(again)).toMatchObject({ outcome: "SKIPPED", reason: "LOGIN_REFUSED", logins: null });
-  expect(world.logins()).toBe(1);
-  const note = await readFile(join(world.warehouse, "accounts", "default", "login-refused.json"), "utf8");
+  expect([withheld, logins()]).toEqual([1, 4]);
   expect(JSON.parse(note)).toEqual({
     code: "LOGIN_REFUSED",
     refused_at: expect.any(String),
     credentials_version: expect.stringMatching(/^\d+-\d+-\d+$/),
   });
-});
-
-test("a changed file is tried, and so is a run or a check of a person", async () => {
-  await using world = await refused();
-
-  const person = await world.start("run", { isTTY: true });
-  const check = await world.start("check");
-  await writeFile(world.file, world.wrong.replace("not-the", "never-the"));
-  const changed = await world.start("run");
-
-  expect([person, check, changed].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1]);
-  expect(world.logins()).toBe(4);
-});
-
-test("a check that works ends it, for the same file", async () => {
-  await using world = await refused();
-  // The service knows the password now.
-  world.simulator.configure({ account: { ...world.simulator.credentials, password: "not-the-password" } });
-
-  const [withheld, check, run] = [
-    await world.start("run"),
-    await world.start("check"),
-    await world.start("run"),
-  ];
-
-  expect([withheld, check, run].map(({ exitCode }) => exitCode)).toEqual([4, 0, 0]);
 });
 
 test("credentials from standard input are not remembered", async () => {

@@ -3,8 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
-import { Simulator } from "../../simulator/simulator.ts";
-import { syncProcess, writeCredentials } from "../command-line.ts";
+import { type Laptop, laptop, syncProcess } from "../command-line.ts";
 import { hasPseudoTerminals, type OnTerminal, syncOnTerminal } from "./pseudo-terminal.ts";
 
 /** 9 requests in 10 seconds: login, list and 7 details, then the run waits. */
@@ -17,11 +16,10 @@ const COLOUR = /\u001b\[[\d;]*m/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f]/;
 
-async function set(): Promise<{ cwd: string; args: readonly string[]; simulator: Simulator }> {
-  const cwd = await temporaryDirectory();
-  const simulator = await Simulator.start({ events: makeEvents(30) });
-  await writeCredentials(cwd, simulator);
-  return { cwd, args: ["run", "--base-url", simulator.url, ...LIMIT], simulator };
+/** A laptop of 30 events, and a run within the limit. */
+async function set(): Promise<Laptop & { readonly args: readonly string[] }> {
+  const world = await laptop({ events: makeEvents(30) });
+  return { ...world, args: ["run", "--base-url", world.simulator.url, ...LIMIT] };
 }
 
 /** The lines that were drawn one over the other, and those that stay. */
@@ -42,8 +40,8 @@ describe.skipIf(!hasPseudoTerminals && process.env["CI"] !== "true")("on a termi
       line: /^[█░]{24} 7 of 30 events, 54 a minute, \d+ s left; 9 of 9 requests of these 10 s sent; the next in \d+ s$/,
     },
   ])("of $columns columns the line fits and says what the run waits for", async ({ columns, line }) => {
-    const { cwd, args, simulator } = await set();
-    await using _ = simulator;
+    await using world = await set();
+    const { cwd, args } = world;
 
     const terminal = syncOnTerminal(args, { cwd, columns });
     const text = await terminal.until(WAIT);
@@ -56,8 +54,8 @@ describe.skipIf(!hasPseudoTerminals && process.env["CI"] !== "true")("on a termi
   });
 
   test("that becomes narrower and wider while the run waits, the line fits again", async () => {
-    const { cwd, args, simulator } = await set();
-    await using _ = simulator;
+    await using world = await set();
+    const { cwd, args } = world;
 
     const terminal = syncOnTerminal(args, { cwd, columns: 120 });
     await terminal.until(WAIT);
@@ -89,8 +87,8 @@ describe.skipIf(!hasPseudoTerminals && process.env["CI"] !== "true")("on a termi
   });
 
   test("with TERM=dumb lines come one below the other, without a control character", async () => {
-    const { cwd, args, simulator } = await set();
-    await using _ = simulator;
+    await using world = await set();
+    const { cwd, args } = world;
 
     const terminal = syncOnTerminal(args, { cwd, columns: 80, env: { TERM: "dumb" } });
     await terminal.until("9 of 9 requests");
@@ -103,8 +101,8 @@ describe.skipIf(!hasPseudoTerminals && process.env["CI"] !== "true")("on a termi
 });
 
 test("in a pipe there is no control character", async () => {
-  const { cwd, args, simulator } = await set();
-  await using _ = simulator;
+  await using world = await set();
+  const { cwd, args } = world;
 
   const { stdout, stderr } = await syncProcess([...args, "--dry-run", "--limit", "7"], { cwd });
 
