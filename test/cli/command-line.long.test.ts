@@ -83,16 +83,25 @@ test.each([
   { what: "an unknown option", args: ["run", ...LOOPBACK, "--log-file", "x"], says: "unknown option" },
   { what: "an unknown command", args: ["authorise"], says: "unknown command" },
   { what: "a wrong value", args: ["run", ...LOOPBACK, "--max-drop", "120"], says: "--max-drop: expected" },
-  { what: "--limit without --dry-run", args: ["run", ...LOOPBACK, "--limit", "3"], says: "--dry-run" },
+  {
+    what: "--limit without --dry-run",
+    args: ["run", ...LOOPBACK, "--limit", "3"],
+    says: "--limit needs --dry-run",
+  },
   { what: "no base URL", args: ["discover"], says: "--base-url" },
   { what: "no credentials file", args: ["run", ...LOOPBACK], says: '{"method":"session"' },
   {
     what: "two forms of rows",
     args: ["query", "SELECT 1", "--json", "--format", "csv"],
-    says: "are two forms",
+    says: "--json and --format csv are two forms of the result. Leave one",
     isJson: true,
   },
-  { what: "two forms of fields", args: ["discover", "--sql", "--json"], says: "are two forms", isJson: true },
+  {
+    what: "two forms of fields",
+    args: ["discover", "--sql", "--json"],
+    says: "--json and --sql are two forms of the result. Leave one",
+    isJson: true,
+  },
 ])("$what exits with 2 and a message that says what to do", async ({ args, says, isJson = false }) => {
   const { exitCode, stdout, stderr } = await sync(args, { cwd: await temporaryDirectory() });
 

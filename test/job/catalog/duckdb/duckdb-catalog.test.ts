@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { query } from "../../../../bin/cli/query/query.ts";
 import { DuckdbCatalog } from "../../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../../lambdas/job/storage/publication-log.ts";
 import {
   accountStore,
@@ -178,6 +178,35 @@ describe("views.sql", () => {
 
     await expect(views.refresh("uk")).rejects.toMatchObject({ code: "CATALOG_FAILED" });
     expect(tries).toBe(10);
+  });
+
+  it.each([
+    { what: "the own log is damaged", key: "publications/uk/0000000001.ndjson" },
+    { what: "the columns are damaged", key: "columns.json" },
+  ])("stays as it is when $what", async ({ key }) => {
+    const store = new MemoryStore();
+    store.put(key, "damaged");
+    store.put("views.sql", "as it was");
+
+    await expect(new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk")).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+    });
+    expect(store.text("views.sql")).toBe("as it was");
+  });
+
+  it("stays as it is when the columns cannot be read", async () => {
+    const failure = new Error("the disk does not answer");
+    class FailingStore extends MemoryStore {
+      override async read(key: string): Promise<StoredObject | undefined> {
+        if (key === COLUMNS_FILE) throw failure;
+        return super.read(key);
+      }
+    }
+    const store = new FailingStore();
+    store.put("views.sql", "as it was");
+
+    await expect(new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk")).rejects.toBe(failure);
+    expect(store.text("views.sql")).toBe("as it was");
   });
 
   it("is no other SQL, whatever the name of a file is", async () => {
