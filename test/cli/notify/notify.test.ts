@@ -177,24 +177,27 @@ test("a publication that is a restart says so", async () => {
   );
 });
 
+const STOPPED = AbortSignal.abort(new Error("stopped"));
+
 test.each([
-  { what: "a publication", result: { row: PUBLISHED }, options: {} },
-  { what: "a held run without held in --notify-on", result: HELD_RESULT, options: { notifyOn: "failed" } },
-  { what: "a skipped run", result: { row: SKIPPED }, options: { notifyOn: "published,held,failed" } },
-])("nothing is posted and nothing is said for $what", async ({ result, options }) => {
+  { what: "a publication", result: { row: PUBLISHED }, given: {} },
+  {
+    what: "a held run without held in --notify-on",
+    result: HELD_RESULT,
+    given: { options: { notifyOn: "failed" } },
+  },
+  {
+    what: "a skipped run",
+    result: { row: SKIPPED },
+    given: { options: { notifyOn: "published,held,failed" } },
+  },
+  { what: "a run that a person has stopped", result: HELD_RESULT, given: { signal: STOPPED } },
+])("nothing is posted and nothing is said for $what", async ({ result, given }) => {
   await using server = await receiver();
 
-  const { text } = await told({ url: server.url, options }, result);
+  const { text } = await told({ url: server.url, ...given }, result);
 
   expect([server.connections, text]).toEqual([0, ""]);
-});
-
-test("nothing is posted for a run that a person has stopped", async () => {
-  await using server = await receiver();
-
-  await told({ url: server.url, signal: AbortSignal.abort(new Error("stopped")) }, HELD_RESULT);
-
-  expect(server.connections).toBe(0);
 });
 
 test.each([
@@ -240,43 +243,30 @@ test.each([301, 302, 303, 307, 308])("a redirect (%i) is told and not followed",
   expect(text).not.toContain("CANARY");
 });
 
-test("a server that never answers gets three attempts, each with its time limit", async () => {
-  let requests = 0;
-  await using server = await httpServer(() => {
-    requests += 1;
-  });
+test.each([
+  {
+    what: "never answers",
+    start: () => rawServer(() => undefined),
+    timeoutMs: 40,
+    says: "there was no answer (TIMED_OUT), after 3 attempts",
+  },
+  {
+    what: "breaks the connection",
+    start: () => rawServer((socket) => socket.destroy()),
+    says: "there was no answer",
+  },
+  {
+    what: "gives an answer that is not valid HTTP",
+    start: () => rawServer((socket) => socket.end("HTTP/1.1 200 OK\r\nCANARY x: y\r\n\r\n")),
+    says: "the answer was a response that is not valid HTTP (INVALID_HTTP: Invalid header token), after 3 attempts",
+  },
+])("a server that $what gets three attempts, each with its time limit", async ({ start, says, ...given }) => {
+  await using server = await start();
 
-  const { text } = await told({ url: server.url, timeoutMs: 40 }, HELD_RESULT);
-
-  expect(requests).toBe(3);
-  expect(text).toContain("there was no answer (TIMED_OUT), after 3 attempts");
-});
-
-test("a server that answers and then hangs has got the notification", async () => {
-  await using server = await httpServer((_, response) => void response.writeHead(200).write("o"));
-
-  const { text } = await told({ url: server.url, timeoutMs: 1_000 }, HELD_RESULT);
-
-  expect(text).toContain("is delivered");
-});
-
-test("a server that breaks the connection gets three attempts", async () => {
-  await using server = await rawServer((socket) => socket.destroy());
-
-  const { text } = await told({ url: server.url }, HELD_RESULT);
+  const { text } = await told({ url: server.url, ...given }, HELD_RESULT);
 
   expect(server.connections).toBe(3);
-  expect(text).toContain(`is not delivered to ${host(server)}: there was no answer`);
-});
-
-test("an answer that is not valid HTTP is told", async () => {
-  await using server = await rawServer((socket) => socket.end("HTTP/1.1 200 OK\r\nCANARY x: y\r\n\r\n"));
-
-  const { text } = await told({ url: server.url }, HELD_RESULT);
-
-  expect(text).toContain(
-    "the answer was a response that is not valid HTTP (INVALID_HTTP: Invalid header token), after 3 attempts",
-  );
+  expect(text).toContain(`is not delivered to ${host(server)}: ${says}`);
   expect(text).not.toContain("CANARY");
 });
 
@@ -287,6 +277,14 @@ test("a port where nothing listens is told", async () => {
   const { text } = await told({ url: server.url }, HELD_RESULT);
 
   expect(text).toContain("there was no answer (ECONNREFUSED), after 3 attempts");
+});
+
+test("a server that answers and then hangs has got the notification", async () => {
+  await using server = await httpServer((_, response) => void response.writeHead(200).write("o"));
+
+  const { text } = await told({ url: server.url, timeoutMs: 1_000 }, HELD_RESULT);
+
+  expect(text).toContain("is delivered");
 });
 
 test("the notification goes through the proxy of the environment, which the message names", async () => {
