@@ -1,36 +1,18 @@
 // `--all`: each account of the settings file in turn.
 
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { lastJson, printedCommand, sync } from "./command-line.ts";
+import { lastJson, printedCommand, sync, writeAccounts } from "./command-line.ts";
 
 /** Of the three accounts `us` has a wrong password. */
 async function threeAccounts(simulator: Simulator, over: object = {}): Promise<string> {
   const cwd = await temporaryDirectory();
-  await mkdir(join(cwd, "credentials"));
   const right = { method: "session", ...simulator.credentials };
-  for (const [account, credentials] of Object.entries({
-    lab: right,
-    us: { ...right, password: "wrong" },
-    uk: right,
-  })) {
-    const file = join(cwd, "credentials", `${account}.json`);
-    await writeFile(file, JSON.stringify(credentials), { mode: 0o600 });
-  }
-  const of = (account: string): object => ({ credentials: `credentials/${account}.json` });
-  const settings = {
-    baseUrl: simulator.url,
-    requestsPerMinute: "unlimited",
-    bytesPerMinute: "unlimited",
-    accounts: { lab: of("lab"), us: of("us"), uk: of("uk") },
-    ...over,
-  };
-  await writeFile(join(cwd, "brand-events.json"), JSON.stringify(settings));
+  const accounts = { lab: right, us: { ...right, password: "wrong" }, uk: right };
+  await writeAccounts(cwd, accounts, { baseUrl: simulator.url, ...over });
   return cwd;
 }
 

@@ -1,8 +1,8 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { laptop, lastJson } from "./command-line.ts";
+import { laptop, lastJson, writeAccounts } from "./command-line.ts";
 
 test("check says how many events there are and how long a run of them takes", async () => {
   await using world = await laptop({ events: makeEvents(40) });
@@ -64,9 +64,8 @@ test("verify with nothing published exits with 2, and sends nothing", async () =
 test("verify --all has each account verified", async () => {
   await using world = await laptop({ events: makeEvents(3) });
   const { cwd, warehouse, simulator, command } = world;
-  const credentials = "credentials.json";
-  const file = { baseUrl: simulator.url, accounts: { uk: { credentials }, us: { credentials } } };
-  await writeFile(join(cwd, "brand-events.json"), JSON.stringify(file));
+  const credentials = { method: "session", ...simulator.credentials };
+  await writeAccounts(cwd, { uk: credentials, us: credentials }, { baseUrl: simulator.url });
   await command("run", "--all");
 
   const all = await command("verify", "--all", "--sample", "2", "--json");

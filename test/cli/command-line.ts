@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -143,6 +143,24 @@ export async function writeCredentials(directory: string, simulator: Simulator):
   const credentials = { method: "session", ...simulator.credentials };
   await writeFile(file, JSON.stringify(credentials), { mode: 0o600 });
   return file;
+}
+
+/** Writes a settings file of accounts, each with its credentials in a file of its own, and without limits. */
+export async function writeAccounts(
+  directory: string,
+  accounts: Readonly<Record<string, object>>,
+  settings: object,
+): Promise<void> {
+  await mkdir(join(directory, "credentials"));
+  const own: [string, object][] = [];
+  for (const [account, credentials] of Object.entries(accounts)) {
+    const file = `credentials/${account}.json`;
+    await writeFile(join(directory, file), JSON.stringify(credentials), { mode: 0o600 });
+    own.push([account, { credentials: file }]);
+  }
+  const unlimited = { requestsPerMinute: "unlimited", bytesPerMinute: "unlimited" };
+  const all = { ...unlimited, accounts: Object.fromEntries(own), ...settings };
+  await writeFile(join(directory, "brand-events.json"), JSON.stringify(all));
 }
 
 /** The options that point the command line at a simulated service without limits. */

@@ -1,7 +1,5 @@
 // A run that no person has started keeps trying for ten minutes while the service gives no response at all.
 
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
@@ -11,22 +9,15 @@ import { acceleratedClock } from "../simulator/clocks.ts";
 import { ManualClock } from "../simulator/manual-clock.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { lastJson, type SyncOptions, sync } from "./command-line.ts";
+import { lastJson, type SyncOptions, sync, writeAccounts } from "./command-line.ts";
 
 const MINUTE = 60_000;
 const CLOSED = "http://127.0.0.1:1";
+const DEMO = { email: "demo@example.test", password: "demo-password" };
 
 /** Two accounts, commands by a clock of their own, and the instants at which a notification came. */
 async function twoAccounts(baseUrl: string) {
   const cwd = await temporaryDirectory();
-  await mkdir(join(cwd, "credentials"));
-  const { email, password } = { email: "demo@example.test", password: "demo-password" };
-  for (const account of ["uk", "us"]) {
-    const credentials = { method: "session", email, password };
-    await writeFile(join(cwd, "credentials", `${account}.json`), JSON.stringify(credentials), {
-      mode: 0o600,
-    });
-  }
   // Slow enough for what a run writes beside its requests.
   const clock = acceleratedClock(200);
   const told: number[] = [];
@@ -34,14 +25,8 @@ async function twoAccounts(baseUrl: string) {
     told.push(clock.monotonicMs());
     response.end();
   });
-  const settings = {
-    baseUrl,
-    notifyUrl: hook.url,
-    requestsPerMinute: "unlimited",
-    bytesPerMinute: "unlimited",
-    accounts: { uk: { credentials: "credentials/uk.json" }, us: { credentials: "credentials/us.json" } },
-  };
-  await writeFile(join(cwd, "brand-events.json"), JSON.stringify(settings));
+  const credentials = { method: "session", ...DEMO };
+  await writeAccounts(cwd, { uk: credentials, us: credentials }, { baseUrl, notifyUrl: hook.url });
   return {
     told,
     command: (args: readonly string[], options: Partial<SyncOptions> = {}) =>
@@ -69,10 +54,9 @@ test("all accounts together wait ten minutes, and people are told only then", as
 });
 
 test("a service that comes back in time is read, and no person is told", async () => {
-  const account = { email: "demo@example.test", password: "demo-password" };
   const clock = new ManualClock(Date.now());
   const outage = { kind: "refuse", ms: 1 } as const;
-  await using simulator = await Simulator.start({ clock, account, outage, events: makeEvents(3) });
+  await using simulator = await Simulator.start({ clock, account: DEMO, outage, events: makeEvents(3) });
   await using world = await twoAccounts(simulator.url);
   const onStderr = (text: string): void => {
     if (text.includes("keeps trying")) clock.advance(outage.ms);
