@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { describeHeld } from "../../../bin/cli/output/describe-status.ts";
+import { ifNotAccepted } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import type { Preview } from "../../../lambdas/job/run/publish/preview.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
@@ -9,8 +10,7 @@ const DECIDE = [
   `look at it: npm run sync -- diff ${RUN} --account uk`,
   `publish it anyway: npm run sync -- accept ${RUN} --account uk`,
 ];
-const WAIT =
-  "or wait: Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.";
+const WAIT = `or wait: ${ifNotAccepted(false)}`;
 
 const NONE = { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] };
 const PREVIEW: Preview = {
@@ -68,7 +68,5 @@ test("what an earlier version has held has its commands alone", () => {
 });
 
 test("waiting changes nothing while the account is pinned", () => {
-  expect(describeHeld(held(PREVIEW, true), HEAD, VALUES).at(-1)).toBe(
-    "or wait: Readers keep what they see. Later runs are held too, until a snapshot is accepted. This one is retired after 30 days.",
-  );
+  expect(describeHeld(held(PREVIEW, true), HEAD, VALUES).at(-1)).toBe(`or wait: ${ifNotAccepted(true)}`);
 });
