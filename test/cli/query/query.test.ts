@@ -125,18 +125,6 @@ describe("query", () => {
     await expect(ended).resolves.toBe("ended");
   });
 
-  it("keeps the order and columns of the same name", async () => {
-    const result = await query(NO_TABLES, "SELECT 2 AS a, 1 AS a UNION ALL SELECT 4, 3 ORDER BY 1 DESC");
-
-    expect(result).toEqual({
-      columns: ["a", "a"],
-      rows: [
-        ["4", "3"],
-        ["2", "1"],
-      ],
-    });
-  });
-
   it("loses no row of a long result", async () => {
     const { rows } = await query(NO_TABLES, "FROM range(10000)");
 
@@ -144,14 +132,25 @@ describe("query", () => {
     expect(rows.at(-1)).toEqual(["9999"]);
   });
 
-  it("gives the columns of a result without rows", async () => {
-    expect(await query(NO_TABLES, "SELECT 1 AS a WHERE false")).toEqual({ columns: ["a"], rows: [] });
-  });
-
-  it("gives the last of several statements, with comments and semicolons", async () => {
-    const sql = "SELECT 1 AS a; -- first\nSELECT 2 AS b; -- last\n";
-
-    expect(await query(NO_TABLES, sql)).toEqual({ columns: ["b"], rows: [["2"]] });
+  it.each([
+    [
+      "the order, and columns of the same name",
+      "SELECT 2 AS a, 1 AS a UNION ALL SELECT 4, 3 ORDER BY 1 DESC",
+      ["a", "a"],
+      [
+        ["4", "3"],
+        ["2", "1"],
+      ],
+    ],
+    ["the columns of a result without rows", "SELECT 1 AS a WHERE false", ["a"], []],
+    [
+      "the last of several statements, with comments and semicolons",
+      "SELECT 1 AS a; -- first\nSELECT 2 AS b; -- last\n",
+      ["b"],
+      [["2"]],
+    ],
+  ])("gives %s", async (_, sql, columns, rows) => {
+    expect(await query(NO_TABLES, sql)).toEqual({ columns, rows });
   });
 
   it("leaves aside what a newer version has written beside the columns", async () => {
