@@ -40,7 +40,8 @@ test.each(["data", "data-event", "bare"] as const)(
   },
 );
 
-test("event_date and scope are the text where it is one, else its JSON", async () => {
+// Of which text: `test/job/service/events/read-detail.test.ts`.
+test("event_date and scope are those of the event", async () => {
   await using world = await laptop({ events: hostileEvents() });
   await world.ask("run");
 
@@ -50,13 +51,7 @@ test("event_date and scope are the text where it is one, else its JSON", async (
     const event = hostileEvents().find((one) => one.name === name);
     return rows.find(([uuid]) => uuid === event?.uuid)?.slice(1);
   };
-  expect(of("a null date")).toEqual([null, null]);
   expect(of("no date and no scope")).toEqual([null, null]);
   expect(of("an object as date")).toEqual(['{"from":"2026-01-01","to":"2026-02-01"}', "national"]);
   expect(of("a number as date")).toEqual(["20260101.10", "false"]);
-  expect(of("empty texts as date and scope")).toEqual(["", ""]);
-  expect(of("a lone surrogate in date and scope")).toEqual(['"\\ud83d"', '"x\\udc00y"']);
-  expect(of("line separators in date and scope")).toEqual(["2026\u2028", "a\u2029b\u0085c"]);
-  expect(of("escaped key names")).toEqual(["2026-01-01", "national"]);
-  expect(of("duplicate keys")).toEqual(["2026-01-02", null]);
 });
