@@ -1,3 +1,5 @@
+// The command line as a whole: the job from check to query, what it refuses before it begins, and what it says beside results.
+
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
