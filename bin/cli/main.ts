@@ -1,5 +1,7 @@
 // The command line: reads options, starts a command, turns its result into words and an exit code.
 
+import { fstatSync, writeFileSync } from "node:fs";
+import { Writable } from "node:stream";
 import { Command, CommanderError, Option } from "commander";
 import { onlyHosts, shownDefect, withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
@@ -29,7 +31,8 @@ import {
   variableName,
 } from "./options/options.ts";
 import { GivenOptions, PROGRAM_NAME, refusePastedArguments } from "./options/read-options.ts";
-import { EXIT, exitCodeOfError } from "./output/exit-code.ts";
+import { EXIT, exitCodeOfError, systemReason } from "./output/exit-code.ts";
+import { sentence } from "./output/next-command.ts";
 import { failureJson } from "./output/run-report.ts";
 import { type AccountResult, type Output, Terminal } from "./output/terminal.ts";
 import type { CommandContext, CommandOfList, ProcessContext } from "./wiring/command.ts";
@@ -53,7 +56,7 @@ export const COMMANDS: readonly CommandOfList[] = [
 export function commandLine(process: NodeJS.Process, elapsedMs: () => number): Promise<number> {
   const { env, stdout, stderr } = process;
   return main(process.argv.slice(2), env, {
-    stdout: new Terminal(stdout, env),
+    stdout: new Terminal(wholeWrites(stdout), env),
     stderr: new Terminal(stderr, env),
     signal: stopSignals({ process, elapsedMs }),
     cwd: process.cwd(),
@@ -63,11 +66,51 @@ export function commandLine(process: NodeJS.Process, elapsedMs: () => number): P
   });
 }
 
-/** Runs one command and returns its exit code. Never throws: a defect is reported and exits with 1. */
+/** Into a file, the stream of Node.js takes a text for written of which a disk that became full has taken a part. */
+function wholeWrites(stdout: NodeJS.Process["stdout"]): NodeJS.WritableStream {
+  if (!fstatSync(stdout.fd).isFile()) return stdout;
+  const write = (text: unknown, _: unknown, done: (error?: Error) => void): void => {
+    try {
+      writeFileSync(stdout.fd, String(text));
+      done();
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  return new Writable({ decodeStrings: false, write });
+}
+
+/**
+ * Runs one command and returns its exit code. Never throws: a defect is reported and exits with 1. So does a result that
+ * cannot be written, because one that lacks something must not pass for a whole one.
+ */
 export async function main(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
   context: ProcessContext,
+): Promise<number> {
+  const results: string[] = [];
+  const onResult = ({ line }: AccountResult): unknown => results.push(sentence(line));
+  const exitCode = await execute(args, environment, { ...context, onResult });
+  // A reader that has stopped reading must not hold up a person who stops the command.
+  const failure = context.signal.aborted ? undefined : await context.stdout.failure();
+  if (failure === undefined) return exitCode;
+  const what = `The result cannot be written to standard output: ${systemReason(failure)}.`;
+  context.stderr.message([what, ...results].join(" "));
+  return exitCode === EXIT.done && !CHANGING.has(args[0]) ? EXIT.failed : exitCode;
+}
+
+/** What these have done stands, and to start them again would do it again. */
+const CHANGING: ReadonlySet<string | undefined> = new Set(["run", "accept", "rollback", "retire", "remove"]);
+
+interface MainContext extends ProcessContext {
+  readonly onResult: (result: AccountResult) => unknown;
+}
+
+async function execute(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  context: MainContext,
 ): Promise<number> {
   const { stdout, stderr } = context;
   let exitCode: number = EXIT.done;
@@ -161,7 +204,7 @@ async function start(
   [first = "", second]: readonly string[],
   onCommandLine: GivenOptions,
   environment: NodeJS.ProcessEnv,
-  context: ProcessContext,
+  context: MainContext,
 ): Promise<number> {
   const readsFile = spec.options.includes("config") && !spec.makesConfig;
   const given = readsFile ? onCommandLine.withFile() : onCommandLine;
@@ -174,8 +217,9 @@ async function start(
   const accounts = isSet("all") ? given.allAccounts() : undefined;
   const isJson = isSet("json");
   if (accounts !== undefined) return eachAccount(spec, accounts, isJson, commandContext);
-  const result = ({ json }: AccountResult): void => {
-    if (isJson) context.stdout.json(json);
+  const result = (found: AccountResult): void => {
+    context.onResult(found);
+    if (isJson) context.stdout.json(found.json);
   };
   return spec.execute({ ...commandContext, result }, first, second);
 }
@@ -212,7 +256,7 @@ async function eachAccount(
   spec: CommandOfList,
   accounts: readonly string[],
   isJson: boolean,
-  context: Omit<CommandContext, "result">,
+  context: Omit<CommandContext, "result"> & MainContext,
 ): Promise<number> {
   const { stdout, stderr, signal, given } = context;
   const forPeople = isJson ? stderr : stdout;
@@ -239,6 +283,7 @@ async function eachAccount(
       exitCode = reportError(error, context);
       if (error instanceof SyncError) found = failed(error.code, withoutUserinfo(error.message));
     }
+    context.onResult({ ...found, line: `${account}: ${found.line}` });
     ended.push({ account, exitCode, ...found });
   }
   const widest = Math.max(...accounts.map(({ length }) => length));

@@ -78,6 +78,28 @@ test.each([
   expect(ended).toEqual({ code, output: expect.stringMatching(says) });
 });
 
+test("a run whose result cannot be written says what it came to, and a status fails", async () => {
+  await using world = await laptop({ events: makeEvents(20) });
+  const { cwd, simulator } = world;
+  const full = "The result cannot be written to standard output: the disk is full (ENOSPC).";
+
+  const run = await inShell(into("2>&1 > /dev/full"), ["run", "--json", ...against(simulator)], cwd);
+  const status = await inShell(into("2>&1 > /dev/full"), ["status"], cwd);
+
+  expect(run.code).toBe(0);
+  expect(run.output).toContain(`${full} PUBLISHED 20 events: 20 added, 0 changed, 0 removed.\n`);
+  expect(status).toEqual({ code: 1, output: `${full}\n` });
+});
+
+test("a text of which a file takes only a part fails", async () => {
+  const cwd = await temporaryDirectory();
+
+  const ended = await inShell(`ulimit -f 1; ${into("2>&1 > help.txt")}`, ["--help"], cwd);
+
+  expect(ended.code).toBe(1);
+  expect(ended.output).toContain("cannot be written to standard output: it would be larger than the limit");
+});
+
 test("a disk that fills in mid-write fails the run as STORE_FAILED, and the next run finishes", async () => {
   const noise = (n: number): string =>
     `"noise":"${Buffer.from(`${n}`.repeat(3)).toString("hex").repeat(40)}"`;

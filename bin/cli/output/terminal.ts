@@ -1,7 +1,6 @@
 // The one place that writes to stdout and stderr, so that nothing written there can harm a terminal or a run.
 
-import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { systemReason } from "./exit-code.ts";
+import { codeOf } from "../../../lambdas/job/errors/sync-error.ts";
 
 export interface Output {
   readonly stdout: Terminal;
@@ -35,13 +34,14 @@ interface TerminalEnvironment {
 }
 
 /**
- * Writes never fail: a reader that leaves (`| head -1`) is no error, and a log that cannot be written (a full
- * disk) must not end a run. After any error but a closed pipe the next write is tried again.
+ * Writes never throw: a reader that leaves (`| head -1`) is no error, and a log that cannot be written (a full
+ * disk) must not end a run. After any error but a closed pipe the next write is tried again; `failure` has the first.
  */
 export class Terminal {
   readonly #stream: TerminalStream;
   readonly #hasColours: boolean;
   #isClosed = false;
+  #failure: unknown;
   /** Characters of the line that `redraw` has drawn. */
   #drawn = 0;
   #isEmpty = true;
@@ -56,9 +56,7 @@ export class Terminal {
     this.#isTerminal = stream.isTTY === true;
     this.isInteractive = this.#isTerminal && TERM !== "dumb";
     this.#hasColours = this.isInteractive && NO_COLOR === "";
-    stream.on("error", (error) => {
-      this.#isClosed ||= codeOf(error) === "EPIPE";
-    });
+    stream.on("error", (error) => this.#note(error));
   }
 
   /** One line for each text, whatever it holds. */
@@ -92,28 +90,21 @@ export class Terminal {
   }
 
   /**
-   * The pieces of a result, for a program as they are, for a terminal without what controls it; no more once the reader
-   * has left. A slow reader slows down what makes them. Throws `QUERY_FAILED` where one cannot be written, because a
-   * result that lacks rows must not pass for a whole one.
+   * The pieces of a result, for a program as they are, for a terminal without what controls it; no more once one cannot be
+   * written. A slow reader slows down what makes them.
    */
   async pieces(texts: AsyncIterable<string> | Iterable<string>): Promise<void> {
-    for await (const text of texts) if (!(await this.#piece(text))) return;
+    for await (const text of texts) {
+      const shown = this.#isTerminal ? ownLines(text.replaceAll("\r\n", "\n")) : text;
+      await new Promise<void>((resolve) => this.#write(shown, resolve));
+      if (this.#isClosed || this.#failure !== undefined) return;
+    }
   }
 
-  async #piece(text: string): Promise<boolean> {
-    if (this.#isClosed) return false;
-    this.#isEmpty = false;
-    const shown = this.#isTerminal ? ownLines(text.replaceAll("\r\n", "\n")) : text;
-    const error = await new Promise<unknown>((resolve) => {
-      this.#stream.write(shown, (failure) => resolve(failure ?? undefined));
-    });
-    if (error === undefined) return true;
-    if (codeOf(error) === "EPIPE" || codeOf(error) === "ERR_STREAM_DESTROYED") return false;
-    throw new SyncError(
-      "QUERY_FAILED",
-      `The result cannot be written to standard output: ${systemReason(error)}. Make room, or choose another place with --out.`,
-      { cause: error },
-    );
+  /** The first error but a reader that left, once all is written. */
+  async failure(): Promise<unknown> {
+    if (!this.#isEmpty) await new Promise<void>((resolve) => this.#write("", resolve));
+    return this.#failure;
   }
 
   /** Draws the line under the cursor again: the first text that fits the terminal's width, or else the last one, cut. */
@@ -147,9 +138,20 @@ export class Terminal {
     return this.#hasColours ? withColours(line) : line;
   }
 
-  #write(text: string): void {
+  #write(text: string, onEnd: () => void = () => undefined): void {
     this.#isEmpty = false;
-    if (!this.#isClosed) this.#stream.write(text);
+    const ended = (error?: Error | null): void => {
+      this.#note(error);
+      onEnd();
+    };
+    if (this.#isClosed) ended();
+    else this.#stream.write(text, ended);
+  }
+
+  /** After an error the stream may refuse a write of the same moment as one to a destroyed stream. */
+  #note(error: unknown): void {
+    if (codeOf(error) === "EPIPE") this.#isClosed = true;
+    else if (error && codeOf(error) !== "ERR_STREAM_DESTROYED") this.#failure ??= error;
   }
 }
 

@@ -223,12 +223,15 @@ describe("a piece of a result", () => {
     await one.pieces(["z"]);
 
     expect(written).toEqual(["x"]);
+    expect(await one.failure()).toBeUndefined();
   });
 
-  test("fails on a full disk", async () => {
-    await expect(failing("ENOSPC").terminal.pieces(["x"])).rejects.toMatchObject({
-      code: "QUERY_FAILED",
-      message: expect.stringContaining("the disk is full (ENOSPC)"),
-    });
+  test("is the last one on a full disk, which is a failure", async () => {
+    const { terminal: one, written } = failing("ENOSPC");
+
+    await one.pieces(["x", "y"]);
+
+    expect(written).toEqual(["x"]);
+    expect(await one.failure()).toMatchObject({ code: "ENOSPC" });
   });
 });
