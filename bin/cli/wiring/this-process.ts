@@ -22,8 +22,9 @@ export function isGone({ host, pid, boot_id, pid_namespace, start_ticks }: Holde
   if (own === undefined || pid === undefined || start_ticks === undefined) return false;
   if (host !== hostname() || boot_id !== own.boot_id || pid_namespace !== own.pid_namespace) return false;
   if (!exists(pid)) return true;
-  const startTicks = startTicksOf(pid);
-  return startTicks !== undefined && startTicks !== start_ticks; // another process has its id now
+  const found = statOf(pid);
+  if (found === undefined) return false;
+  return found.hasEnded || found.startTicks !== start_ticks; // another process has its id now
 }
 
 /** Undefined where the system does not say all of it: outside Linux, or with a /proc of another process namespace. */
@@ -31,7 +32,7 @@ function identity(): Identity | undefined {
   try {
     if (readlinkSync("/proc/self") !== String(process.pid)) return undefined;
     const boot_id = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    const start_ticks = startTicksOf(process.pid);
+    const start_ticks = statOf(process.pid)?.startTicks;
     if (boot_id === "" || start_ticks === undefined) return undefined;
     return { boot_id, pid_namespace: readlinkSync("/proc/self/ns/pid"), start_ticks };
   } catch {
@@ -49,11 +50,21 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Field 22 of proc_pid_stat(5), counted after the name, which may hold spaces and brackets. */
-function startTicksOf(pid: number): string | undefined {
+interface Stat {
+  /** It keeps its id until its parent asks how it ended: its state is Z, and its last thread has ended. */
+  readonly hasEnded: boolean;
+  readonly startTicks: string;
+}
+
+/** Fields 3, 20 and 22 of proc_pid_stat(5), counted after the name, which may hold spaces and brackets. */
+function statOf(pid: number): Stat | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const [state, threads, startTicks] = [fields[0], fields[17], fields[19]];
+    return startTicks === undefined
+      ? undefined
+      : { hasEnded: state === "Z" && Number(threads) <= 1, startTicks };
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import { isGone, stopSignals, thisProcess } from "../../../bin/cli/wiring/this-process.ts";
@@ -32,6 +33,22 @@ describe.runIf(process.platform === "linux")("on Linux a process", () => {
 
   test("that has ended is gone", async () => {
     expect(isGone(own({ pid: await deadPid() }))).toBe(true);
+  });
+
+  test("that was killed is gone, also before its parent asks how it ended", async () => {
+    // The shell becomes a program that asks for no child.
+    const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"]);
+    const [output] = await once(parent.stdout, "data");
+    const pid = Number(output);
+    const stat = (): string => readFileSync(`/proc/${pid}/stat`, "utf8");
+    const start_ticks = stat().split(" ")[21] ?? "";
+    expect(isGone(own({ pid, start_ticks }))).toBe(false);
+
+    process.kill(pid, "SIGKILL");
+    await expect.poll(stat).toContain(") Z ");
+
+    expect(isGone(own({ pid, start_ticks }))).toBe(true);
+    parent.kill();
   });
 
   test("is gone when another one has its id", () => {
