@@ -2,7 +2,7 @@
 
 import { writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { formatRunId } from "../../lambdas/job/storage/layout.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
@@ -55,7 +55,7 @@ test("shows a line for each account, and how to see more of one", async () => {
   ]);
   const { directory } = world.warehouse;
   expect(stdout).toContain(
-    `(3 rows)\nfr: FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. To find the cause: npm run sync -- check --account fr --warehouse ${directory} --credentials ${join(dirname(directory), "credentials.json")}\nIn ${directory} on host ${hostname()}\nOne account with its last runs: npm run sync -- status --account de --warehouse ${directory}\n`,
+    `(3 rows)\nfr: FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. To find the cause: check, which needs --base-url or a settings file\nIn ${directory} on host ${hostname()}\nOne account with its last runs: npm run sync -- status --account de --warehouse ${directory}\n`,
   );
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
 });
@@ -187,8 +187,10 @@ async function troubleAfter(row: object): Promise<{ last: string; ofAll: string 
   const world = await threeAccounts();
   const newest = { ...failedRun, run_id: RESUMED, started_at: "2026-11-22T06:00:00.000Z", ...row };
   await world.warehouse.put(`run-log/fr/${RESUMED}-1.ndjson`, [newest]);
-  const one = await status(world, "--account", "fr");
-  return { last: one.stdout.trimEnd().split("\n").at(-1) ?? "", ofAll: (await status(world)).stdout };
+  const env = { BRAND_BASE_URL: "https://service.example", BRAND_AUTH_URL: "https://id.example" };
+  const one = await sync(["status", "--account", "fr"], { ...world, env });
+  const all = await sync(["status"], { ...world, env });
+  return { last: one.stdout.trimEnd().split("\n").at(-1) ?? "", ofAll: all.stdout };
 }
 
 // What follows a failure, and what a message leaves out before it: `output/next-command.test.ts`.

@@ -5,6 +5,7 @@ import { type StartDecision, withCommands } from "../../../lambdas/job/errors/sy
 import type { Skipped } from "../../../lambdas/job/run/record/run-result.ts";
 import {
   AUTHORIZE_OPTIONS,
+  longName,
   type OptionValues,
   PLACE_OPTIONS,
   RUN_OPTIONS,
@@ -52,12 +53,18 @@ export function startCommand(decision: StartDecision, values: NextValues): strin
   return commandLineText(["run", FLAGS[decision]], NEXT_OPTIONS, values);
 }
 
-/** The text of an error for a person at this computer. */
+/** The text of an error for a person at this computer. Where no address of a service is known, no command could work. */
 export function textHere(text: string, valuesOf: () => NextValues): string {
-  return withCommands(text, (decision) => startCommand(decision, valuesOf()));
+  const values = valuesOf();
+  return values.baseUrl === undefined ? text : withCommands(text, (each) => startCommand(each, values));
 }
 
+const NEEDS = { authorize: "authUrl", check: "baseUrl", run: "baseUrl", status: "warehouse" } as const;
+
+/** The command, or what it needs and nothing here says. */
 export function nextCommand(name: keyof typeof OPTIONS_OF, values: NextValues): string {
+  const needed = NEEDS[name];
+  if (values[needed] === undefined) return `${name}, which needs --${longName(needed)} or a settings file`;
   return commandLineText([name], OPTIONS_OF[name], values);
 }
 

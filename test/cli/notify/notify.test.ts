@@ -118,13 +118,17 @@ test.each([
     code: "SERVICE_UNAVAILABLE",
     text: `To resume it: \`npm run sync -- run ${PLACES} --lift brand=/brand/name\`.`,
   },
-  { code: "AUTHORIZATION_EXPIRED", text: "To authorize again: `npm run sync -- authorize" },
-] as const)("a run that failed with $code posts the command that helps", async ({ code, text }) => {
+  {
+    code: "AUTHORIZATION_EXPIRED",
+    of: { authUrl: "https://id.example" },
+    text: "To authorize again: `npm run sync -- authorize",
+  },
+] as const)("a run that failed with $code posts the command that helps", async ({ code, of, text }) => {
   await using server = await receiver();
   const error = new SyncError(code, "What\n happened");
   const row = { ...FAILED, trigger: "manual", error_code: code, error_message: error.message } as const;
 
-  await told({ url: server.url, options: { lift: ["brand=/brand/name"] } }, { row, error });
+  await told({ url: server.url, options: { lift: ["brand=/brand/name"], ...of } }, { row, error });
 
   expect(server.bodies).toEqual([
     expect.objectContaining({ "detail-type": "Run Failed", text: expect.stringContaining(text) }),

@@ -17,6 +17,7 @@ const ENVIRONMENT = {
   BRAND_WAREHOUSE: "/data",
   BRAND_CREDENTIALS: "/uk.json",
   BRAND_BASE_URL: "https://service.example",
+  BRAND_AUTH_URL: "https://id.example",
   BRAND_MAX_DROP: "50",
   BRAND_LOG_LEVEL: "warn",
   BRAND_JSON: "true",
@@ -24,13 +25,17 @@ const ENVIRONMENT = {
 const values = new GivenOptions({ account: "uk" }, ENVIRONMENT, "/srv").read(NEXT_OPTIONS);
 
 test.each([
-  ["AUTHORIZATION_EXPIRED", false, ["To authorize again", "authorize --account uk --credentials /uk.json"]],
+  [
+    "AUTHORIZATION_EXPIRED",
+    false,
+    ["To authorize again", "authorize --account uk --auth-url https://id.example/ --credentials /uk.json"],
+  ],
   [
     "STORE_FAILED",
     true,
     [
       "To resume it",
-      "run --account uk --warehouse /data --base-url https://service.example/ --credentials /uk.json --max-drop 50",
+      "run --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50",
     ],
   ],
   [
@@ -38,7 +43,7 @@ test.each([
     false,
     [
       "To find the cause",
-      "check --account uk --warehouse /data --base-url https://service.example/ --credentials /uk.json",
+      "check --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json",
     ],
   ],
 ])("after %s, unfinished: %j, comes %j", (code, isUnfinished, [purpose, command]) => {
@@ -59,7 +64,20 @@ test.each([
 
 test("a text that says that a run may restart gets the command", () => {
   expect(textHere(`It is cut. ${RESTART}`, () => values)).toBe(
-    "It is cut. Or restart over the damage; then all events count as added: `npm run sync -- run --over-damaged --account uk --warehouse /data --base-url https://service.example/ --credentials /uk.json --max-drop 50`.",
+    "It is cut. Or restart over the damage; then all events count as added: `npm run sync -- run --over-damaged --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50`.",
+  );
+});
+
+test("where the address of a service is not known, no command is shown that could not work", () => {
+  const unknown = new GivenOptions({ account: "uk" }, {}, "/srv").read(NEXT_OPTIONS);
+
+  expect(textHere(`It is cut. ${RESTART}`, () => unknown)).toBe(`It is cut. ${RESTART}`);
+  expect(nextAfterFailure("LIST_INCOMPLETE", false, unknown)).toEqual([
+    "To find the cause",
+    "check, which needs --base-url or a settings file",
+  ]);
+  expect(nextAfterFailure("AUTHORIZATION_EXPIRED", false, unknown)[1]).toBe(
+    "authorize, which needs --auth-url or a settings file",
   );
 });
 
