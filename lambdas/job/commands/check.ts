@@ -22,7 +22,7 @@ import { wrongClock } from "../run/wrong-clock.ts";
 import type { ListedEvent } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyLeftOut } from "../snapshot/files/manifest.ts";
-import { incompleteUnits, keptSnapshots } from "../snapshot/files/units.ts";
+import { foreignChanges, incompleteUnits, keptSnapshots } from "../snapshot/files/units.ts";
 import {
   checkFolders,
   checkForeign,
@@ -226,7 +226,7 @@ async function checkHead(ports: SnapshotCheckPorts): Promise<readonly Damage[]> 
   await collectDamage(found, checkFolders(store));
   await checkSnapshot(ports, log, head, found);
   const units = await incompleteUnits(store, log, await listSnapshots(store));
-  for (const { holds, publication, damage: error } of units) {
+  for (const { holds, publication, damage: error } of [...foreignChanges(store.account, log), ...units]) {
     const { snapshot_id: snapshotId } = publication;
     if (holds === "changes") found.push({ error, cure: cureOfChanges(log, publication) });
     else if (snapshotId !== head) found.push({ error, cure: cureOfSnapshot(log, snapshotId) });
@@ -241,6 +241,8 @@ export async function checkEverything(ports: SnapshotCheckPorts): Promise<readon
   const found: Damage[] = [];
   await collectDamage(found, checkFolders(store));
   for (const snapshotId of await verifiable(store, log)) await checkSnapshot(ports, log, snapshotId, found);
+  for (const { publication, damage: error } of foreignChanges(store.account, log))
+    found.push({ error, cure: cureOfChanges(log, publication) });
   for (const publication of log) {
     const changes = verifyChanges(store, publication, () => checkTimeLeft(ports, outOfTime));
     await collectDamage(found, changes, cureOfChanges(log, publication));

@@ -286,6 +286,24 @@ describe("the line snapshot of check", () => {
       expect(await snapshotLine()).toMatchObject({ ok: true, remedy: expect.stringContaining(PAST) });
     });
 
+    it("start from a snapshot of another log, as two copies put together have it, until a restart", async () => {
+      const ids = [await publish(1), await publish(2), await publish(3)];
+      const key = layout(ACCOUNT).publication("0000000003");
+      const text = world.store.text(key) ?? "";
+      world.store.put(key, text.replace(`"base_snapshot_id":"${ids[1]}"`, '"base_snapshot_id":"another"'));
+
+      const lines = [await snapshotLine(), await snapshotLine(true)];
+      await world.run({ overDamaged: true });
+
+      for (const line of lines) {
+        expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+        expect(line?.remedy).toBe(
+          `The file ${key} is damaged: its changes start from the snapshot another, which this log does not have: two copies of a warehouse were put together. Restore the folder of one copy from a backup. ${RESTART}`,
+        );
+      }
+      expect(await snapshotLine(true)).toMatchObject({ ok: true, remedy: `${PAST} ${key}.` });
+    });
+
     it("that an earlier version has given up counts as any other", async () => {
       const ids = [await publish(1), await publish(2)];
       await world.store.delete(changesPart(0, ids));

@@ -46,6 +46,21 @@ export function keptSnapshots(
   return [...new Map(kept.map((each) => [each.snapshot_id, each])).values()];
 }
 
+/** The changes that start from a snapshot which no earlier publication has: the files of two warehouses lie in this one. */
+export function foreignChanges(account: string, log: readonly PublishedUnits[]): readonly DamagedUnit[] {
+  const known = new Set<string | null | undefined>([null, undefined]);
+  return log.flatMap((publication) => {
+    const { base_snapshot_id: base, snapshot_id } = publication;
+    const isKnown = known.has(base);
+    known.add(snapshot_id);
+    if (isKnown) return [];
+    const problem = `its changes start from the snapshot ${base}, which this log does not have: two copies of a warehouse were put together`;
+    const remedy = "Restore the folder of one copy from a backup.";
+    const damage = damaged(layout(account).publication(publication.publication), problem, remedy);
+    return [{ account, holds: "changes" as const, publication, damage }];
+  });
+}
+
 /**
  * The units of the account that have no manifest that can be read, or a part that is missing or cut. Of changes no file
  * says how many parts they have, so a gap in their numbers is found and a missing last one is not. Parts are listed and
