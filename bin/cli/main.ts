@@ -53,13 +53,22 @@ export const COMMANDS: readonly CommandOfList[] = [
 ];
 
 /** The command line of a process: its arguments, environment, streams and signals. Returns the exit code. */
-export function commandLine(process: NodeJS.Process, elapsedMs: () => number): Promise<number> {
-  const { env, stdout, stderr } = process;
+export async function commandLine(process: NodeJS.Process, elapsedMs: () => number): Promise<number> {
+  const { env, stdout } = process;
+  const stderr = new Terminal(process.stderr, env);
+  let cwd: string;
+  try {
+    cwd = process.cwd();
+  } catch (error) {
+    const why = systemReason(error);
+    stderr.message(`The current folder is not known: ${why}. Change to another one and start again.`);
+    return EXIT.failed;
+  }
   return main(process.argv.slice(2), env, {
     stdout: new Terminal(wholeWrites(stdout), env),
-    stderr: new Terminal(stderr, env),
+    stderr,
     signal: stopSignals({ process, elapsedMs }),
-    cwd: process.cwd(),
+    cwd,
     clock: systemClock,
     stdin: () => process.stdin,
     openBrowser: systemBrowser(process.platform),

@@ -1,11 +1,12 @@
 // The command line as a whole: the job from check to query, what it refuses before it begins, and what it says beside results.
 
+import { spawnSync } from "node:child_process";
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { laptop, lastJson, sync, syncProcess } from "./command-line.ts";
+import { laptop, lastJson, SYNC, sync, syncProcess } from "./command-line.ts";
 
 const LOOPBACK = ["--base-url", "http://127.0.0.1:1"];
 
@@ -204,4 +205,19 @@ test.each([
   expect(ended.stderr).toContain(says);
   expect(ended.stderr).not.toMatch(/^ {4}at /m);
   expect(ended.exitCode).toBe(2);
+});
+
+test("in a folder that is deleted, one line says so", async () => {
+  const cwd = await temporaryDirectory();
+  const start = ["-c", 'rmdir "$PWD"; exec "$@"', "sh", process.execPath, SYNC];
+
+  const { status, stderr } = spawnSync("sh", [...start, "status", "--config", "/none.json"], {
+    cwd,
+    encoding: "utf8",
+  });
+
+  expect(status).toBe(1);
+  expect(stderr).toBe(
+    "The current folder is not known: there is no such file or folder (ENOENT). Change to another one and start again.\n",
+  );
 });
