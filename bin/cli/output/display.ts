@@ -182,12 +182,12 @@ function waitText(wait: Wait, nowMs: number, use: BudgetUse | undefined): string
   }
 }
 
-/** `180 of 180 requests of this minute sent`, `9.0 of 9.0 MiB of these 10 minutes received`. */
+/** `180 of 180 requests of this minute used`, `9.0 of 9.0 MiB of these 10 minutes used`. */
 function useText({ limit, used, most, windowMs }: BudgetUse): string {
   const window = windowText(windowMs);
   return limit === "requests"
-    ? `${countText(used)} of ${countText(most)} requests of ${window} sent`
-    : `${mebibytes(used)} of ${mebibytes(most)} MiB of ${window} received`;
+    ? `${countText(used)} of ${countText(most)} requests of ${window} used`
+    : `${mebibytes(used)} of ${mebibytes(most)} MiB of ${window} used`;
 }
 
 function windowText(ms: number): string {

@@ -116,7 +116,7 @@ describe("in a pipe", () => {
 
     expect(short).toBe("");
     expect(text()).toBe(
-      "1970-01-01T00:16:46.500Z 180 of 180 requests of this minute sent; the next in 39 s\n",
+      "1970-01-01T00:16:46.500Z 180 of 180 requests of this minute used; the next in 39 s\n",
     );
   });
 
@@ -223,9 +223,9 @@ describe("a wait beside the bar", () => {
     {
       columns: 120,
       drawn:
-        "1,812 of 50,000 events, 180 a minute, 4 h 28 min left; 180 of 180 requests of this minute sent; the next in 53 s",
+        "1,812 of 50,000 events, 180 a minute, 4 h 28 min left; 180 of 180 requests of this minute used; the next in 53 s",
     },
-    { columns: 80, drawn: "1,812 of 50,000; 180 of 180 requests of this minute sent; the next in 53 s" },
+    { columns: 80, drawn: "1,812 of 50,000; 180 of 180 requests of this minute used; the next in 53 s" },
     { columns: 60, drawn: "1,812 of 50,000; the next request in 53 s" },
     { columns: 30, drawn: "1,812 of 50,000; the next re…" },
   ])("on $columns columns is: $drawn", ({ columns, drawn }) => {
@@ -247,17 +247,17 @@ describe("a wait beside the bar", () => {
     {
       windowMs: 600_000,
       requestsPerMinute: 20,
-      says: "180 of 180 requests of these 10 minutes sent; the next in 10 min",
+      says: "180 of 180 requests of these 10 minutes used; the next in 10 min",
     },
     {
       windowMs: 3_600_000,
       requestsPerMinute: 3,
-      says: "162 of 162 requests of this hour sent; the next in 60 min",
+      says: "162 of 162 requests of this hour used; the next in 60 min",
     },
     {
       windowMs: 90_000,
       requestsPerMinute: 20,
-      says: "27 of 27 requests of these 90 s sent; the next in 2 min",
+      says: "27 of 27 requests of these 90 s used; the next in 2 min",
     },
   ])("names the window of $windowMs ms", ({ says, ...options }) => {
     const { display, budget, text } = shown({ isTTY: true, columns: 160, budget: options });
@@ -277,7 +277,7 @@ describe("a wait beside the bar", () => {
     display.progress(REST);
     display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });
 
-    expect(lastDrawn(text())).toContain("; 8.6 of 9.0 MiB of this minute received; the next in 60 s");
+    expect(lastDrawn(text())).toContain("; 8.6 of 9.0 MiB of this minute used; the next in 60 s");
   });
 
   test("counts what earlier runs have sent", () => {
@@ -287,7 +287,7 @@ describe("a wait beside the bar", () => {
     display.progress({ done: 0, total: 10, retries: 0 });
     display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });
 
-    expect(lastDrawn(text())).toContain("180 of 180 requests of this minute sent; the next in 40 s");
+    expect(lastDrawn(text())).toContain("180 of 180 requests of this minute used; the next in 40 s");
   });
 
   test("that the service did not ask for is not said to be asked for", () => {
