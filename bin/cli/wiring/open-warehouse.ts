@@ -88,7 +88,7 @@ export async function refuseUnknownAccount(store: AccountStore): Promise<void> {
   if (known.length === 0 || known.includes(store.account)) return;
   throw new SyncError(
     "CONFIG_INVALID",
-    `The warehouse has no account ${store.account}. Its accounts are: ${known.join(", ")}. Check --account and --warehouse.`,
+    `The warehouse has no account ${store.account}. Its accounts are: ${known.join(", ")}. Check the name of the account and --warehouse.`,
   );
 }
 
