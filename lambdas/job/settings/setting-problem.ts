@@ -114,7 +114,7 @@ function shown(value: unknown, isShown: boolean): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
-  if (typeof value === "string" && (!isShown || mayHoldSecret(value))) {
+  if (typeof value === "string" && value !== "" && (!isShown || mayHoldSecret(value))) {
     return "a text that is not shown here, because it may hold a password";
   }
   const text = JSON.stringify(value) ?? String(value);

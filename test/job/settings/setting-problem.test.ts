@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { parseSetting, plainEnglish, problemsOf } from "../../../lambdas/job/settings/setting-problem.ts";
+import { filePlace } from "../../../lambdas/job/settings-file/places.ts";
 
 const HIDDEN = "and got a text that is not shown here, because it may hold a password";
 
 // Every kind of issue that the schemas can raise, from schemas without words of their own.
 test.each<[string, z.ZodType, unknown, string]>([
   ["nothing for an object", z.object({}), undefined, "key: expected an object, and got nothing"],
+  ["an empty text for a file", filePlace, "", 'key: expected a file, and no URL, and got ""'],
   ["a number for a text", z.string(), 7, "key: expected a text, and got 7"],
   ["a text for a number", z.number(), "x", 'key: expected a number, and got "x"'],
   ["a text for a list", z.array(z.string()), "x", 'key: expected a list, and got "x"'],
