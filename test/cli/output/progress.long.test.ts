@@ -8,7 +8,7 @@ import { hasPseudoTerminals, type OnTerminal, syncOnTerminal } from "./pseudo-te
 
 /** 9 requests in 10 seconds: login, list and 7 details, then the run waits. */
 const LIMIT = ["--requests-per-minute", "60", "--limit-window", "10", "--bytes-per-minute", "unlimited"];
-const WAIT = /7 of 30.*; 9 of 9 requests of these 10 s sent; the next in \d+ s/;
+const WAIT = /7 of 30.*; 9 of 9 requests of these 10 s used; the next in \d+ s/;
 
 /** A control sequence that sets a colour. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
@@ -34,10 +34,10 @@ async function stop(terminal: OnTerminal): Promise<number> {
 
 describe.skipIf(!hasPseudoTerminals && process.env["CI"] !== "true")("on a terminal", () => {
   test.each([
-    { columns: 80, line: /^7 of 30 events; 9 of 9 requests of these 10 s sent; the next in \d+ s$/ },
+    { columns: 80, line: /^7 of 30 events; 9 of 9 requests of these 10 s used; the next in \d+ s$/ },
     {
       columns: 120,
-      line: /^[█░]{24} 7 of 30 events, 54 a minute, \d+ s left; 9 of 9 requests of these 10 s sent; the next in \d+ s$/,
+      line: /^[█░]{24} 7 of 30 events, 54 a minute, \d+ s left; 9 of 9 requests of these 10 s used; the next in \d+ s$/,
     },
   ])("of $columns columns the line fits and says what the run waits for", async ({ columns, line }) => {
     await using world = await set();
@@ -96,7 +96,7 @@ describe.skipIf(!hasPseudoTerminals && process.env["CI"] !== "true")("on a termi
 
     const text = terminal.text().replaceAll("\r\n", "\n").replaceAll("^C", "");
     expect(text).not.toMatch(CONTROL);
-    expect(text).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z 9 of 9 requests of these 10 s sent; the next in \d+ s$/m);
+    expect(text).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z 9 of 9 requests of these 10 s used; the next in \d+ s$/m);
   });
 });
 
