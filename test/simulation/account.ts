@@ -8,13 +8,11 @@ import { Model } from "./model/model.ts";
 import { TokenPlace } from "./oauth/token-place.ts";
 import { NEXT_PAGE, type Plan } from "./plan/plan.ts";
 import type { SimProcess } from "./process/sim-process.ts";
-import { EMAIL, VirtualService } from "./service/virtual-service.ts";
+import { CLIENT, EMAIL, VirtualService } from "./service/virtual-service.ts";
 import type { World } from "./world.ts";
 
 /** Version 0.1 knows the account from the settings, too. */
 type AccountSettings = RunSettings & { readonly account: string };
-
-const CLIENT_ID = "client";
 
 export class Account {
   readonly name: string;
@@ -69,16 +67,17 @@ export class Account {
   }
 
   #authorized(): OAuthTokens {
-    const { provider } = this.service;
+    const { accessToken, refreshToken = "" } = this.service.authorize();
+    const { lifeMs } = this.#world.plan.setting.tokens;
     const obtainedAtMs = this.#world.timeline.nowMs;
     return {
       format: 1,
-      client_id: CLIENT_ID,
-      access_token: provider.grant(),
-      refresh_token: provider.refreshToken,
+      client_id: CLIENT.id,
+      access_token: accessToken,
+      refresh_token: refreshToken,
       token_type: "Bearer",
       obtained_at: new Date(obtainedAtMs).toISOString(),
-      expires_at: new Date(obtainedAtMs + provider.lifeMs).toISOString(),
+      expires_at: new Date(obtainedAtMs + lifeMs).toISOString(),
     };
   }
 
@@ -101,7 +100,7 @@ export class Account {
             const { password, version } = this.#stored;
             const read =
               method === "oauth"
-                ? { method, client_id: CLIENT_ID, client_secret: "secret" }
+                ? { method, client_id: CLIENT.id, client_secret: CLIENT.secret }
                 : { method, email: EMAIL, password };
             versions.set(read, `version ${version}`);
             return read;

@@ -39,7 +39,7 @@ function heal(world: World, account: Account): void {
   account.lift(columnsNamed(account.model.reader.columns()));
   service.keepPromisedLimits();
   if (account.password !== service.password) account.store(service.password);
-  if (tokens.refreshToken !== service.provider.refreshToken) reauthorize(world, account);
+  if (service.isSpent(tokens.refreshToken)) reauthorize(world, account);
   for (const uuid of service.content.listed()) service.content.refuse(uuid, nowMs, undefined);
   if (service.content.listed().length === 0) service.content.add(3, nowMs);
 }

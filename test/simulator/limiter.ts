@@ -62,6 +62,11 @@ export class Limiter {
     return undefined;
   }
 
+  /** Whether a request that arrives now would be one too many, whatever the bytes. */
+  isOverRequests(nowMs: number, { requestsPerWindow = Infinity, windowMs = WINDOW_MS }: Limits): boolean {
+    return this.#requests.at(nowMs, windowMs) >= requestsPerWindow;
+  }
+
   /** Counts the bytes of a response body before compressing. */
   charge(nowMs: number, bytes: number): void {
     this.#bytes.add(nowMs, bytes);

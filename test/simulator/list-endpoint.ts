@@ -45,7 +45,8 @@ export interface ListOptions {
   readonly behindLast?: 400 | 404 | 416;
   /** Makes the address of the next page of its relative reference; default: leaves it as it is. */
   readonly nextUrl?: (relative: string) => string;
-  readonly shuffle?: number;
+  /** Another order: by a seed, or by the rank of each uuid. */
+  readonly shuffle?: number | ((uuid: string) => number);
   /** So many of the first entries come a second time. */
   readonly duplicates?: number;
   /** Further entries, as text: without a uuid, or with an event's uuid and another text. */
@@ -127,6 +128,7 @@ const entriesOf = (
     ...events.slice(0, duplicates),
     ...extra.map((listing, index) => ({ uuid: `extra-${index + 1}`, listing })),
   ];
+  if (typeof shuffle === "function") return entries.toSorted((a, b) => shuffle(a.uuid) - shuffle(b.uuid));
   return shuffle === undefined ? entries : shuffled(entries, shuffle);
 };
 

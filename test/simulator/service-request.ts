@@ -1,7 +1,5 @@
 // A request to the simulated service: the endpoint, the event, and what else its response depends on.
 
-import type { IncomingMessage } from "node:http";
-
 export type Endpoint = "login" | "list" | "detail" | "other";
 
 export interface ServiceRequest {
@@ -15,8 +13,19 @@ export interface ServiceRequest {
   readonly acceptEncoding: string;
 }
 
-export const readRequest = (message: IncomingMessage): ServiceRequest => {
-  const { method = "", url = "", headers } = message;
+/** As it comes, over a socket or without one. */
+export interface ReceivedRequest {
+  readonly method?: string | undefined;
+  /** Path and query. */
+  readonly url?: string | undefined;
+  readonly headers: {
+    readonly cookie?: string | undefined;
+    readonly authorization?: string | undefined;
+    readonly "accept-encoding"?: string | readonly string[] | undefined;
+  };
+}
+
+export const readRequest = ({ method = "", url = "", headers }: ReceivedRequest): ServiceRequest => {
   const at = url.indexOf("?");
   const path = at < 0 ? url : url.slice(0, at);
   return {

@@ -36,12 +36,17 @@ export class Sessions {
   readonly #live = new Map<string, Session>();
   /** The first cookies of those that have ended. */
   readonly #ended = new Set<string>();
+  readonly #unique: () => string;
+
+  constructor(unique: () => string = randomUUID) {
+    this.#unique = unique;
+  }
 
   /** Opens a session; returns the values of its `Set-Cookie` headers. */
   open(nowMs: number, { exclusive = false, attributes = ATTRIBUTES }: SessionOptions): readonly string[] {
     if (exclusive) this.endAll();
-    const id = `${CANARY.cookie}-${randomUUID()}`;
-    const check = `${CANARY.cookie}-${randomUUID()}`;
+    const id = `${CANARY.cookie}-${this.#unique()}`;
+    const check = `${CANARY.cookie}-${this.#unique()}`;
     this.#live.set(id, { check, openedAtMs: nowMs, requests: 0 });
     return [`${ID}=${id}; ${attributes}`, `${CHECK}=${check}; ${attributes}`];
   }

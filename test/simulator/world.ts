@@ -32,9 +32,10 @@ export class World {
     this.#events.set(uuid, { ...this.get(uuid), ...change });
   }
 
-  /** The single-event endpoint answers it with `status`; it stays in the list. */
-  refuse(uuid: string, status: number): void {
-    this.#refusals.set(this.get(uuid).uuid, status);
+  /** The single-event endpoint answers it with `status`, undefined: as the event is; it stays in the list. */
+  refuse(uuid: string, status: number | undefined): void {
+    if (status === undefined) this.#refusals.delete(uuid);
+    else this.#refusals.set(this.get(uuid).uuid, status);
   }
 
   refusalOf(uuid: string): number | undefined {

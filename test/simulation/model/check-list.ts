@@ -11,10 +11,10 @@ export interface ListOfRun {
 }
 
 /** A page of the list was sent. Faults lose pages on their way, so only processes without any are watched. */
-export function notePage(model: Model, { by, kind, url, status, text }: ServedCall): void {
+export function notePage(model: Model, { by, request, status, text }: ServedCall): void {
   const facts = model.processes.get(by);
-  if (facts === undefined || kind !== "list" || status !== 200) return;
-  const { searchParams: query } = url;
+  if (facts === undefined || request.endpoint !== "list" || status !== 200) return;
+  const { query } = request;
   if (!["page", "offset", "cursor"].some((name) => query.has(name))) facts.readings.push([]);
   const reading = facts.readings.at(-1);
   const uuids = Array.from(text.matchAll(/"uuid":"([^"]+)"/g), ([, uuid = ""]) => uuid);

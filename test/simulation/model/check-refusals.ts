@@ -1,6 +1,6 @@
 // What is left out: no event that readers see, or that is new, is missing because of one answer.
 
-import { type ServedCall, uuidIn } from "../service/virtual-service.ts";
+import type { ServedCall } from "../service/virtual-service.ts";
 import type { Model } from "./model.ts";
 import type { ProcessFacts } from "./process-facts.ts";
 import type { SeenLeftOut, SeenPublication } from "./reader.ts";
@@ -22,9 +22,10 @@ const REASONS: ReadonlyMap<number, Refusal["reason"]> = new Map([
   [410, "gone"],
 ]);
 
-export function noteRefusal(model: Model, { by, kind, url, status, atMs }: ServedCall): void {
+export function noteRefusal(model: Model, { by, request, status, atMs }: ServedCall): void {
   const reason = REASONS.get(status);
-  if (kind === "detail" && reason) model.refusedDetails.push({ by, uuid: uuidIn(url), reason, atMs });
+  const { uuid } = request;
+  if (uuid !== undefined && reason) model.refusedDetails.push({ by, uuid, reason, atMs });
 }
 
 /** Of what readers see when a process begins, and of what they see next while it works. */

@@ -2,7 +2,6 @@
 
 import type { TransportRequest } from "../../../lambdas/job/service/http/transport.ts";
 import { checkAccessToken, checkTokenRequest, type TokenRequest } from "../oauth/check-tokens.ts";
-import { refreshTokenIn } from "../oauth/identity-provider.ts";
 import { checkLogin } from "./check-logins.ts";
 import { checkRequest } from "./check-requests.ts";
 import type { Model } from "./model.ts";
@@ -16,12 +15,15 @@ export function watchRequest(
   facts: ProcessFacts,
   { method, url, headers, body = "" }: TransportRequest,
 ): OnAnswer {
-  if (url.pathname === "/oauth/token") return watchRenewal(model, facts, refreshTokenIn(body));
+  if (url.pathname === "/oauth/token") {
+    const refreshToken = new URLSearchParams(body).get("refresh_token") ?? "";
+    return watchRenewal(model, facts, refreshToken);
+  }
   checkRequest(model, facts);
   checkAccessToken(model, facts, headers["authorization"] ?? "");
   facts.hasSent = true;
   if (method === "POST") return watchLogin(model, facts, /"password":"(\w+)"/.exec(body)?.[1] ?? "");
-  const session = model.logins.find(({ cookie }) => cookie && headers["cookie"]?.endsWith(cookie));
+  const session = model.logins.find(({ cookie }) => cookie && headers["cookie"]?.includes(cookie));
   return (status) => {
     if (session) learn(session, status);
   };

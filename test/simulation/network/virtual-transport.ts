@@ -7,9 +7,10 @@ import type {
   Transport,
   TransportRequest,
 } from "../../../lambdas/job/service/http/transport.ts";
+import { json, type SimulatedResponse } from "../../simulator/simulated-response.ts";
 import type { CallFault, WrongAnswer } from "../plan/plan.ts";
 import { never, type SimProcess } from "../process/sim-process.ts";
-import { answerOf, type ServiceAnswer, type VirtualService } from "../service/virtual-service.ts";
+import type { VirtualService } from "../service/virtual-service.ts";
 import type { Story } from "../story.ts";
 import type { Timeline } from "../time/timeline.ts";
 
@@ -68,7 +69,7 @@ export class VirtualTransport implements Transport {
             reject(settled);
             return;
           }
-          onAnswer(settled.status, /=(\w+)/.exec(settled.headers.get("set-cookie")?.[0] ?? "")?.[1] ?? "");
+          onAnswer(settled.status, /=([^;]+)/.exec(settled.headers.get("set-cookie")?.[0] ?? "")?.[1] ?? "");
           resolve(settled);
         }),
       ),
@@ -85,7 +86,7 @@ export class VirtualTransport implements Transport {
     arrive: (settled: HttpResponse | NoResponse) => void,
   ): void {
     const { process, service, story, timeline } = this.#options;
-    const { method, url, headers, body } = request;
+    const { method, url, headers, body = "" } = request;
     const what = `${method} ${url.pathname}${url.search}`;
     const wrong = wrongAnswer(fault);
     if (wrong?.kind === "reset") {
@@ -133,34 +134,35 @@ function wrongAnswer(fault: CallFault | undefined): WrongAnswer | undefined {
 }
 
 /** The answer of something before the service, which does not see the request. */
-function wrongStatus(wrong: WrongAnswer | undefined, nowMs: number): ServiceAnswer | undefined {
-  if (wrong?.kind === "redirect") return answerOf(302, "", [["location", ["https://elsewhere.example/"]]]);
-  if (wrong?.kind === "html") return answerOf(200, "<!doctype html>");
+function wrongStatus(wrong: WrongAnswer | undefined, nowMs: number): SimulatedResponse | undefined {
+  if (wrong?.kind === "redirect") return json(302, "", { location: "https://elsewhere.example/" });
+  if (wrong?.kind === "html") return json(200, "<!doctype html>");
   if (wrong?.kind !== "status") return undefined;
   const { status, retryAfter } = wrong;
-  if (retryAfter === undefined) return answerOf(status, "");
+  if (retryAfter === undefined) return json(status, "");
   const { seconds, isDate } = retryAfter;
   const until = new Date(nowMs + seconds * 1_000).toUTCString();
-  return answerOf(status, "", [
-    ["date", [new Date(nowMs).toUTCString()]],
-    ["retry-after", [isDate ? until : String(seconds)]],
-  ]);
+  return json(status, "", {
+    date: new Date(nowMs).toUTCString(),
+    "retry-after": isDate ? until : String(seconds),
+  });
 }
 
 const isDetail = (pathname: string): boolean => pathname.startsWith("/v1/events/");
 
 /** A list without a list in it ends a run at once. */
-function oddDetail(wrong: WrongAnswer | undefined, pathname: string): ServiceAnswer | undefined {
-  return wrong?.kind === "odd" && isDetail(pathname) ? answerOf(wrong.status, wrong.text) : undefined;
+function oddDetail(wrong: WrongAnswer | undefined, pathname: string): SimulatedResponse | undefined {
+  return wrong?.kind === "odd" && isDetail(pathname) ? json(wrong.status, wrong.text) : undefined;
 }
 
 function responseOf(
-  answer: ServiceAnswer,
+  answer: SimulatedResponse,
   wrong: WrongAnswer | undefined,
   { bodyCapBytes, url, readsRefusal }: TransportRequest,
 ): HttpResponse {
-  const { status, headers } = answer;
-  const bytes = Buffer.from(answer.text);
+  const { status } = answer;
+  const bytes = Buffer.from(answer.body);
+  const headers = new Map(Object.entries(answer.headers).map(([name, value]) => [name, [value].flat()]));
   // A list with other events is what the service says, and no program can know better.
   const sent = wrong?.kind === "wrong-uuid" && !isDetail(url.pathname) ? undefined : wrong;
   const body =

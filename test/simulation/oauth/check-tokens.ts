@@ -28,7 +28,7 @@ export function checkTokenRequest(model: Model, facts: ProcessFacts, refreshToke
 }
 
 export function checkAccessToken(model: Model, { name }: ProcessFacts, authorization: string): void {
-  const accessToken = /^Bearer (\w+)$/.exec(authorization)?.[1];
+  const accessToken = /^Bearer (\S+)$/.exec(authorization)?.[1];
   if (accessToken !== undefined && !model.account.tokens.hadAccessToken(accessToken))
     model.fail(`${name} uses an access token before it is stored`);
 }

@@ -41,12 +41,12 @@ export function applyChange(world: World, { account: name, change }: Change): vo
       return;
     }
     case "end-sessions":
-      service.sessions.endAll();
-      service.provider.endAccess();
+      service.endSessions();
+      service.endAccessTokens();
       return;
     case "password": {
       service.password = `p${Math.floor(nowMs)}`;
-      service.sessions.endAll();
+      service.endSessions();
       const { password } = service;
       const { storedAfterMs } = change;
       if (storedAfterMs !== undefined)
@@ -58,7 +58,7 @@ export function applyChange(world: World, { account: name, change }: Change): vo
     }
     case "disable":
       service.isDisabled = true;
-      service.sessions.endAll();
+      service.endSessions();
       timeline.at(nowMs + change.forMs, () => {
         service.isDisabled = false;
       });

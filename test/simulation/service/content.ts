@@ -1,6 +1,7 @@
 // What the service has, and what it had: every event with all its versions, so that a model can ask about any instant.
 
 import { uuidOf } from "../../simulator/simulated-event.ts";
+import { World as Events } from "../../simulator/world.ts";
 
 /** One event for a while. */
 interface Version {
@@ -18,6 +19,8 @@ interface Version {
 export type EventState = Omit<Version, "fromMs">;
 
 export class Content {
+  /** As the service has them now. */
+  readonly events = new Events([]);
   readonly #versions = new Map<string, Version[]>();
   #made = 0;
   #revision = 0;
@@ -50,7 +53,7 @@ export class Content {
 
   /** In the order in which they were made. */
   listed(): readonly string[] {
-    return this.uuids.filter((uuid) => this.state(uuid).isListed);
+    return this.events.shown(true).map(({ uuid }) => uuid);
   }
 
   state(uuid: string): EventState {
@@ -76,8 +79,15 @@ export class Content {
 
   #set(uuid: string, fromMs: number, state: EventState): void {
     const versions = this.#versions.get(uuid);
-    if (versions) versions.push({ ...state, fromMs });
-    else this.#versions.set(uuid, [{ ...state, fromMs }]);
+    const { text: source, listing, isListed: listed, refusal } = state;
+    if (versions) {
+      versions.push({ ...state, fromMs });
+      this.events.change(uuid, { source, listing, listed });
+    } else {
+      this.#versions.set(uuid, [{ ...state, fromMs }]);
+      this.events.add({ uuid, source, listing, listed, archived: false });
+    }
+    this.events.refuse(uuid, refusal);
   }
 
   /** Texts of different lengths, with numbers and letters that a re-serialisation would change. */

@@ -1,45 +1,54 @@
-// The service of a world: authentication, limits as it counts them, list and details. Without a network.
+// The service of a world: the simulator's without its sockets, with one login for each way in, and a gateway before it.
 
+import type { Limit } from "../../../lambdas/job/settings/values.ts";
+import { Grants, type IssuedTokens } from "../../simulator/identity/grants.ts";
+import { DEFAULT_IDENTITY, type IdentitySettings } from "../../simulator/identity/identity-settings.ts";
+import { tokenEndpoint } from "../../simulator/identity/token-endpoint.ts";
+import { Limiter, type Limits } from "../../simulator/limiter.ts";
+import { cursorOf, type ListOptions, type SentPage } from "../../simulator/list-endpoint.ts";
+import { Service } from "../../simulator/service.ts";
+import { readRequest, type ServiceRequest } from "../../simulator/service-request.ts";
+import { Sessions } from "../../simulator/sessions.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../simulator/settings.ts";
+import { json, type SimulatedResponse } from "../../simulator/simulated-response.ts";
 import { hashOf } from "../chance.ts";
-import { IdentityProvider } from "../oauth/identity-provider.ts";
-import type { Gateway, Setting } from "../plan/plan.ts";
+import type { Gateway, NEXT_PAGE, Setting } from "../plan/plan.ts";
 import { Content } from "./content.ts";
-import { ServiceLimits } from "./service-limits.ts";
-import { VirtualSessions } from "./virtual-sessions.ts";
 
 export interface ServiceCall {
   readonly by: string;
   readonly method: "GET" | "POST";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-}
-
-export interface ServiceAnswer {
-  readonly status: number;
-  readonly headers: ReadonlyMap<string, readonly string[]>;
-  readonly text: string;
+  readonly body: string;
 }
 
 /** A call and its answer, for the model. */
-export interface ServedCall extends ServiceCall {
+export interface ServedCall {
+  readonly by: string;
+  readonly request: ServiceRequest;
   readonly atMs: number;
-  readonly kind: "login" | "list" | "detail" | "token";
   readonly status: number;
   readonly text: string;
   /** Refused because there were too many requests in the window. */
   readonly isOverRequests: boolean;
 }
 
+export const EMAIL = "someone@example.test";
+export const CLIENT = { id: "client", secret: "secret" };
+
 export class VirtualService {
   readonly content = new Content();
-  readonly sessions: VirtualSessions;
-  readonly provider: IdentityProvider;
-  #limits: ServiceLimits;
-  #lists = 0;
   readonly #setting: Setting;
+  readonly #identity: IdentitySettings;
   readonly #now: () => number;
   readonly #observe: (call: ServedCall) => void;
+  readonly #sessions = new Sessions(counted());
+  readonly #grants = new Grants(counted());
+  readonly #service = new Service(this.content.events, this.#sessions);
+  #limiter = new Limiter();
+  #limits: Limits;
+  #lists = 0;
   password = "first";
   isDisabled = false;
   /** What refuses details before the service sees the request. */
@@ -47,140 +56,119 @@ export class VirtualService {
 
   constructor(setting: Setting, now: () => number, observe: (call: ServedCall) => void) {
     this.#setting = setting;
+    this.#identity = identityOf(setting);
     this.#now = now;
     this.#observe = observe;
-    this.sessions = new VirtualSessions(setting);
-    this.provider = new IdentityProvider(setting, now);
-    const requests = setting.stricterRequestsPerMinute ?? setting.requestsPerMinute;
-    this.#limits = new ServiceLimits(requests, setting.bytesPerMinute);
+    this.#limits = limitsOf(setting, setting.stricterRequestsPerMinute ?? setting.requestsPerMinute);
   }
 
   /** From now on it allows what the settings say. */
   keepPromisedLimits(): void {
-    const { requestsPerMinute, bytesPerMinute } = this.#setting;
-    this.#limits = new ServiceLimits(requestsPerMinute, bytesPerMinute);
+    this.#limiter = new Limiter();
+    this.#limits = limitsOf(this.#setting, this.#setting.requestsPerMinute);
   }
 
-  serve(call: ServiceCall): ServiceAnswer {
+  endSessions(): void {
+    this.#sessions.endAll();
+  }
+
+  endAccessTokens(): void {
+    this.#grants.endAccessTokens();
+  }
+
+  /** A person authorizes. */
+  authorize(): IssuedTokens {
+    return this.#grants.authorize(this.#now(), this.#identity);
+  }
+
+  isSpent(refreshToken: string): boolean {
+    return this.#grants.isSpent(refreshToken);
+  }
+
+  serve({ by, method, url, headers, body }: ServiceCall): SimulatedResponse {
     const atMs = this.#now();
-    const kind = kindOf(call.url);
-    if (kind === "token") return this.provider.refresh(call.body ?? "");
-    const refusal = this.#limits.refusal(atMs);
-    if (refusal === undefined) this.#limits.count(atMs, 1, 0);
-    const answer = refusal
-      ? answerOf(429, "", [["retry-after", [String(refusal.retryAfterSeconds)]]])
-      : this.#respond(call, kind, atMs);
-    const isOverRequests = refusal?.isOverRequests ?? false;
-    this.#observe({ ...call, atMs, kind, status: answer.status, text: answer.text, isOverRequests });
-    this.#limits.count(atMs, 0, Buffer.byteLength(answer.text));
+    if (url.pathname === "/oauth/token")
+      return tokenEndpoint(new URLSearchParams(body), this.#grants, this.#identity, atMs);
+    const request = readRequest({ method, url: `${url.pathname}${url.search}`, headers });
+    const isOverRequests = this.#limiter.isOverRequests(atMs, this.#limits);
+    const refused = this.#limiter.refuse(atMs, this.#limits);
+    const answer =
+      refused ??
+      this.#refusedByGateway(request) ??
+      this.#service.respond(request, body, this.#settings(request), atMs);
+    const text = String(answer.body);
+    this.#observe({ by, request, atMs, status: answer.status, text, isOverRequests });
+    if (refused === undefined) this.#limiter.charge(atMs, Buffer.byteLength(text));
     return answer;
   }
 
-  #respond(call: ServiceCall, kind: ServedCall["kind"], atMs: number): ServiceAnswer {
-    if (kind === "login") return this.#logIn(call.body);
-    const byGateway = kind === "detail" ? this.#refusedByGateway(uuidIn(call.url)) : undefined;
-    if (byGateway) return byGateway;
-    const refused = this.#unauthenticated(call, atMs);
-    if (refused !== undefined) return refused;
-    if (kind === "list") return this.#list(call.url);
-    const { refusal, text } = this.content.state(uuidIn(call.url));
-    return refusal === undefined
-      ? answerOf(200, `{"data":${text}}`)
-      : answerOf(refusal, '{"message":"Not found."}');
-  }
-
-  #refusedByGateway(uuid: string): ServiceAnswer | undefined {
-    if (this.gateway === undefined) return undefined;
+  #refusedByGateway({ endpoint, uuid }: ServiceRequest): SimulatedResponse | undefined {
+    if (this.gateway === undefined || endpoint !== "detail") return undefined;
     const { share, status, retryAfterSeconds } = this.gateway;
-    if (hashOf(uuid) >= share * 2 ** 32) return undefined;
-    const retryAfter: [string, string[]][] =
-      retryAfterSeconds === undefined ? [] : [["retry-after", [String(retryAfterSeconds)]]];
-    return answerOf(status, "", retryAfter);
-  }
-
-  #logIn(body: string | undefined): ServiceAnswer {
-    if (passwordIn(body) !== this.password) return answerOf(404, '{"message":"User not found"}');
-    if (this.isDisabled) return answerOf(401, '{"message":"disabled"}');
-    const cookie = this.sessions.open(this.#now());
-    return answerOf(200, "{}", [["set-cookie", [`session=${cookie}; Path=/; HttpOnly`]]]);
-  }
-
-  #unauthenticated({ headers }: ServiceCall, atMs: number): ServiceAnswer | undefined {
-    const refused = answerOf(401, '{"message":"Not authenticated."}');
-    if (this.isDisabled) return refused;
-    const { authorization = "" } = headers;
-    switch (this.#setting.method) {
-      case "oauth":
-        return this.provider.isValid(authorization.replace(/^Bearer /, "")) ? undefined : refused;
-      case "basic": {
-        const expected = Buffer.from(`${EMAIL}:${this.password}`).toString("base64");
-        return authorization === `Basic ${expected}` ? undefined : refused;
-      }
-      case "session": {
-        const session = this.sessions.look(headers["cookie"], atMs);
-        if (session === "admitted") return undefined;
-        return session === "ended" ? endedSession(this.#setting.session) : refused;
-      }
-    }
-  }
-
-  #list(url: URL): ServiceAnswer {
-    const all = this.#setting.isShuffled ? this.#shuffled() : this.content.listed();
-    const { pageSize = all.length, paging } = this.#setting;
-    const { searchParams: query } = url;
-    const page = query.get("page");
-    const start =
-      page === null ? Number(query.get("offset") ?? query.get("cursor") ?? 0) : (Number(page) - 1) * pageSize;
-    const end = start + pageSize;
-    const isMore = end < all.length;
-    const next = `/v1/events?is_listed=true&page=${end / pageSize + 1}`;
-    const beside = {
-      link: "",
-      "body-link": isMore ? `,"next":"${next}"` : ',"next":null',
-      cursor: `,"meta":{"next_cursor":${isMore ? end : null}}`,
-      page: `,"has_more":${isMore}`,
-      offset: `,"total":${all.length}`,
-    }[paging];
-    const entries = all.slice(start, end).map((uuid) => this.content.state(uuid).listing);
-    return answerOf(
-      200,
-      `{"data":[${entries.join(",")}]${beside}}`,
-      isMore && paging === "link" ? [["link", [`<${next}>; rel="next"`]]] : [],
+    if (hashOf(uuid ?? "") >= share * 2 ** 32) return undefined;
+    return json(
+      status,
+      "",
+      retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) },
     );
   }
 
-  #shuffled(): readonly string[] {
-    this.#lists += 1;
-    const order = (uuid: string): number => hashOf(`${uuid} ${this.#lists}`);
-    return this.content.listed().toSorted((a, b) => order(a) - order(b));
+  #settings({ endpoint }: ServiceRequest): Settings {
+    const { method, session, knownAfterMs, isShuffled, paging, pageSize } = this.#setting;
+    const { maxAgeMs = Infinity, maxRequests = Infinity, exclusive, ends } = session;
+    const { accessToken } = this.#identity;
+    if (endpoint === "list") this.#lists += 1;
+    const lists = this.#lists;
+    return {
+      ...DEFAULT_SETTINGS,
+      account: { email: EMAIL, password: this.password, disabled: this.isDisabled, methods: [method] },
+      session: { maxAgeMs, maxRequests, exclusive, ends, knownAfterMs },
+      bearer: {
+        admits: (token) => this.#grants.admits(token, this.#now(), accessToken),
+        endAccessTokens: () => this.#grants.endAccessTokens(),
+      },
+      list: {
+        ...PAGING[paging],
+        ...(pageSize === undefined ? {} : { pageSize }),
+        ...(isShuffled ? { shuffle: (uuid: string) => hashOf(`${uuid} ${lists}`) } : {}),
+      },
+    };
   }
 }
 
-function endedSession({ ends }: Setting["session"]): ServiceAnswer {
-  return ends === "redirect" ? answerOf(302, "", [["location", ["/login"]]]) : answerOf(ends, "");
+function identityOf({ tokens: { lifeMs, rotates, graceMs }, knownAfterMs }: Setting): IdentitySettings {
+  return {
+    ...DEFAULT_IDENTITY,
+    client: { ...CLIENT, redirectUris: [] },
+    accessToken: { lifetimeMs: lifeMs, knownAfterMs },
+    refreshToken: { rotation: rotates ? "single-use" : "same", graceMs, revokesFamily: false },
+  };
 }
 
-export const EMAIL = "someone@example.test";
-
-export function answerOf(
-  status: number,
-  text: string,
-  headers: readonly (readonly [string, readonly string[]])[] = [],
-): ServiceAnswer {
-  return { status, text, headers: new Map(headers) };
+function limitsOf({ bytesPerMinute }: Setting, requestsPerMinute: Limit): Limits {
+  const limit = (perMinute: Limit): number => (perMinute === "unlimited" ? Infinity : perMinute);
+  return { requestsPerWindow: limit(requestsPerMinute), bytesPerWindow: limit(bytesPerMinute) };
 }
 
-function kindOf({ pathname }: URL): ServedCall["kind"] {
-  if (pathname === "/v1/auth/login") return "login";
-  if (pathname === "/oauth/token") return "token";
-  return pathname === "/v1/events" ? "list" : "detail";
-}
+/** How a page says that another one follows, and how that is asked for. */
+const PAGING: Readonly<Record<keyof typeof NEXT_PAGE, ListOptions>> = {
+  link: {},
+  "body-link": { next: "body" },
+  cursor: {
+    ...{ next: "none", asked: "cursor" },
+    members: { top: (page) => `"meta":{"next_cursor":${JSON.stringify(cursorOf(page) ?? null)}}` },
+  },
+  page: { next: "none", members: { top: (page) => `"has_more":${hasMore(page)}` } },
+  offset: { next: "none", asked: "offset", members: { top: ({ all }) => `"total":${all}` } },
+};
 
-/** Of a request for a detail. */
-export function uuidIn({ pathname }: URL): string {
-  return pathname.slice(pathname.lastIndexOf("/") + 1);
-}
+const hasMore = ({ end, all }: SentPage): boolean => end < all;
 
-function passwordIn(body: string | undefined): string {
-  return /"password":"(\w+)"/.exec(body ?? "")?.[1] ?? "";
+/** No name is the beginning of another one. */
+function counted(): () => string {
+  let made = 0;
+  return () => {
+    made += 1;
+    return String(made).padStart(9, "0");
+  };
 }

@@ -61,8 +61,13 @@ export class Grants {
   readonly #codes = new Map<string, Code>();
   readonly #refreshTokens = new Map<string, RefreshToken>();
   readonly #accessTokens = new Map<string, AccessToken>();
+  readonly #unique: () => string;
   #spentTokensSeen = 0;
   #revokedFamilies = 0;
+
+  constructor(unique: () => string = randomUUID) {
+    this.#unique = unique;
+  }
 
   /** How often a spent refresh token came back, within the time of grace or after it. */
   get spentTokensSeen(): number {
@@ -74,7 +79,7 @@ export class Grants {
   }
 
   code(request: AuthorizationRequest, nowMs: number): string {
-    const code = `${CANARY.code}-${randomUUID()}`;
+    const code = `${CANARY.code}-${this.#unique()}`;
     this.#codes.set(code, { request, issuedAtMs: nowMs });
     return code;
   }
@@ -132,6 +137,11 @@ export class Grants {
     return this.#issue(token.family, nowMs, options);
   }
 
+  /** Whether a refresh gave another token in its place. */
+  isSpent(refreshToken: string): boolean {
+    return this.#refreshTokens.get(refreshToken)?.spentAtMs !== undefined;
+  }
+
   /** Whether the service accepts a request with this access token; if so, one of its requests is used. */
   admits(
     accessToken: string,
@@ -155,7 +165,7 @@ export class Grants {
   }
 
   #issue(family: Family, nowMs: number, options: TokenOptions): IssuedTokens {
-    const refreshToken = `${CANARY.refreshToken}-${randomUUID()}`;
+    const refreshToken = `${CANARY.refreshToken}-${this.#unique()}`;
     this.#refreshTokens.set(refreshToken, { family, issuedAtMs: nowMs });
     return { ...this.#issueAccessToken(family, nowMs, options.accessToken), refreshToken };
   }
@@ -166,7 +176,7 @@ export class Grants {
     options: AccessTokenOptions,
   ): { readonly accessToken: string } {
     if (options.exclusive === true) this.#endAccessTokensOf(family);
-    const accessToken = `${CANARY.accessToken}-${randomUUID()}`;
+    const accessToken = `${CANARY.accessToken}-${this.#unique()}`;
     this.#accessTokens.set(accessToken, {
       issuedAtMs: nowMs,
       expiresAtMs: nowMs + accessTokenLifetimeMs(options),
