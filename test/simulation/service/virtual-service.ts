@@ -48,7 +48,8 @@ export class VirtualService {
   readonly #service = new Service(this.content.events, this.#sessions);
   #limiter = new Limiter();
   #limits: Limits;
-  #lists = 0;
+  /** The number of the list that is sent next: each has an order of its own where they are shuffled. */
+  #lists = 1;
   password = "first";
   isDisabled = false;
   /** What refuses details before the service sees the request. */
@@ -95,9 +96,10 @@ export class VirtualService {
     const answer =
       refused ??
       this.#refusedByGateway(request) ??
-      this.#service.respond(request, body, this.#settings(request), atMs);
+      this.#service.respond(request, body, this.#settings, atMs);
     const text = String(answer.body);
     this.#observe({ by, request, atMs, status: answer.status, text, isOverRequests });
+    if (request.endpoint === "list" && answer.status === 200) this.#lists += 1;
     if (refused === undefined) this.#limiter.charge(atMs, Buffer.byteLength(text));
     return answer;
   }
@@ -113,12 +115,10 @@ export class VirtualService {
     );
   }
 
-  #settings({ endpoint }: ServiceRequest): Settings {
+  get #settings(): Settings {
     const { method, session, knownAfterMs, isShuffled, paging, pageSize } = this.#setting;
     const { maxAgeMs = Infinity, maxRequests = Infinity, exclusive, ends } = session;
     const { accessToken } = this.#identity;
-    if (endpoint === "list") this.#lists += 1;
-    const lists = this.#lists;
     return {
       ...DEFAULT_SETTINGS,
       account: { email: EMAIL, password: this.password, disabled: this.isDisabled, methods: [method] },
@@ -130,7 +130,7 @@ export class VirtualService {
       list: {
         ...PAGING[paging],
         ...(pageSize === undefined ? {} : { pageSize }),
-        ...(isShuffled ? { shuffle: (uuid: string) => hashOf(`${uuid} ${lists}`) } : {}),
+        ...(isShuffled ? { shuffle: (uuid: string) => hashOf(`${uuid} ${this.#lists}`) } : {}),
       },
     };
   }
@@ -153,7 +153,12 @@ function limitsOf({ bytesPerMinute }: Setting, requestsPerMinute: Limit): Limits
 /** How a page says that another one follows, and how that is asked for. */
 const PAGING: Readonly<Record<keyof typeof NEXT_PAGE, ListOptions>> = {
   link: {},
-  "body-link": { next: "body" },
+  "body-link": {
+    next: "none",
+    members: {
+      top: (page) => `"next":${hasMore(page) ? `"/v1/events?is_listed=true&page=${page.number + 1}"` : null}`,
+    },
+  },
   cursor: {
     ...{ next: "none", asked: "cursor" },
     members: { top: (page) => `"meta":{"next_cursor":${JSON.stringify(cursorOf(page) ?? null)}}` },
