@@ -107,7 +107,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     file: "run/collect/refusals.ts",
     from: "if (!areTooManyMissing({ ...this.#missing, accepted: known.accepted }, settings)) return;",
     to: "",
-    seed: 87,
+    seed: 153,
   },
   {
     name: "a list that repeats events is read once",
