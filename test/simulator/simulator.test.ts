@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { request } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
+import { CANARY } from "./account.ts";
 import { basic, get } from "./browser.ts";
 import { ManualClock } from "./manual-clock.ts";
 import type { SeenRequest, SimulatorOptions } from "./settings.ts";
@@ -164,5 +167,78 @@ describe("stop", () => {
     }
 
     await expect(fetch(url)).rejects.toThrow();
+  });
+});
+
+describe("what is asked wrongly", () => {
+  test.each([
+    ["GET", "/v1/analyses", 404],
+    ["GET", "//v1/events", 404],
+    ["GET", "/v1/events/", 404],
+    ["GET", "/v1/v1/events", 404],
+    ["GET", "/v1/events/a/", 404],
+    ["POST", "/v1/events", 405],
+    ["DELETE", "/v1/events/a", 405],
+    ["GET", "/v1/auth/login", 405],
+  ])("%s %s is answered %i", async (method, path, status) => {
+    await start();
+    const headers = { authorization: basic(simulator.credentials) };
+
+    expect((await fetch(simulator.url + path, { method, headers })).status).toBe(status);
+  });
+
+  test("a known event is known at its own path only", async () => {
+    await start();
+    const [event] = simulator.listed();
+    const status = async (path: string): Promise<number> => (await get(simulator, path)).status;
+
+    expect(await status(`/v1/events/${event?.uuid}`)).toBe(200);
+    expect(await status(`/v1/events/${event?.uuid}/`)).toBe(404);
+    expect(await status(`/v1/events/${event?.uuid}/x`)).toBe(404);
+    expect(await status(`/v1/events/${event?.uuid.toUpperCase()}`)).toBe(404);
+  });
+
+  test("and it is 401 without a login, whatever it is", async () => {
+    await start();
+
+    expect((await get(simulator, "/v1/nonsense", {})).status).toBe(401);
+    expect((await get(simulator, "/v1/events/a", { cookie: CANARY.cookie })).status).toBe(401);
+  });
+});
+
+const ask = async (url: string): Promise<unknown> => {
+  const sent = request(`${url}/v1/events`, { agent: false, timeout: 50 });
+  sent.on("timeout", () => sent.destroy(Object.assign(new Error("nothing comes"), { code: "TIMED_OUT" })));
+  sent.end();
+  const answer = once(sent, "response").then(([response]) => {
+    response.resume();
+    return response.statusCode;
+  });
+  return answer.catch((error: { code?: unknown }) => error.code);
+};
+
+describe("an outage at the start", () => {
+  test.each([
+    ["refuse", "ECONNREFUSED"],
+    ["reset", "ECONNRESET"],
+    ["hang", "TIMED_OUT"],
+  ] as const)("of the kind %s lasts as long as it is told to", async (kind, failure) => {
+    const clock = new ManualClock(0);
+    await using simulator = await Simulator.start({ clock, outage: { kind, ms: 1_000 } });
+
+    clock.advance(999);
+    expect(await ask(simulator.url)).toBe(failure);
+    expect(simulator.counts.requests).toBe(0);
+    clock.advance(1);
+
+    await expect.poll(() => ask(simulator.url)).toBe(401);
+  });
+
+  test.each(["refuse", "reset", "hang"] as const)("of the kind %s may be the whole life", async (kind) => {
+    const simulator = await Simulator.start({ outage: { kind, ms: 60_000 } });
+
+    await simulator.stop();
+
+    expect(await ask(simulator.url)).toBe("ECONNREFUSED");
   });
 });
