@@ -33,6 +33,13 @@ export type Damage =
   | { readonly kind: "hang" }
   | { readonly kind: "hang-mid-body" };
 
+/** The service answers with this status. */
+export const status = (code: number, headers: Readonly<Record<string, string>> = {}): WrongResponse => ({
+  kind: "status",
+  status: code,
+  headers,
+});
+
 export type Fault =
   | WrongResponse
   | Damage

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Fault } from "../../../simulator/faults.ts";
+import { type Fault, status } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, fetchAll, said, secrets } from "../connection.ts";
-import { httpServer, rawServer } from "../http/local-server.ts";
+import { httpServer } from "../http/local-server.ts";
 
 describe("HTTP Basic", () => {
   it("sends the credentials with every request and never logs in", async () => {
@@ -44,26 +44,6 @@ describe("HTTP Basic", () => {
     expect(simulator.counts).toMatchObject({ unauthenticated: 1, details: 61 });
     expect(log.text).toContain("not authenticated (basic); the same request again in 1 s");
   });
-
-  it("ends the run when that is refused too, and sends no more than what was under way", async () => {
-    const fault = { kind: "status", status: 401 } as const;
-    const faults = [{ match: { path: "detail", nth: 20, times: Infinity }, fault }] as const;
-    await using connection = await connect(
-      { events: makeEvents(60), latencyMs: 500, faults },
-      { method: "basic" },
-    );
-
-    const error = await errorOf(fetchAll(connection.service, 8));
-
-    expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(connection.simulator.counts.unauthenticated).toBeLessThanOrEqual(8 + 1);
-  });
-});
-
-const status = (code: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
-  kind: "status",
-  status: code,
-  headers,
 });
 
 describe("the login", () => {
@@ -345,19 +325,5 @@ describe("session cookies", () => {
     await connection.service.list();
 
     expect(cookies).toEqual([undefined, "s=1"]);
-  });
-
-  it("stay with the exact origin", async () => {
-    const reached: string[] = [];
-    await using other = await rawServer(() => reached.push("other"));
-    await using connection = await connect({
-      events: makeEvents(2),
-      list: { pageSize: 1, nextUrl: (relative) => other.url + relative },
-    });
-
-    const error = await errorOf(connection.service.list());
-
-    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(other.url) });
-    expect(reached).toEqual([]);
   });
 });

@@ -1,18 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { CANARY } from "../../../simulator/account.ts";
-import type { Fault } from "../../../simulator/faults.ts";
+import { type Fault, status } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, fetchAll, said, secrets } from "../connection.ts";
 import { httpServer } from "../http/local-server.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
 
 const EVENTS = makeEvents(3, { length: 400 });
-const status = (code: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
-  kind: "status",
-  status: code,
-  headers,
-});
-
 describe("a response that no retry can fix", () => {
   const wrong: readonly (readonly ["list" | "detail", Fault, string, string])[] = [
     ["list", status(403), "NOT_ENTITLED", "may not list events"],

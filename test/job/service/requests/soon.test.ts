@@ -1,7 +1,7 @@
 // When a request that failed for no reason that the service gave is sent again.
 
 import { describe, expect, it } from "vitest";
-import type { Fault, FaultRule } from "../../../simulator/faults.ts";
+import { type Fault, type FaultRule, status } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { type Connection, connect, fetchAll } from "../connection.ts";
 
@@ -9,12 +9,6 @@ import { type Connection, connect, fetchAll } from "../connection.ts";
 function delaysMs({ log }: Connection): readonly number[] {
   return [...log.text.matchAll(/"delayMs":(\d+)/g)].map(([, delayMs]) => Number(delayMs));
 }
-
-const status = (code: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
-  kind: "status",
-  status: code,
-  headers,
-});
 
 async function fetchWith(faults: readonly FaultRule[], events = 20): Promise<readonly number[]> {
   await using connection = await connect({ events: makeEvents(events), faults });

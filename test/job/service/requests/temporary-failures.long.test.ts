@@ -1,15 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Fault } from "../../../simulator/faults.ts";
+import { type Fault, status } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, fetchAll, said, secrets, texts, truth } from "../connection.ts";
 
 const EVENTS = makeEvents(3, { length: 400 });
-const status = (code: number, headers: Readonly<Record<string, string>> = {}): Fault => ({
-  kind: "status",
-  status: code,
-  headers,
-});
-
 const TEMPORARY: readonly Fault[] = [
   ...[408, 425, 429, 500, 502, 503, 504].map((code) => status(code)),
   { kind: "reset" },

@@ -210,15 +210,12 @@ describe("a run that is stopped", () => {
     await using world = await RotationWorld.start();
     const { provider, place } = world.authorized;
     const sent = Promise.withResolvers<void>();
-    const transport = {
-      close: () => world.network.close(),
-      send: async (request: Parameters<typeof world.network.send>[0]) => {
-        const response = await world.network.send(request);
+    const transport = world.sending({
+      after: async () => {
         sent.resolve();
         await realSleep(20);
-        return response;
       },
-    };
+    });
     const method = world.method(transport);
     const authenticator = new Authenticator(BASE, method, { clock: world.clock, logger: world.log });
     const stop = new AbortController();
@@ -238,14 +235,12 @@ describe("a run that is stopped", () => {
   it("leaves its renewal to the next request, which sends none of its own", async () => {
     await using world = await RotationWorld.start();
     const sent = Promise.withResolvers<void>();
-    const transport = {
-      close: () => world.network.close(),
-      send: async (request: Parameters<typeof world.network.send>[0]) => {
+    const transport = world.sending({
+      before: async () => {
         sent.resolve();
         await realSleep(20);
-        return world.network.send(request);
       },
-    };
+    });
     const method = world.method(transport);
     const authenticator = new Authenticator(BASE, method, { clock: world.clock, logger: world.log });
     const stop = new AbortController();

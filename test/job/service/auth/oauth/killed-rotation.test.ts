@@ -31,10 +31,9 @@ class Life {
   }
 }
 
-function mortalStore(store: TokenStore, life: Life): TokenStore {
-  return {
-    place: store.place,
-    isCreatedEmpty: store.isCreatedEmpty,
+function mortalStore(world: RotationWorld, life: Life): TokenStore {
+  const store = world.store();
+  return world.store({
     read: () => life.step("read", () => store.read()),
     replace: (version, tokens) => life.step("store", () => store.replace(version, tokens)),
     claim: (version) =>
@@ -48,7 +47,7 @@ function mortalStore(store: TokenStore, life: Life): TokenStore {
           release: () => life.step("release", () => claim.release()),
         };
       }),
-  };
+  });
 }
 
 const mortalTransport = (transport: Transport, life: Life): Transport => ({
@@ -61,7 +60,7 @@ const ALIVE = Number.POSITIVE_INFINITY;
 async function killedAt(world: RotationWorld, step: number): Promise<readonly string[]> {
   const life = new Life(step);
   const rotation = world.process({
-    store: mortalStore(world.store(), life),
+    store: mortalStore(world, life),
     transport: mortalTransport(world.network, life),
   });
   await world.renewOnce(rotation).catch((error: unknown) => {

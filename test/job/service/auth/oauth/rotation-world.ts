@@ -56,8 +56,30 @@ export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDis
     return this.#network;
   }
 
-  store(): MemoryTokenStore {
-    return new MemoryTokenStore(this.authorized.place, this.clock);
+  /** The network, with something that is done before each request, or when its response has come. */
+  sending({ before, after }: { before?: () => unknown; after?: () => unknown }): Transport {
+    return {
+      close: () => this.#network.close(),
+      send: async (request) => {
+        await before?.();
+        const response = await this.#network.send(request);
+        await after?.();
+        return response;
+      },
+    };
+  }
+
+  /** The store, where some of its methods are others. */
+  store(changes: Partial<TokenStore> = {}): TokenStore {
+    const store = new MemoryTokenStore(this.authorized.place, this.clock);
+    return {
+      place: store.place,
+      isCreatedEmpty: store.isCreatedEmpty,
+      read: () => store.read(),
+      claim: (version) => store.claim(version),
+      replace: (version, tokens) => store.replace(version, tokens),
+      ...changes,
+    };
   }
 
   process(options: ProcessOptions = {}): TokenRotation {

@@ -3,17 +3,12 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { OAuthCredentials } from "../../../../../lambdas/job/credentials/credentials.ts";
-import {
-  type RenewalClaim,
-  type TokenStore,
-  tokensText,
-} from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
+import { type TokenStore, tokensText } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import {
   type RotatedTokens,
   storeRotated,
 } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
-import type { Transport } from "../../../../../lambdas/job/service/http/transport.ts";
 import { CANARY } from "../../../../simulator/account.ts";
 import type { IdentityFault } from "../../../../simulator/identity/identity-faults.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
@@ -29,6 +24,10 @@ const always = (fault: IdentityFault): IdentityChange => ({
 });
 const once = (fault: IdentityFault): IdentityChange => ({
   faults: [{ match: { target: "refresh_token" }, fault }],
+});
+
+const expiresIn = (value: string): IdentityChange => ({
+  tokenResponse: { raw: (body) => body.replace(/"expires_in":\d+/, `"expires_in":${value}`) },
 });
 
 describe("a renewal", () => {
@@ -77,7 +76,7 @@ describe("a renewal", () => {
   ] as const)("brings %s also where the claim cannot be released", async (_, identity, code) => {
     await using world = await RotationWorld.start(identity);
     const release = (): Promise<void> => Promise.reject(new SyncError("STORE_FAILED", "too busy"));
-    const store = claimedAs(world.store(), { isHeld: true, release });
+    const store = world.store({ claim: async () => ({ isHeld: true, release }) });
 
     const renewal = world.renewOnce(world.process({ store }));
 
@@ -88,14 +87,14 @@ describe("a renewal", () => {
   it("does not hide a defect of the store where the claim is released", async () => {
     await using world = await RotationWorld.start();
     const release = (): Promise<void> => Promise.reject(new TypeError("a defect"));
-    const store = claimedAs(world.store(), { isHeld: true, release });
+    const store = world.store({ claim: async () => ({ isHeld: true, release }) });
 
     await expect(world.renewOnce(world.process({ store }))).rejects.toThrow("a defect");
   });
 
   it("sends no request once its claim is over", async () => {
     await using world = await RotationWorld.start();
-    const store = claimedAs(world.store(), { isHeld: false, release: async () => undefined });
+    const store = world.store({ claim: async () => ({ isHeld: false, release: async () => undefined }) });
 
     const error = await errorOf(world.renewOnce(world.process({ store })));
 
@@ -129,21 +128,9 @@ describe("a renewal", () => {
     ["a number", {}, "2026-11-21T07:00:00.000Z"],
     ["a text", { tokenResponse: { expiresIn: "text" } }, "2026-11-21T07:00:00.000Z"],
     ["absent", { tokenResponse: { expiresIn: "absent" } }, undefined],
-    [
-      "no number",
-      { tokenResponse: { raw: (body: string) => body.replace(/"expires_in":\d+/, '"expires_in":"soon"') } },
-      undefined,
-    ],
-    [
-      "null",
-      { tokenResponse: { raw: (body: string) => body.replace(/"expires_in":\d+/, '"expires_in":null') } },
-      undefined,
-    ],
-    [
-      "beyond every calendar",
-      { tokenResponse: { raw: (body: string) => body.replace(/"expires_in":\d+/, '"expires_in":1e300') } },
-      undefined,
-    ],
+    ["no number", expiresIn('"soon"'), undefined],
+    ["null", expiresIn("null"), undefined],
+    ["beyond every calendar", expiresIn("1e300"), undefined],
   ] as const)("knows the end of the access token where expires_in is %s: %s", async (_, identity, end) => {
     await using world = await RotationWorld.start(identity);
 
@@ -205,7 +192,7 @@ describe("a renewal whose answer does not come", () => {
     await using world = await RotationWorld.start(always(fault));
     const beganAtMs = world.clock.now();
     const sentAfterMs: number[] = [];
-    const transport = onSending(world, () => sentAfterMs.push(world.clock.now() - beganAtMs));
+    const transport = world.sending({ before: () => sentAfterMs.push(world.clock.now() - beganAtMs) });
 
     const error = await errorOf(world.renewOnce(world.process({ transport })));
 
@@ -257,7 +244,7 @@ describe("a renewal whose answer does not come", () => {
     { ms: 9_501, refreshes: 1 },
   ])("in $ms ms is sent $refreshes times: in ten seconds, not later", async ({ ms, refreshes }) => {
     await using world = await RotationWorld.start(always({ kind: "reset-before" }));
-    const transport = onSending(world, () => world.clock.advance(ms));
+    const transport = world.sending({ before: () => world.clock.advance(ms) });
 
     const error = await errorOf(world.renewOnce(world.process({ transport })));
 
@@ -325,7 +312,7 @@ describe("a renewal that is refused", () => {
     async (member) => {
       await using world = await RotationWorld.start({ tokenResponse: { without: [member] } });
 
-      const error = await errorOf(world.renewOnce(world.process({ store: slow(world.store()) })));
+      const error = await errorOf(world.renewOnce(world.process({ store: slow(world) })));
       expect(world.authorized.place.writes).toBe(2);
       world.authorized.provider.configure({ tokenResponse: {} });
       const next = await world.renewOnce();
@@ -384,17 +371,9 @@ describe("a renewal that is refused", () => {
     await using world = await RotationWorld.start();
     const { authorized } = world;
     authorized.provider.revokeAll();
-    const store = world.store();
-    const transport = {
-      ...world.network,
-      send: async (request: Parameters<typeof world.network.send>[0]) => {
-        const response = await world.network.send(request);
-        authorized.authorizeAgain();
-        return response;
-      },
-    };
+    const transport = world.sending({ after: () => authorized.authorizeAgain() });
 
-    const { tokens, isRenewed } = await world.renewOnce(world.process({ store, transport }));
+    const { tokens, isRenewed } = await world.renewOnce(world.process({ transport }));
 
     expect(isRenewed).toBe(false);
     expect(authorized.provider.admits(tokens.access_token)).toBe(true);
@@ -444,18 +423,13 @@ describe("several processes", () => {
 
   it("of which one finishes between the reading and the claim of another send one request in all", async () => {
     await using world = await RotationWorld.start();
-    const inner = world.store();
-    const late: TokenStore = {
-      place: inner.place,
-      isCreatedEmpty: false,
-      read: () => inner.read(),
-      replace: (version, tokens) => inner.replace(version, tokens),
-      // A place where the claim cannot be bound to the version, as for a moment in Secrets Manager.
+    // A place where the claim cannot be bound to the version, as for a moment in Secrets Manager.
+    const late = world.store({
       claim: async () => {
         await world.renewOnce();
-        return inner.claim(world.authorized.place.version ?? "");
+        return world.store().claim(world.authorized.place.version ?? "");
       },
-    };
+    });
 
     const { tokens, isRenewed } = await world.renewOnce(world.process({ store: late }));
 
@@ -516,39 +490,15 @@ const SPENT = sampleTokens("spent");
 const ROTATED = sampleTokens("rotated");
 const patient = { sleep: async () => undefined };
 
-function claimedAs(store: TokenStore, claim: RenewalClaim): TokenStore {
-  return {
-    place: store.place,
-    isCreatedEmpty: false,
-    read: () => store.read(),
-    replace: (version, tokens) => store.replace(version, tokens),
-    claim: async () => claim,
-  };
-}
-
 /** A write takes as long as one over a network. */
-function slow(store: TokenStore): TokenStore {
-  return {
-    place: store.place,
-    isCreatedEmpty: false,
-    read: () => store.read(),
+function slow(world: RotationWorld): TokenStore {
+  const store = world.store();
+  return world.store({
     replace: async (version, tokens) => {
       await setImmediate();
       return store.replace(version, tokens);
     },
-    claim: (version) => store.claim(version),
-  };
-}
-
-/** Does something before each request is sent. */
-function onSending({ network }: RotationWorld, act: () => unknown): Transport {
-  return {
-    ...network,
-    send: (request) => {
-      act();
-      return network.send(request);
-    },
-  };
+  });
 }
 
 class FailingStore extends MemoryTokenStore {

@@ -222,19 +222,18 @@ describe("the list", () => {
     expect(pages).toBe(10_000);
   });
 
-  it.each([undefined, 4])("over the cap ends the run (page size %s)", async (pageSize) => {
-    await using connection = await connect(
-      { events: EVENTS, list: pageSize === undefined ? {} : { pageSize } },
-      { listCaps: { page: 1_024, list: 512 } },
-    );
+  it.each([
+    [{}, { page: 512, list: 1_048_576 }, "0.00048828125 MiB in a page, or 1 MiB in all"],
+    [{}, { page: 1_024, list: 512 }, "0.0009765625 MiB in a page, or 0.00048828125 MiB in all"],
+    [{ pageSize: 4 }, { page: 1_024, list: 512 }, "0.0009765625 MiB in a page, or 0.00048828125 MiB in all"],
+  ])("%j over the caps %j ends the run with its size", async (list, listCaps, sizes) => {
+    await using connection = await connect({ events: EVENTS, list }, { listCaps });
 
     const error = await errorOf(connection.service.list());
 
     expect(error).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining(
-        "has more than 0.0009765625 MiB in a page, or 0.00048828125 MiB in all",
-      ),
+      message: expect.stringContaining(`has more than ${sizes}`),
     });
   });
 
@@ -295,15 +294,6 @@ describe("the list", () => {
 
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(expected) });
     expect(error).toHaveProperty("message", expect.not.stringContaining("secret"));
-  });
-
-  it("with a page over the cap ends the run with its size", async () => {
-    await using connection = await connect({ events: EVENTS }, { listCaps: { page: 512, list: 1_048_576 } });
-
-    expect(await errorOf(connection.service.list())).toMatchObject({
-      code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining("has more than 0.00048828125 MiB in a page, or 1 MiB in all"),
-    });
   });
 
   it.each([
