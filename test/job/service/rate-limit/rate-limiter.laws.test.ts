@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import {
+  RateLimiter,
+  type RateLimiterOptions,
+} from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 
 const WINDOW = 100;
@@ -77,6 +80,12 @@ const serve = async (
 };
 
 /** The most of them that a service sees in any window, both edges counted. */
+const limiter = (clock: ManualClock, limits: Partial<RateLimiterOptions>): RateLimiter =>
+  new RateLimiter({
+    ...{ requestsPerMinute: "unlimited", bytesPerMinute: "unlimited", windowMs: WINDOW, share: 1, clock },
+    ...limits,
+  });
+
 const fullest = (instants: readonly number[]): number =>
   Math.max(
     0,
@@ -91,13 +100,7 @@ describe("the budget, whatever the arrivals", () => {
         fc.integer({ min: 1, max: 8 }),
         async (arrivals, limit) => {
           const clock = new ManualClock(5_000);
-          const rateLimiter = new RateLimiter({
-            requestsPerMinute: limit * A_MINUTE,
-            bytesPerMinute: "unlimited",
-            windowMs: WINDOW,
-            share: 1,
-            clock,
-          });
+          const rateLimiter = limiter(clock, { requestsPerMinute: limit * A_MINUTE });
 
           const served = await serve(rateLimiter, clock, arrivals, 0);
 
@@ -116,13 +119,7 @@ describe("the budget, whatever the arrivals", () => {
         fc.integer({ min: 1, max: 8 }),
         async (arrivals, limit) => {
           const clock = new ManualClock(5_000);
-          const rateLimiter = new RateLimiter({
-            requestsPerMinute: "unlimited",
-            bytesPerMinute: (limit * 10 + 9) * A_MINUTE,
-            windowMs: WINDOW,
-            share: 1,
-            clock,
-          });
+          const rateLimiter = limiter(clock, { bytesPerMinute: (limit * 10 + 9) * A_MINUTE });
 
           const served = await serve(rateLimiter, clock, arrivals, 10);
 
@@ -142,17 +139,11 @@ describe("the budget, whatever the arrivals", () => {
         fc.array(setting, { maxLength: 4 }),
         async (before, after, limit, settings) => {
           const clock = new ManualClock(5_000);
-          const options = {
-            requestsPerMinute: limit * A_MINUTE,
-            bytesPerMinute: "unlimited",
-            windowMs: WINDOW,
-            share: 1,
-            clock,
-          } as const;
-          const first = new RateLimiter(options);
+          const requestsPerMinute = limit * A_MINUTE;
+          const first = limiter(clock, { requestsPerMinute });
 
           const early = await serve(first, clock, before, 0, settings);
-          const second = new RateLimiter({ ...options, earlier: first.usage() });
+          const second = limiter(clock, { requestsPerMinute, earlier: first.usage() });
           const late = await serve(second, clock, after, 0, settings);
 
           expect(fullest([...early, ...late].map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(

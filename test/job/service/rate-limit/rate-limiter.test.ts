@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { acquired, free, NOW, settled, setUp, WINDOW } from "./rate-limiter-setup.ts";
 
 describe("the request budget", () => {
@@ -177,5 +178,216 @@ describe("the request budget", () => {
     for (let n = 0; n < 1_000; n += 1) acquired(rateLimiter).settle(1_000);
 
     expect(rateLimiter.usage()).toEqual([{ atMs: NOW, requests: 2_000, bytes: 1_000_500 }]);
+  });
+});
+
+describe("the byte budget", () => {
+  const details = (rateLimiter: RateLimiter): number => {
+    let count = 0;
+    while (count < 1_000 && rateLimiter.tryAcquire("detail") !== undefined) count += 1;
+    return count;
+  };
+
+  it("lets one detail through until the size of one is known", () => {
+    const { rateLimiter } = setUp({ bytesPerMinute: 1_000_000 });
+
+    const first = acquired(rateLimiter);
+    expect(rateLimiter.tryAcquire("detail")).toBeUndefined();
+    expect(rateLimiter.tryAcquire("other")).toBeDefined();
+    first.settle(0);
+    const second = acquired(rateLimiter);
+    expect(rateLimiter.tryAcquire("detail")).toBeUndefined();
+    second.settle(10);
+
+    expect(details(rateLimiter)).toBeGreaterThan(1);
+  });
+
+  it("where it is unlimited holds no detail back until a size is known", () => {
+    const { rateLimiter } = setUp({ requestsPerMinute: 10, share: 1 });
+
+    expect(details(rateLimiter)).toBe(10);
+  });
+
+  it("goes by the sizes of details that came with a body, and of nothing else", () => {
+    const { rateLimiter } = setUp({ bytesPerMinute: 1_000, share: 1 });
+
+    acquired(rateLimiter).settle(100);
+    acquired(rateLimiter).settle(0);
+    rateLimiter.tryAcquire("other")?.settle(500);
+
+    expect(rateLimiter.detailsPerWindow).toBe(10);
+    expect(acquired(rateLimiter).expectedBytes).toBe(100);
+  });
+
+  it("reserves the largest recent size for each detail in flight", () => {
+    const { rateLimiter } = setUp({ bytesPerMinute: 1_000, share: 1 });
+
+    acquired(rateLimiter).settle(100);
+    acquired(rateLimiter).settle(50);
+
+    // 150 are used; 8 × 100 fit into the remaining 850.
+    expect(details(rateLimiter)).toBe(8);
+  });
+
+  it("forgets the size of a detail after a hundred others", () => {
+    const { clock, rateLimiter } = setUp({ bytesPerMinute: 1_000, share: 1 });
+    acquired(rateLimiter).settle(900);
+    for (let n = 0; n < 100; n += 1) {
+      clock.advance(WINDOW + 1);
+      const permit = acquired(rateLimiter);
+      expect(permit.expectedBytes).toBe(900);
+      permit.settle(10);
+    }
+    clock.advance(WINDOW + 1);
+
+    expect(details(rateLimiter)).toBe(100);
+  });
+
+  it("reserves nothing for the list and the login, and counts what they used", () => {
+    const { rateLimiter } = setUp({ bytesPerMinute: 1_000, share: 1 });
+    acquired(rateLimiter).settle(400);
+
+    const list = rateLimiter.tryAcquire("other");
+    expect(details(rateLimiter)).toBe(1);
+    list?.settle(600);
+
+    expect(rateLimiter.tryAcquire("other")).toBeUndefined();
+  });
+
+  it("lets a detail larger than the budget through when nothing is in flight and the window is empty", () => {
+    const { clock, rateLimiter } = setUp({ bytesPerMinute: 10, share: 1 });
+
+    acquired(rateLimiter).settle(1_000);
+    expect(rateLimiter.tryAcquire("detail")).toBeUndefined();
+    clock.advance(WINDOW + 1);
+    const second = rateLimiter.tryAcquire("detail");
+    expect(second).toBeDefined();
+    expect(rateLimiter.tryAcquire("detail")).toBeUndefined();
+  });
+
+  it("serves the next when a smaller body than reserved makes room", async () => {
+    const { rateLimiter } = setUp({ bytesPerMinute: 250, share: 1 });
+    acquired(rateLimiter).settle(100);
+    const inFlight = acquired(rateLimiter);
+    const waiting = rateLimiter.acquire("detail");
+
+    inFlight.settle(10);
+
+    await expect(waiting).resolves.toBeDefined();
+  });
+});
+
+describe("what holds requests back", () => {
+  it.each([
+    [{ requestsPerMinute: 2 }, "requests", 1, 2],
+    [{ bytesPerMinute: 1_000 }, "bytes", 40, 1_000],
+    [{ requestsPerMinute: 2, bytesPerMinute: 1_000 }, "requests", 1, 2],
+    [{ requestsPerMinute: 1, bytesPerMinute: 1_000 }, "requests", 1, 1],
+    [{ requestsPerMinute: 2, bytesPerMinute: 50 }, "bytes", 40, 50],
+  ] as const)("of %j is the %s", (limits, limit, used, most) => {
+    const { clock, rateLimiter } = setUp({ ...limits, share: 1 });
+    acquired(rateLimiter).settle(7);
+    clock.advance(WINDOW + 1);
+    acquired(rateLimiter).settle(40);
+
+    expect(rateLimiter.use()).toEqual({ limit, used, most, windowMs: WINDOW });
+  });
+});
+
+describe("a pause", () => {
+  it.each([
+    ["without a limit", {}],
+    ["within the limits", { requestsPerMinute: 100 }],
+  ])("lasts as long as it was asked for, and not a moment longer, %s", async (_, limits) => {
+    const { clock, rateLimiter } = setUp(limits);
+    let isServed = false;
+
+    rateLimiter.pause(12_000, true);
+    void rateLimiter.acquire("detail").then(() => {
+      isServed = true;
+    });
+
+    clock.advance(11_999);
+    await settled();
+    expect([isServed, rateLimiter.pausedMs]).toEqual([false, 1]);
+    clock.advance(1);
+    await settled();
+    expect([isServed, rateLimiter.pausedMs]).toEqual([true, 0]);
+  });
+
+  it("is none at first", () => {
+    const { rateLimiter } = setUp();
+
+    expect([rateLimiter.pausedMs, rateLimiter.heldBackBy]).toEqual([0, "budget"]);
+  });
+
+  it("lasts until the latest of all ends that were asked for, also for a request that waits", async () => {
+    const { clock, rateLimiter } = setUp();
+    let isServed = false;
+
+    rateLimiter.pause(10_000, true);
+    void rateLimiter.acquire("detail").then(() => {
+      isServed = true;
+    });
+    rateLimiter.pause(20_000, true);
+    rateLimiter.pause(5_000, true);
+
+    for (const expected of [false, true]) {
+      clock.advance(10_000);
+      await settled();
+      expect(isServed).toBe(expected);
+    }
+  });
+
+  it("is explained by what makes it last", () => {
+    const { clock, rateLimiter } = setUp();
+    const reasons = [];
+
+    for (const [ms, isAsked] of [
+      [10, false],
+      [10, true],
+      [11, true],
+      [5, false],
+      [20, false],
+    ] as const) {
+      rateLimiter.pause(ms, isAsked);
+      reasons.push(rateLimiter.heldBackBy);
+    }
+    clock.advance(20);
+    reasons.push(rateLimiter.heldBackBy);
+
+    expect(reasons).toEqual(["throttled", "throttled", "retry-after", "retry-after", "throttled", "budget"]);
+  });
+
+  it("is as long, wherever the clock is set", () => {
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 100, share: 1 });
+
+    rateLimiter.pause(10_000, true);
+    clock.set(-60 * WINDOW);
+    clock.advance(5_000);
+    clock.set(120 * WINDOW);
+    clock.advance(4_999);
+    expect(free(rateLimiter)).toBe(0);
+    clock.advance(1);
+
+    expect(free(rateLimiter)).toBe(100);
+  });
+
+  it("holds requests that wait for the budget, and then the budget does", async () => {
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 1 });
+    acquired(rateLimiter).settle(0);
+    const waiting = rateLimiter.acquire("other");
+
+    rateLimiter.pause(WINDOW - 1_000, true);
+    expect(rateLimiter.waitMs(1)).toBe(WINDOW + 1);
+    clock.advance(WINDOW - 1_000);
+    expect([rateLimiter.heldBackBy, rateLimiter.waitMs(1)]).toEqual(["budget", 1_001]);
+    rateLimiter.pause(2_000, true);
+    expect(rateLimiter.waitMs(1)).toBe(2_000);
+    clock.advance(1_001);
+    await settled();
+    clock.advance(999);
+
+    await expect(waiting).resolves.toBeDefined();
   });
 });
