@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
@@ -15,6 +14,24 @@ const TEXT = '{"text":"äöü"}';
 const TEXT_BYTES = 17;
 /** Compresses to about half. */
 const RANDOM = randomBytes(20_000).toString("hex");
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What comes of such a response. */
+const received = async (
+  body: string | Buffer,
+  headers: Headers,
+  { status = 200, capBytes }: { readonly status?: number; readonly capBytes?: number } = {},
+) => {
+  await using server = await httpServer((_, response) => response.writeHead(status, headers).end(body));
+  return await transport().send(get(server.url, capBytes));
+};
+
+/** What comes of these bytes, after which the connection ends. */
+const receivedRaw = async (text: string) => {
+  await using server = await rawServer((socket) => socket.end(text));
+  return await transport().send(get(server.url));
+};
 
 describe("an attempt", () => {
   it("sends the request as it is, and brings status, headers and body", async () => {
@@ -52,11 +69,7 @@ describe("an attempt", () => {
     ["br", brotliCompressSync(TEXT)],
     ["identity", Buffer.from(TEXT)],
   ])("decodes %s and counts the decoded bytes", async (encoding, body) => {
-    await using server = await httpServer((_, response) =>
-      response.setHeader("content-encoding", encoding).end(body),
-    );
-
-    const response = await transport().send(get(server.url));
+    const response = await received(body, { "content-encoding": encoding });
 
     expect(response).toMatchObject({ decodedBytes: TEXT_BYTES, body: { kind: "whole" } });
     expect(response.body.kind === "whole" && Buffer.from(response.body.bytes).toString()).toBe(TEXT);
@@ -67,11 +80,7 @@ describe("an attempt", () => {
     ["gzip, br", gzipSync(TEXT)],
     ["secret", Buffer.from(TEXT)],
   ])("calls the encoding %s foreign", async (encoding, body) => {
-    await using server = await httpServer((_, response) =>
-      response.setHeader("content-encoding", encoding).end(body),
-    );
-
-    expect(await transport().send(get(server.url))).toMatchObject({
+    expect(await received(body, { "content-encoding": encoding })).toMatchObject({
       body: { kind: "foreign" },
       decodedBytes: body.length,
     });
@@ -83,11 +92,9 @@ describe("an attempt", () => {
     ["br", "CUT_OFF", brotliCompressSync(TEXT.repeat(9)).subarray(0, 9)],
     ["br", "UNDECODABLE", Buffer.from(TEXT)],
   ])("calls a damaged %s body broken (%s)", async (encoding, cause, body) => {
-    await using server = await httpServer((_, response) =>
-      response.setHeader("content-encoding", encoding).end(body),
-    );
+    const response = await received(body, { "content-encoding": encoding });
 
-    expect((await transport().send(get(server.url))).body).toEqual({ kind: "broken", cause });
+    expect(response.body).toEqual({ kind: "broken", cause });
   });
 
   it.each([
@@ -112,19 +119,13 @@ describe("an attempt", () => {
   );
 
   it("counts at least what came of a body that cannot be decoded", async () => {
-    await using server = await httpServer((_, response) =>
-      response.setHeader("content-encoding", "gzip").end("no gzip"),
-    );
-
-    expect((await transport().send(get(server.url))).decodedBytes).toBe(7);
+    expect(await received("no gzip", { "content-encoding": "gzip" })).toMatchObject({ decodedBytes: 7 });
   });
 
   it("counts the decoded bytes of an error", async () => {
-    await using server = await httpServer((_, response) =>
-      response.writeHead(429, { "content-encoding": "gzip" }).end(gzipSync("x".repeat(900))),
-    );
+    const body = gzipSync("x".repeat(900));
 
-    expect(await transport().send(get(server.url))).toMatchObject({
+    expect(await received(body, { "content-encoding": "gzip" }, { status: 429 })).toMatchObject({
       body: { kind: "unread" },
       decodedBytes: 900,
     });
@@ -139,9 +140,7 @@ describe("an attempt", () => {
       "INVALID_HTTP",
     ],
   ])("calls a body %s broken", async (_, rest, cause = "CONNECTION_LOST") => {
-    await using server = await rawServer((socket) => socket.end(`HTTP/1.1 200 OK\r\n${rest}`));
-
-    expect(await transport().send(get(server.url))).toMatchObject({
+    expect(await receivedRaw(`HTTP/1.1 200 OK\r\n${rest}`)).toMatchObject({
       status: 200,
       decodedBytes: 4,
       body: { kind: "broken", cause },
@@ -153,25 +152,20 @@ describe("an attempt", () => {
     ["what gzip unpacks", { "content-encoding": "gzip" }, gzipSync("x".repeat(1_001))],
     ["what br unpacks", { "content-encoding": "br" }, brotliCompressSync("x".repeat(1_001))],
     ["what a bomb unpacks", { "content-encoding": "gzip" }, gzipSync(Buffer.alloc(900_000))],
-  ])("caps %s", async (_, headers, body) => {
-    await using server = await httpServer((__, response) => response.writeHead(200, headers).end(body));
+  ] satisfies [string, Headers, string | Buffer][])("caps %s", async (_, headers, body) => {
+    const over = await received(body, headers, { capBytes: 1_000 });
+    const under = await received(body, headers, { capBytes: 1_000_000 });
 
-    const over = await transport().send(get(server.url, 1_000));
     expect(over.body).toEqual({ kind: "oversize" });
     expect(over.decodedBytes).toBeGreaterThan(1_000);
-    expect((await transport().send(get(server.url, 1_000_000))).body.kind).toBe("whole");
+    expect(under.body.kind).toBe("whole");
   });
 
   it.each([
-    ["in one header", (response: ServerResponse) => response.setHeader("set-cookie", "x".repeat(16_384))],
-    [
-      "in all",
-      (response: ServerResponse) => response.setHeader("set-cookie", Array(500).fill("x".repeat(30))),
-    ],
+    ["in one header", { "set-cookie": "x".repeat(16_384) }],
+    ["in all", Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`x-${n}`, "x".repeat(30)]))],
   ])("takes no more than 16 KB of headers %s", async (_, bomb) => {
-    await using server = await httpServer((__, response) => bomb(response).end("{}"));
-
-    await expect(transport().send(get(server.url))).rejects.toMatchObject({
+    await expect(received("{}", bomb)).rejects.toMatchObject({
       reason: "UND_ERR_HEADERS_OVERFLOW",
     });
   });
@@ -201,21 +195,10 @@ describe("an attempt", () => {
     expect(server.connections).toBe(1);
   });
 
-  it("waits for the response that follows an interim one", async () => {
-    const hints = "HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n";
-    await using server = await rawServer((socket) =>
-      socket.end(`${hints}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`),
-    );
-
-    expect(await transport().send(get(server.url))).toMatchObject({ status: 200, body: { kind: "whole" } });
-  });
-
   it("resolves with the status of an error whose body is incomplete", async () => {
-    await using server = await rawServer((socket) =>
-      socket.end("HTTP/1.1 404 No\r\ncontent-length: 100\r\n\r\nhalf"),
-    );
+    const response = await receivedRaw("HTTP/1.1 404 No\r\ncontent-length: 100\r\n\r\nhalf");
 
-    expect(await transport().send(get(server.url))).toMatchObject({ status: 404, body: { kind: "unread" } });
+    expect(response).toMatchObject({ status: 404, body: { kind: "unread" } });
   });
 });
 
@@ -342,9 +325,7 @@ describe("interim responses", () => {
       `HTTP/1.1 101 Up\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n${RESPONSE}`,
     ],
   ])("followed by %s are not a response", async (_, text, reason = "CONNECTION_LOST") => {
-    await using service = await rawServer((socket) => socket.end(text));
-
-    await expect(transport().send(get(service.url))).rejects.toMatchObject({ reason });
+    await expect(receivedRaw(text)).rejects.toMatchObject({ reason });
   });
 
   it("before every response do not disturb the requests of a run", async () => {
