@@ -92,6 +92,14 @@ export async function connect(
   };
 }
 
+/** How a client of this kind fails that asks for the list. */
+export async function failedList(simulated: SimulatorOptions = {}, options: ConnectionOptions = {}) {
+  await using connection = await connect(simulated, options);
+  const { service, simulator, log } = connection;
+  const error = await errorOf(service.list());
+  return { error, text: said(error, log), client: service.counts, served: simulator.counts };
+}
+
 export interface Fetched {
   readonly list: EventList;
   /** By uuid. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { connect, errorOf } from "./connection.ts";
+import { connect, failedList } from "./connection.ts";
 import { httpServer } from "./http/local-server.ts";
 
 const MIB = 1_048_576;
@@ -107,9 +107,8 @@ describe("a list at its limits", () => {
     await using server = await httpServer((_, response) =>
       response.setHeader("set-cookie", "s=1").setHeader("content-encoding", "gzip").end(bomb),
     );
-    await using connection = await connect({}, { baseUrl: server.url });
 
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({}, { baseUrl: server.url });
 
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", isRetryable: false });
     expect(error).toHaveProperty(

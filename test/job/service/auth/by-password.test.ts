@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Fault, status } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { connect, errorOf, fetchAll, said, secrets } from "../connection.ts";
+import { connect, errorOf, failedList, fetchAll, said, secrets } from "../connection.ts";
 import { httpServer } from "../http/local-server.ts";
 
 describe("HTTP Basic", () => {
@@ -17,19 +17,18 @@ describe("HTTP Basic", () => {
 
   it("ends the run with the first 401 if nothing was accepted before", async () => {
     const busy = { match: { path: "list" }, fault: { kind: "status", status: 503 } } as const;
-    await using connection = await connect(
+
+    const { error, text, served } = await failedList(
       { account: { methods: ["session"] }, faults: [busy] },
       { method: "basic" },
     );
-
-    const error = await errorOf(connection.service.list());
 
     expect(error).toMatchObject({
       code: "UNAUTHENTICATED",
       message: expect.stringContaining("method basic"),
     });
-    expect(connection.simulator.counts.unauthenticated).toBe(1);
-    for (const secret of secrets) expect(said(error, connection.log)).not.toContain(secret);
+    expect(served.unauthenticated).toBe(1);
+    for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
   it("asks once more, with one request after a second, when a 401 follows answers that worked", async () => {
@@ -176,16 +175,14 @@ describe("the login", () => {
   });
 
   it("fails after six attempts without a response", async () => {
-    await using connection = await connect({}, { baseUrl: "http://127.0.0.1:1" });
-
-    const error = await errorOf(connection.service.list());
+    const { error, client } = await failedList({}, { baseUrl: "http://127.0.0.1:1" });
 
     expect(error).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: expect.stringMatching(/^POST \/v1\/auth\/login failed 6 times.*ECONNREFUSED.*--base-url/),
       fields: { attempts: 6, cause: "ECONNREFUSED" },
     });
-    expect(connection.service.counts).toMatchObject({ requests: 6, retries: 5, logins: 1 });
+    expect(client).toMatchObject({ requests: 6, retries: 5, logins: 1 });
   });
 
   it.each(["truncate", "reset-mid-body", "hang-mid-body"] as const)(
@@ -222,15 +219,13 @@ describe("session cookies", () => {
     ["for another host", "Domain=example.test; Path=/"],
     ["that are over", "Path=/; Max-Age=0"],
   ])("%s are no session", async (_, attributes) => {
-    await using connection = await connect({ session: { attributes } });
-
-    const error = await errorOf(connection.service.list());
+    const { error, text } = await failedList({ session: { attributes } });
 
     expect(error).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
       message: expect.stringContaining("2 cookies, none of which is valid"),
     });
-    for (const secret of secrets) expect(said(error, connection.log)).not.toContain(secret);
+    for (const secret of secrets) expect(text).not.toContain(secret);
   });
 
   it("that a response renews replace the old ones", async () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { connect, errorOf, METHODS, said, secrets } from "../connection.ts";
+import { connect, errorOf, failedList, METHODS, secrets } from "../connection.ts";
 import { httpServer } from "../http/local-server.ts";
 
 describe.each(METHODS)("with the method %s", (method) => {
@@ -13,13 +13,12 @@ describe.each(METHODS)("with the method %s", (method) => {
       response.end("[]");
     });
     const fault = { kind: "redirect", location: `${other.url}/v1/events` } as const;
-    await using connection = await connect({ faults: [{ match: { path: "list" }, fault }] }, { method });
 
-    const error = await errorOf(connection.service.list());
+    const { error, text } = await failedList({ faults: [{ match: { path: "list" }, fault }] }, { method });
 
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
     expect(asked).toBe(0);
-    expect(secrets.filter((secret) => said(error, connection.log).includes(secret))).toEqual([]);
+    expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
   });
 
   it("a next page at another origin, of which the port is one part, is not asked for", async () => {
@@ -29,9 +28,8 @@ describe.each(METHODS)("with the method %s", (method) => {
       response.end("[]");
     });
     const list = { pageSize: 1, nextUrl: () => `${other.url}/v1/events?page=2` };
-    await using connection = await connect({ events: makeEvents(3), list }, { method });
 
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({ events: makeEvents(3), list }, { method });
 
     expect(error).toMatchObject({
       code: "UNEXPECTED_RESPONSE",

@@ -5,7 +5,16 @@ import { describe, expect, it } from "vitest";
 import { acceleratedClock } from "../../../simulator/clocks.ts";
 import type { Fault } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { type Connection, connect, errorOf, fetchAll, type Method, texts, truth } from "../connection.ts";
+import {
+  type Connection,
+  connect,
+  errorOf,
+  failedList,
+  fetchAll,
+  type Method,
+  texts,
+  truth,
+} from "../connection.ts";
 import { ALL_METHODS, RENEWED_METHODS } from "./method-traits.ts";
 
 const FEW = makeEvents(40, { length: 300 });
@@ -180,9 +189,8 @@ it.each(RENEWED_METHODS)(
   async ({ method }) => {
     const fault = { kind: "redirect", location: "/login" } as const;
     const faults = [{ match: { path: "list", times: Infinity }, fault }] as const;
-    await using connection = await connect({ faults }, { method });
 
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({ faults }, { method });
 
     expect(error).toHaveProperty("message", expect.stringContaining("probably leads to a login page"));
     expect(error).toHaveProperty("message", expect.not.stringContaining("belong to"));

@@ -1,7 +1,7 @@
 import type { TlsOptions } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { NoResponse, type Transport } from "../../../../lambdas/job/service/http/transport.ts";
-import { connect, errorOf } from "../connection.ts";
+import { connect, errorOf, failedList } from "../connection.ts";
 import { httpServer, type LocalServer, rawServer } from "../http/local-server.ts";
 import { proxyServer } from "../http/proxy-server.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
@@ -72,9 +72,8 @@ describe("a connection that no retry can fix", () => {
     ["ENOTFOUND", `${HOST} was not found (ENOTFOUND): there is no such host`, "HTTPS_PROXY"],
   ])("such as %s ends the run after one attempt", async (reason, problem, remedy) => {
     const transport = failing(new NoResponse(reason));
-    await using connection = await connect({}, { baseUrl: `https://${HOST}`, transport });
 
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({}, { baseUrl: `https://${HOST}`, transport });
 
     expect(error).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
@@ -104,9 +103,8 @@ describe("a connection that no retry can fix", () => {
     ["ERR_SSL_WRONG_VERSION_NUMBER", "the proxy http://proxy.test:3128 does not use TLS"],
   ])("for the proxy's sake, such as %s, ends the run after one attempt", async (reason, problem) => {
     const transport = failing(new NoResponse(reason, "http://proxy.test:3128"));
-    await using connection = await connect({}, { baseUrl: `https://${HOST}`, transport });
 
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({}, { baseUrl: `https://${HOST}`, transport });
 
     expect(error).toHaveProperty("message", expect.stringContaining(problem));
     expect(transport.attempts()).toBe(1);
@@ -115,23 +113,21 @@ describe("a connection that no retry can fix", () => {
   it("is one with a certificate of an unknown authority", async () => {
     await using target = await httpServer((_, response) => response.end("[]"));
     await using server = await tlsServer("service", target.url);
-    await using connection = await connect({}, { baseUrl: server.url });
 
-    const error = await errorOf(connection.service.list());
+    const { error, client } = await failedList({}, { baseUrl: server.url });
 
     expect(error).toHaveProperty("message", expect.stringContaining("NODE_EXTRA_CA_CERTS"));
-    expect(connection.service.counts).toMatchObject({ requests: 1, retries: 0 });
+    expect(client).toMatchObject({ requests: 1, retries: 0 });
   });
 
   it("is one with https: to a port for http:", async () => {
     await using target = await httpServer((_, response) => response.end("[]"));
     const baseUrl = target.url.replace("http:", "https:");
-    await using connection = await connect({}, { baseUrl });
 
-    const error = await errorOf(connection.service.list());
+    const { error, client } = await failedList({}, { baseUrl });
 
     expect(error).toHaveProperty("message", expect.stringContaining("does not use TLS"));
-    expect(connection.service.counts).toMatchObject({ requests: 1, retries: 0 });
+    expect(client).toMatchObject({ requests: 1, retries: 0 });
   });
 });
 
@@ -212,9 +208,8 @@ describe("a server that refuses TLS before its first response", () => {
   it.each(refusals)("is told at once: $because", async ({ start, cause, says }) => {
     await using server = await start();
     const baseUrl = server.url.replace("http:", "https:");
-    await using connection = await connect({}, { baseUrl });
 
-    const error = await errorOf(connection.service.list());
+    const { error, client } = await failedList({}, { baseUrl });
 
     expect(error).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
@@ -222,14 +217,13 @@ describe("a server that refuses TLS before its first response", () => {
       fields: { cause },
     });
     expect(error).toHaveProperty("message", expect.stringContaining(`(${cause})`));
-    expect(connection.service.counts).toMatchObject({ requests: 1, retries: 0 });
+    expect(client).toMatchObject({ requests: 1, retries: 0 });
   });
 
   it("with an error of its own is asked again", async () => {
     await using server = await alert(80);
-    await using connection = await connect({}, { baseUrl: server.url.replace("http:", "https:") });
 
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({}, { baseUrl: server.url.replace("http:", "https:") });
 
     expect(error).toHaveProperty("message", expect.stringMatching(/failed 6 times.*ALERT_INTERNAL_ERROR/));
   });
@@ -245,9 +239,7 @@ describe("what a person does after the last attempt", () => {
     ],
     [new NoResponse("ECONNREFUSED"), "no response (ECONNREFUSED)", "Check --base-url and the network"],
   ])("is named for %s", async (failure, problem, remedy) => {
-    await using connection = await connect({}, { transport: failing(failure) });
-
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({}, { transport: failing(failure) });
 
     expect(error).toHaveProperty("message", expect.stringContaining(problem));
     expect(error).toHaveProperty("message", expect.stringContaining(remedy));
@@ -266,9 +258,8 @@ describe("what a person does after the last attempt", () => {
     ],
   ])("is named for a response with %s: an answer came", async (_, response, code) => {
     await using server = await rawServer((socket) => socket.end(response));
-    await using connection = await connect({}, { baseUrl: server.url });
 
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({}, { baseUrl: server.url });
 
     expect(error).toHaveProperty(
       "message",
@@ -280,9 +271,8 @@ describe("what a person does after the last attempt", () => {
 
   it("is named for more headers than a response may have", async () => {
     await using server = await httpServer((_, response) => response.setHeader("x", "y".repeat(20_000)).end());
-    await using connection = await connect({}, { baseUrl: server.url });
 
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({}, { baseUrl: server.url });
 
     expect(error).toHaveProperty(
       "message",

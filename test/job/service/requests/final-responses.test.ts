@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CANARY } from "../../../simulator/account.ts";
 import { type Fault, status } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { connect, errorOf, fetchAll, said, secrets } from "../connection.ts";
+import { connect, errorOf, failedList, fetchAll, said, secrets } from "../connection.ts";
 import { httpServer } from "../http/local-server.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
 
@@ -40,22 +40,6 @@ describe("a response that no retry can fix", () => {
     expect(simulator.counts.faults).toBe(1);
     for (const secret of secrets) expect(said(error, log)).not.toContain(secret);
   });
-
-  it("is a content encoding that was not asked for", async () => {
-    await using server = await httpServer((request, response) => {
-      if (request.method === "POST") response.setHeader("set-cookie", "s=1").end();
-      else response.setHeader("content-encoding", "canary-body").end("[]");
-    });
-    await using connection = await connect({}, { baseUrl: server.url });
-
-    const error = await errorOf(connection.service.list());
-
-    expect(error).toMatchObject({
-      code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining("gzip, br"),
-    });
-    expect(said(error, connection.log)).not.toContain("canary-body");
-  });
 });
 
 describe("a host that answers, but is not the service", () => {
@@ -77,12 +61,8 @@ describe("a host that answers, but is not the service", () => {
   ] as const)("leads the reader to --base-url (%s, %i %s)", async (method, answer, body, code) => {
     await using server = await httpServer((_, response) => response.writeHead(answer).end(body));
     const { email, password } = CANARY;
-    await using connection = await connect(
-      {},
-      { baseUrl: server.url, credentials: { method, email, password } },
-    );
 
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({}, { baseUrl: server.url, credentials: { method, email, password } });
 
     expect(error).toMatchObject({ code, message: expect.stringContaining("--base-url") });
   });

@@ -5,7 +5,7 @@ import type { Fault } from "../../../simulator/faults.ts";
 import { RETRY_AFTER } from "../../../simulator/limiter.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { connect, errorOf, fetchAll, texts, truth } from "../connection.ts";
+import { connect, errorOf, failedList, fetchAll, texts, truth } from "../connection.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
 
 const EVENTS = makeEvents(100, { length: 300 });
@@ -67,26 +67,22 @@ describe("Retry-After", () => {
   );
 
   it.each([429, 503])("of more than 15 minutes (%i) ends the run", async (status) => {
-    await using connection = await connect({
+    const { error, served } = await failedList({
       faults: [{ match: { path: "list" }, fault: asks(status, "901") }],
     });
 
-    const error = await errorOf(connection.service.list());
-
     expect(error).toMatchObject({ code: "THROTTLED", fields: { status, seconds: 901 } });
-    expect(connection.simulator.counts.list).toBe(1);
+    expect(served.list).toBe(1);
   });
 
   it("that adds up to more than 15 minutes without a success ends the run", async () => {
-    await using connection = await connect({
+    const { error, served } = await failedList({
       clock: acceleratedClock(10_000),
       faults: [{ match: { path: "list", times: Infinity }, fault: asks(429, "400") }],
     });
 
-    const error = await errorOf(connection.service.list());
-
     expect(error).toMatchObject({ code: "THROTTLED" });
-    expect(connection.simulator.counts.list).toBe(3);
+    expect(served.list).toBe(3);
   });
 
   it("stops all requests, unrelated ones included", async () => {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { connect, errorOf, said } from "../connection.ts";
+import { connect, errorOf, failedList } from "../connection.ts";
 import { httpServer, type LocalServer } from "../http/local-server.ts";
 
 const EVENT = "00000000-0000-4000-8000-000000000000";
@@ -64,15 +64,14 @@ describe("a body that is no JSON in UTF-8", () => {
     ],
   ])("is retried and named: it %s", async (_, start, what, remedy) => {
     await using server = await start();
-    await using connection = await connect({}, { baseUrl: server.url });
 
-    const error = await errorOf(connection.service.list());
+    const { error, text } = await failedList({}, { baseUrl: server.url });
 
     expect(error).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: `GET /v1/events failed 6 times, the last time with ${what}. ${remedy}`,
     });
-    expect(said(error, connection.log)).not.toContain("canary");
+    expect(text).not.toContain("canary");
   });
 
   it("is read where its charset is not UTF-8, and its bytes are", async () => {
@@ -108,22 +107,20 @@ describe("a content encoding", () => {
     ["canary", "a content encoding that is not known"],
   ])("%s that was not asked for ends the run and is named", async (encoding, named) => {
     await using server = await sent({ "content-encoding": encoding }, deflateSync(CANARY));
-    await using connection = await connect({}, { baseUrl: server.url });
 
-    const error = await errorOf(connection.service.list());
+    const { error, text } = await failedList({}, { baseUrl: server.url });
 
     expect(error).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
       message: `GET /v1/events was answered with a body in ${named} (accepted: gzip, br). ${CHANGED}`,
     });
-    expect(said(error, connection.log)).not.toContain("canary");
+    expect(text).not.toContain("canary");
   });
 
   it.each(["gzip", "br"])("that says %s, where nothing is encoded, is named", async (encoding) => {
     await using server = await sent({ "content-encoding": encoding }, CANARY);
-    await using connection = await connect({}, { baseUrl: server.url });
 
-    const error = await errorOf(connection.service.list());
+    const { error, text } = await failedList({}, { baseUrl: server.url });
 
     expect(error).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
@@ -131,7 +128,7 @@ describe("a content encoding", () => {
         "GET /v1/events failed 6 times, the last time with a body that says it is in the content encoding " +
         `${encoding}, and is not. ${CHANGED} Then run again.`,
     });
-    expect(said(error, connection.log)).not.toContain("canary");
+    expect(text).not.toContain("canary");
   });
 
   it("whose text is cut off is a body that broke off", async () => {

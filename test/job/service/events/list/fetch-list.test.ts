@@ -7,7 +7,7 @@ import {
 import type { ApiRequest } from "../../../../../lambdas/job/service/requests/api-client.ts";
 import { cursorOf, type ListOptions, type SentPage } from "../../../../simulator/list-endpoint.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
-import { connect, errorOf } from "../../connection.ts";
+import { connect, errorOf, failedList } from "../../connection.ts";
 import { httpServer } from "../../http/local-server.ts";
 
 const EVENTS = makeEvents(10);
@@ -156,15 +156,13 @@ describe("the list", () => {
   });
 
   it("whose pages form a circle ends the run", async () => {
-    await using connection = await connect({
+    const { error, served } = await failedList({
       events: EVENTS,
       list: { pageSize: 4, nextUrl: () => "?is_listed=true&page=2" },
     });
 
-    const error = await errorOf(connection.service.list());
-
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining("circle") });
-    expect(connection.simulator.counts.list).toBe(2);
+    expect(served.list).toBe(2);
   });
 
   it("whose pages never end ends the run", async () => {
@@ -227,9 +225,7 @@ describe("the list", () => {
     [{}, { page: 1_024, list: 512 }, "0.0009765625 MiB in a page, or 0.00048828125 MiB in all"],
     [{ pageSize: 4 }, { page: 1_024, list: 512 }, "0.0009765625 MiB in a page, or 0.00048828125 MiB in all"],
   ])("%j over the caps %j ends the run with its size", async (list, listCaps, sizes) => {
-    await using connection = await connect({ events: EVENTS, list }, { listCaps });
-
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({ events: EVENTS, list }, { listCaps });
 
     expect(error).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
@@ -288,9 +284,8 @@ describe("the list", () => {
       if (request.url?.startsWith(next)) response.writeHead(404).end();
       else response.end(JSON.stringify({ data: [{ uuid: SORTED[0] }], next }));
     });
-    await using connection = await connect({}, { baseUrl: `${server.url}${path}` });
 
-    const error = await errorOf(connection.service.list());
+    const { error } = await failedList({}, { baseUrl: `${server.url}${path}` });
 
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(expected) });
     expect(error).toHaveProperty("message", expect.not.stringContaining("secret"));
