@@ -33,8 +33,9 @@ const fileOf = (...columns: readonly object[]): string => JSON.stringify({ versi
 const NOTE = { name: "note", pointers: { uk: "/note" }, since: FIRST };
 
 describe("the columns of the tables", () => {
-  it("are those of the file", async () => {
+  it("are those of the file, whatever else is damaged", async () => {
     store.put(COLUMNS_FILE, fileOf(NOTE));
+    store.put(layout("de").publication("0000000001"), "damaged\n");
 
     expect(await readColumns(store)).toEqual([NOTE]);
   });
@@ -82,6 +83,8 @@ describe("the columns of the tables", () => {
 
   it.each([
     ["no JSON", "{"],
+    ["another version", '{"version":2,"columns":[]}'],
+    ["a column that is no name", fileOf({ ...NOTE, name: "a b" })],
     ["no pointer", fileOf({ ...NOTE, pointers: { uk: "note" } })],
     ["a name twice", fileOf(NOTE, NOTE)],
     ["the name of a column that every row has", fileOf({ ...NOTE, name: "uuid" })],
