@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { lastRuns } from "../../../lambdas/job/run/record/run-log.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
@@ -161,20 +160,6 @@ describe("rollback", () => {
     expect(headPinned).toMatchObject({ snapshot_id: second, pinned: true });
     expect(await head(world)).toMatchObject({ snapshot_id: second, pinned: false });
   });
-
-  test("does not make a run that was published before publish again", async () => {
-    const { world, first } = await heldWorld();
-    const runId = "2026-01-01T12-00-00.000Z";
-    world.show(10, 7);
-    await world.run({ runId });
-    await world.store.delete(layout(ACCOUNT).outcome(runId));
-    await world.rollback(first);
-
-    const again = await world.run({ runId });
-
-    expect(again.row).toMatchObject({ outcome: "PUBLISHED", snapshot_id: runId });
-    expect((await head(world))?.snapshot_id).toBe(first);
-  });
 });
 
 describe("accept or rollback is refused with the remedy", () => {
@@ -243,19 +228,5 @@ describe("accept or rollback is refused with the remedy", () => {
 
     expect(error?.code).toBe("STORE_CORRUPT");
     expect(await lastRuns(accountStore(world.store, ACCOUNT), 1, world.clock.now())).toEqual([row]);
-  });
-
-  test("a snapshot with a damaged part is not published", async () => {
-    const { world, held } = await heldWorld();
-    const [part = ""] = world.store
-      .keys(layout(ACCOUNT).snapshot(held))
-      .filter((key) => key.includes("part-"));
-    world.store.put(part, "nonsense");
-
-    const { error } = await world.accept(held);
-
-    expect(error).toBeInstanceOf(SyncError);
-    expect(error?.code).toBe("STORE_CORRUPT");
-    expect(await readLog(accountStore(world.store, ACCOUNT))).toHaveLength(2);
   });
 });

@@ -46,15 +46,6 @@ describe("a dry run", () => {
     );
   });
 
-  test("says that a run would be held because a required field is missing", async () => {
-    const world = new SmallWorld({ require: ["/none"] });
-    world.show(6);
-
-    const { row } = await world.run({ dryRun: { limit: undefined } });
-
-    expect(row).toMatchObject({ outcome: "DRY_RUN", reason: "REQUIRED" });
-  });
-
   test("shows the first three values of each column of one's own", async () => {
     const lifted = ["version", "none"].map((name) => ({ name, pointer: `/${name}` }));
     const world = new SmallWorld({ lifted });

@@ -1,4 +1,4 @@
-// An account with two published snapshots and a held one.
+// Accounts with published snapshots and a held one.
 
 import { SmallWorld } from "./small-world.ts";
 
@@ -23,4 +23,17 @@ export async function heldWorld(): Promise<HeldWorld> {
   }
   const [first = "", second = "", held = ""] = snapshots;
   return { world, first, second, held };
+}
+
+export type DueWorld = Omit<HeldWorld, "second">;
+
+/** One snapshot published, a smaller one held, and the service has something new again. */
+export async function dueWorld(): Promise<DueWorld> {
+  const world = new SmallWorld();
+  world.show(10, 1);
+  const first = (await world.run()).row.snapshot_id ?? "";
+  world.show(5, 2);
+  const held = (await world.run()).row.snapshot_id ?? "";
+  world.show(9, 3);
+  return { world, first, held };
 }

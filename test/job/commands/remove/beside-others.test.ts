@@ -9,26 +9,10 @@ import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readEnd, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../run/crash.ts";
-import { ACCOUNT, type PortChanges, SmallWorld } from "../../run/small-world.ts";
+import { type DueWorld, dueWorld } from "../../run/held-world.ts";
+import { ACCOUNT, type PortChanges, type SmallWorld } from "../../run/small-world.ts";
 
-interface Due {
-  readonly world: SmallWorld;
-  readonly first: string;
-  readonly held: string;
-}
-
-/** One snapshot published, a smaller one held, and the service has something new again. */
-async function due(): Promise<Due> {
-  const world = new SmallWorld();
-  world.show(10, 1);
-  const first = (await world.run()).row.snapshot_id ?? "";
-  world.show(5, 2);
-  const held = (await world.run()).row.snapshot_id ?? "";
-  world.show(9, 3);
-  return { world, first, held };
-}
-
-type Work = (due: Due, ports: PortChanges) => Promise<RunResult | undefined>;
+type Work = (due: DueWorld, ports: PortChanges) => Promise<RunResult | undefined>;
 
 const run: Work = ({ world }, ports) => world.run({}, ports);
 const accept: Work = ({ world, held }, ports) =>
@@ -60,7 +44,7 @@ function stopping(store: Store, hook: () => Promise<void>): Store {
 
 /** `outer` is stopped before its n-th write; `inner` does all of its own work; `outer` goes on. */
 async function interleave(outer: Work, inner: Work, at: number) {
-  const one = await due();
+  const one = await dueWorld();
   const { world } = one;
   const before = new Set<string>();
   const process = { host: "small", pid: 1000 };
@@ -161,7 +145,7 @@ test.each([
 );
 
 test("a commit that was stopped creates a number below the removal, which no reader sees, and does not say PUBLISHED [D27]", async () => {
-  const one = await due();
+  const one = await dueWorld();
   const { world } = one;
   const second = layout(ACCOUNT).publication("0000000002");
   const store = stopping(world.store, async () => undefined);

@@ -134,18 +134,6 @@ describe("the preview of a held snapshot", () => {
     expect(row).toMatchObject({ outcome: "PUBLISHED", changed: 5 });
   });
 
-  test("comes back with the result of a finished run", async () => {
-    const world = new SmallWorld();
-    world.show(0);
-    const runId = "2026-01-02T00-00-00.000Z";
-    const held = await world.run({ runId });
-
-    const again = await world.run({ runId });
-
-    expect(held.preview).toMatchObject({ added: 0, removed: 0 });
-    expect(again).toEqual({ ...held, isRepeat: true });
-  });
-
   test("a mark of an earlier version has none, and one that is unreadable hides no reason", async () => {
     const world = new SmallWorld();
     world.show(0);

@@ -80,15 +80,6 @@ describe("a snapshot that is held", () => {
     expect(world.store.keys("changes/").filter((key) => key.includes(OWN))).toEqual([]);
   });
 
-  test("is held for what the guard finds where the mark of an earlier process is damaged", async () => {
-    const { world } = await heldWorld();
-    world.store.put(keys.held(OWN), "{");
-
-    const { row } = await world.run({ runId: OWN });
-
-    expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
-  });
-
   test("is not held again where another process of the run has held it and a person has accepted it", async () => {
     const { world } = await heldWorld();
     world.clock.advance(3 * 24 * 3_600_000);

@@ -5,27 +5,11 @@ import type { RunResult } from "../../../../../lambdas/job/run/record/run-result
 import { type Publication, readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../crash.ts";
+import { type DueWorld, dueWorld } from "../../held-world.ts";
 import { interposed } from "../../interposed-store.ts";
-import { ACCOUNT, SmallWorld } from "../../small-world.ts";
+import { ACCOUNT, type SmallWorld } from "../../small-world.ts";
 
-interface Due {
-  readonly world: SmallWorld;
-  readonly first: string;
-  readonly held: string;
-}
-
-/** One snapshot published, a smaller one held, and the service has something new again. */
-async function due(): Promise<Due> {
-  const world = new SmallWorld();
-  world.show(10, 1);
-  const first = (await world.run()).row.snapshot_id ?? "";
-  world.show(5, 2);
-  const held = (await world.run()).row.snapshot_id ?? "";
-  world.show(9, 3);
-  return { world, first, held };
-}
-
-type Work = (due: Due, ports?: object) => Promise<RunResult>;
+type Work = (due: DueWorld, ports?: object) => Promise<RunResult>;
 const run: Work = ({ world }, ports = {}) => world.run({}, ports);
 const accept: Work = ({ world, held }, ports = {}) =>
   world.acceptOrRollback({ action: "accept", snapshotId: held, force: false }, ports);
@@ -33,7 +17,7 @@ const rollback: Work = ({ world, first }, ports = {}) =>
   world.acceptOrRollback({ action: "rollback", snapshotId: first, pin: true }, ports);
 
 async function effectsOf(work: Work): Promise<number> {
-  const one = await due();
+  const one = await dueWorld();
   const point = new CrashPoint(Number.POSITIVE_INFINITY);
   await work(one, point.wrap(one.world));
   return point.effects.length;
@@ -44,8 +28,8 @@ async function interleave(
   outer: Work,
   inner: Work,
   at: number,
-): Promise<Due & { readonly results: readonly RunResult[] }> {
-  const one = await due();
+): Promise<DueWorld & { readonly results: readonly RunResult[] }> {
+  const one = await dueWorld();
   const results: RunResult[] = [];
   let creations = 0;
   const store = interposed(one.world.store, async () => {
@@ -116,7 +100,7 @@ describe.each([
   });
 
   test("gives such a log also when both run freely", async () => {
-    const one = await due();
+    const one = await dueWorld();
 
     const results = await Promise.all([outer(one), inner(one)]);
 

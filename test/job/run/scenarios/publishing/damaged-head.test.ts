@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
+import { CrashPoint } from "../../crash.ts";
+import { crashAfter } from "../../record/crash-after.ts";
 import { ACCOUNT } from "../../small-world.ts";
 import { DamagedWorld, partOf } from "./damaged-world.ts";
 
@@ -20,26 +24,28 @@ describe("a damaged head", () => {
     ["rows out of order", (id) => world.edit(id, (text) => text.replace(/"uuid":"./, '"uuid":"z'))],
     ["a missing part", async (id) => world.store.delete(partOf(id))],
     ["a part that is no gzip", async (id) => world.store.put(partOf(id), "nonsense")],
-  ])("ends a run and a rollback with the file's name and the remedy: %s", async (_, spoil) => {
-    const first = await world.publish(10, 1);
-    const second = await world.publish(10, 2);
-    await spoil(second);
-    world.show(10, 3);
+  ])(
+    "ends a run, though no event has changed, and a rollback with the file's name and the remedy: %s",
+    async (_, spoil) => {
+      const first = await world.publish(10, 1);
+      const second = await world.publish(10, 2);
+      await spoil(second);
 
-    const results = [
-      await world.run(),
-      await world.rollback(first),
-      await world.run({ dryRun: { limit: undefined } }),
-    ];
+      const results = [
+        await world.run(),
+        await world.rollback(first),
+        await world.run({ dryRun: { limit: undefined } }),
+      ];
 
-    for (const { row, error } of results) {
-      expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
-      expect(error?.message).toContain(partOf(second));
-      expect(error?.message).toContain(REMEDY);
-      expect(row.error_message).toBe(error?.message);
-    }
-    expect((await world.head())?.snapshot_id).toBe(second);
-  });
+      for (const { row, error } of results) {
+        expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
+        expect(error?.message).toContain(partOf(second));
+        expect(error?.message).toContain(REMEDY);
+        expect(row.error_message).toBe(error?.message);
+      }
+      expect((await world.head())?.snapshot_id).toBe(second);
+    },
+  );
 
   it("is published over by a restart: every event is added, and folding begins again [D15]", async () => {
     await world.publish(10, 1);
@@ -87,5 +93,185 @@ describe("a damaged head", () => {
     expect(failed.error?.message).toContain(REMEDY);
     expect(row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", added: 10 });
     expect(await world.head()).toMatchObject({ base_snapshot_id: null });
+  });
+});
+
+describe("a damaged head that is published over", () => {
+  it("still counts for the guard, and what is held then can be accepted over it", async () => {
+    const second = await world.publish(10, 2);
+    await world.damage(second);
+    world.show(5, 3);
+
+    const { row, explanation, preview } = await world.run({ overDamaged: true });
+    const refused = await world.accept(row.snapshot_id);
+    const accepted = await world.acceptOrRollback({
+      action: "accept",
+      snapshotId: row.snapshot_id ?? "",
+      force: false,
+      overDamaged: true,
+    });
+
+    expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
+    expect(explanation).toMatch(/With --over-damaged that is a restart: all 5 events count as added\.$/);
+    expect(preview).toMatchObject({ base_snapshot_id: second, added: null });
+    expect(refused.error?.message).toContain(partOf(second));
+    expect(accepted.row).toMatchObject({
+      outcome: "PUBLISHED",
+      reason: "DAMAGED_HEAD",
+      added: 5,
+      removed: 0,
+    });
+    expect(await world.head()).toMatchObject({ action: "accept", base_snapshot_id: null });
+  });
+
+  it("that is pinned is left by a rollback over it, without a request", async () => {
+    const first = await world.publish(10, 1);
+    await world.publish(10, 2);
+    const third = await world.publish(10, 3);
+    await world.rollback(third);
+    await world.damage(third);
+    const details = world.details;
+
+    const { row } = await world.acceptOrRollback({
+      action: "rollback",
+      snapshotId: first,
+      pin: false,
+      overDamaged: true,
+    });
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", added: 10 });
+    expect(world.details).toBe(details);
+  });
+
+  it("cannot be rolled back to", async () => {
+    const first = await world.publish(10, 1);
+    await world.publish(10, 2);
+    await world.damage(first);
+
+    const { row, error } = await world.acceptOrRollback({
+      action: "rollback",
+      snapshotId: first,
+      pin: true,
+      overDamaged: true,
+    });
+
+    expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
+    expect(error?.message).toContain(partOf(first));
+    expect(error?.message).not.toContain("--over-damaged");
+  });
+
+  it("is what a dry run is compared over too", async () => {
+    await world.publish(10, 1);
+    await world.damage(await world.publish(10, 2));
+    world.show(10, 3);
+
+    const { row } = await world.run({ overDamaged: true, dryRun: { limit: undefined } });
+
+    expect(row).toMatchObject({ outcome: "DRY_RUN", added: 10, changed: 0 });
+  });
+
+  it("is also the reason of a run that crashed once it had published", async () => {
+    await world.publish(10, 1);
+    await world.damage(await world.publish(10, 2));
+    const { row } = await world.run({ overDamaged: true });
+
+    const end = await publishedRun(accountStore(world.store, ACCOUNT), row.run_id);
+
+    expect(end?.end).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD" });
+  });
+});
+
+describe("--over-damaged", () => {
+  it.each(["run", "accept", "rollback"] as const)(
+    "restarts with %s over a whole head too",
+    async (action) => {
+      const first = await world.publish(10, 1);
+      const second = await world.publish(10, 2);
+
+      const { row, explanation } =
+        action === "run"
+          ? await world.run({ overDamaged: true })
+          : await world.acceptOrRollback({
+              ...(action === "accept" ? { action, force: true } : { action, pin: true }),
+              snapshotId: first,
+              overDamaged: true,
+            });
+
+      expect(row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", added: 10, changed: 0 });
+      expect(explanation).toMatch(/^restart: all 10 events count as added\./);
+      expect(await world.head()).toMatchObject({ publication: "0000000003", base_snapshot_id: null });
+      expect(world.catalog.log(ACCOUNT).map((each) => each.base_snapshot_id)).toEqual([null, first, null]);
+      expect((await world.head())?.snapshot_id === second).toBe(false);
+    },
+  );
+
+  it("says of a held snapshot, whose head is whole, what publishing it would change", async () => {
+    const head = await world.publish(10, 1);
+    world.show(5, 2);
+
+    const { preview } = await world.run({ overDamaged: true });
+
+    expect(preview).toMatchObject({ base_snapshot_id: head, added: 0, changed: 5, removed: 5 });
+  });
+
+  // Its changes have the names that those of a restart would have, and other rows.
+  it("does not continue a run that began without it, and says so", async () => {
+    await world.publish(10, 1);
+    world.show(10, 2);
+    const dead = await crashAfter("create changes/", world);
+
+    const { row } = await world.run({ overDamaged: true });
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", added: 10 });
+    expect(row.run_id).not.toBe(dead);
+    expect(world.log.text).toContain(`the run ${dead} was begun without --over-damaged`);
+    expect(world.log.text).toContain("a run without it continues its 10 of 10 events");
+  });
+
+  it.each([undefined, true])("is continued by a start whose own is %s, and stays a restart", async (own) => {
+    await world.publish(10, 1);
+    const dead = await crashAfter("_manifest.json", world, { overDamaged: true });
+
+    const { row } = await world.run({ overDamaged: own });
+
+    expect(row).toMatchObject({ run_id: dead, reason: "DAMAGED_HEAD", added: 10 });
+  });
+
+  it("of a decision that was stopped leaves changes that no other decision publishes", async () => {
+    const first = await world.publish(10, 1);
+    const decision = { action: "accept", snapshotId: first, force: true } as const;
+    const ports = world.ports();
+    const point = new CrashPoint("create changes/", "after");
+    const restart = world.acceptOrRollback({ ...decision, overDamaged: true }, point.wrap(ports));
+    await expect(restart).rejects.toThrow("the process");
+
+    const { row, error } = await world.acceptOrRollback(decision);
+
+    expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
+    expect(error?.message).toBe(
+      `The file ${layout(ACCOUNT).changesPart("0000000002", first, 0)} is damaged: readers take it for a part, but it is not one of those that were written. Move it out of the warehouse.`,
+    );
+    expect(world.catalog.log(ACCOUNT)).toHaveLength(1);
+    const again = await world.acceptOrRollback({ ...decision, overDamaged: true });
+    expect(again.row).toMatchObject({ outcome: "PUBLISHED", added: 10 });
+  });
+
+  it("changes nothing before the first publication", async () => {
+    world.show(10);
+
+    const { row } = await world.run({ overDamaged: true });
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", reason: null, added: 10 });
+  });
+
+  it("does not help against a damaged publication log", async () => {
+    await world.publish(10, 1);
+    world.store.put(layout(ACCOUNT).publication("0000000001"), "nonsense\n");
+
+    const { row, error } = await world.run({ overDamaged: true });
+
+    expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
+    expect(error?.message).toContain(layout(ACCOUNT).publication("0000000001"));
+    expect(error?.message).not.toContain("--over-damaged");
   });
 });

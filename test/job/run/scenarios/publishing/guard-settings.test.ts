@@ -18,17 +18,6 @@ function branded(count: number, lacking: number): readonly SimulatedEvent[] {
 const REQUIRE = ["/date", "/brand/name"];
 
 describe("a run with required fields", () => {
-  test.each([
-    { lacking: 5, outcome: "PUBLISHED", reason: null },
-    { lacking: 6, outcome: "HELD", reason: "REQUIRED" },
-  ])("of 20 events, $lacking without a brand, ends as $outcome", async ({ lacking, outcome, reason }) => {
-    await using sandbox = await Sandbox.start({ events: branded(20, lacking) }, { require: REQUIRE });
-
-    const { row } = await sandbox.run();
-
-    expect(row).toMatchObject({ outcome, reason, events: 20 });
-  });
-
   test("says what is lacking in how many, and is published when a person accepts it", async () => {
     await using sandbox = await Sandbox.start({ events: branded(20, 7) }, { require: REQUIRE });
 
@@ -81,18 +70,15 @@ describe("a run with required fields", () => {
 });
 
 describe("a run with a limit of growth", () => {
-  test.each([
-    { events: 15, outcome: "PUBLISHED", reason: null },
-    { events: 16, outcome: "HELD", reason: "GREW" },
-  ])("of 50 % ends as $outcome with $events events after 10", async ({ events, outcome, reason }) => {
+  test("is held with more, and a dry run says so", async () => {
     await using sandbox = await Sandbox.start({ events: branded(10, 0) }, { maxGrowthPercent: 50 });
     await sandbox.run();
-    sandbox.simulator.setEvents(branded(events, 0));
+    sandbox.simulator.setEvents(branded(16, 0));
 
     const dry = await sandbox.run({ dryRun: { limit: undefined } });
     const { row } = await sandbox.run();
 
-    expect(dry.row.reason).toBe(reason);
-    expect(row).toMatchObject({ outcome, reason, events });
+    expect(dry.row.reason).toBe("GREW");
+    expect(row).toMatchObject({ outcome: "HELD", reason: "GREW", events: 16 });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import { type Publication, readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import type { Simulator } from "../../../../simulator/simulator.ts";
@@ -83,30 +83,6 @@ describe("a snapshot that would replace good data by bad", () => {
     expect(crept.explanation).toContain("5 may have none, in addition to the 10 that were accepted before");
   });
 
-  test("is published at the very limit", async () => {
-    await using sandbox = await heldRun((simulator) =>
-      each(simulator, 20, (uuid) => simulator.archive(uuid)),
-    );
-
-    const { row } = await sandbox.run();
-
-    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 80, removed: 20 });
-  });
-
-  test("has no head to be compared with in the first run, but is held when it is empty", async () => {
-    await using few = await Sandbox.start({ events: makeEvents(1) });
-    await using none = await Sandbox.start({ events: [] });
-
-    expect((await few.run()).row.outcome).toBe("PUBLISHED");
-    expect((await none.run()).row).toMatchObject({
-      outcome: "HELD",
-      reason: "NO_EVENTS",
-      listed: 0,
-      events: 0,
-    });
-    expect(none.store.keys("publications/")).toEqual([]);
-  });
-
   test("stays held when its run is started again, with no request [D11]", async () => {
     await using sandbox = await heldRun((simulator) => simulator.setEvents([]));
     const runId = "2099-01-01T00-00-00.000Z";
@@ -117,21 +93,5 @@ describe("a snapshot that would replace good data by bad", () => {
 
     expect(second).toEqual({ ...first, isRepeat: true });
     expect(sandbox.simulator.counts.requests).toBe(0);
-  });
-
-  test("is held as PINNED while the account is pinned", async () => {
-    await using sandbox = await heldRun(() => undefined);
-    const head = await readHead(accountStore(sandbox.store, ACCOUNT));
-    const pin = {
-      ...head,
-      publication: "0000000002",
-      pinned: true,
-      write_id: "by hand",
-    } satisfies Partial<Publication>;
-    sandbox.store.put(layout(ACCOUNT).publication("0000000002"), `${JSON.stringify(pin)}\n`);
-
-    const { row } = await sandbox.run();
-
-    expect(row).toMatchObject({ outcome: "HELD", reason: "PINNED", events: 100 });
   });
 });

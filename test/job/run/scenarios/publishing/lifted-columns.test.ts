@@ -158,7 +158,7 @@ interface Resumed {
   readonly begins: readonly string[];
   /** Accounts with the columns of their runs meanwhile. */
   readonly between?: readonly (readonly [account: string, ...texts: string[]])[];
-  readonly then?: readonly string[];
+  readonly ends?: readonly string[];
   readonly columns?: readonly string[];
 }
 
@@ -197,12 +197,12 @@ describe("a run that names none", () => {
     {
       what: "by one that names another type, which is no part of the work",
       begins: ["name=/name:DATE"],
-      then: ["name=/name:BIGINT"],
+      ends: ["name=/name:BIGINT"],
       columns: ["name=/name:BIGINT"],
     },
   ])(
     "resumes an unfinished one, $what",
-    async ({ begins, between = [], then = [], columns = ["name=/name"] }) => {
+    async ({ begins, between = [], ends = [], columns = ["name=/name"] }) => {
       await using sandbox = await Sandbox.start({ events: makeEvents(20) }, { rangeEvents: 5 });
       await runAs(sandbox, "uk", "name=/name");
       sandbox.settings = { ...sandbox.settings, ...lifted(...begins) };
@@ -210,7 +210,7 @@ describe("a run that names none", () => {
       for (const [account, ...texts] of between) await runAs(sandbox, account, ...texts);
       sandbox.simulator.reset();
 
-      const { row } = await runAs(sandbox, "uk", ...then);
+      const { row } = await runAs(sandbox, "uk", ...ends);
 
       expect(row.outcome).toBe("PUBLISHED");
       expect(sandbox.simulator.counts.details).toBeLessThan(20);
