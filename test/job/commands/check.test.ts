@@ -49,21 +49,6 @@ describe("check", () => {
     ]);
   });
 
-  test("says that it lost the lease to another process", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(3), latencyMs: 30_000 });
-    const ports = sandbox.ports();
-
-    const checking = check(ports, sandbox.settings);
-    while (sandbox.simulator.counts.requests === 0) await ports.clock.sleep(100);
-    sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
-    const checks = await checking;
-
-    expect(checks.map(({ name, code }) => [name, code]).slice(0, 2)).toEqual([
-      ["credentials", null],
-      ["lease", "LEASE_LOST"],
-    ]);
-  });
-
   test.each([
     { of: "a usual one", requestsPerMinute: 20, estimate: "40 events, about 2 min" },
     { of: "none", requestsPerMinute: "unlimited" as const, estimate: "40 events" },
@@ -120,21 +105,6 @@ describe("check", () => {
     await check(sandbox.ports(), sandbox.settings);
 
     expect(sandbox.simulator.counts.details).toBe(4);
-  });
-
-  test("counts what the run before it has used", async () => {
-    const windowMs = 30_000;
-    await using sandbox = await Sandbox.start(
-      { events: makeEvents(34), limits: { requestsPerWindow: 40, windowMs } },
-      { requestsPerMinute: 80, windowMs },
-    );
-    await sandbox.run();
-
-    await check(sandbox.ports(), sandbox.settings);
-
-    const { statuses, fullestWindow } = sandbox.simulator.counts;
-    expect(statuses.get(429)).toBeUndefined();
-    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
   });
 
   test("tries the service also where the store fails, for no run can work there either", async () => {

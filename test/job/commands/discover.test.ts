@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { type Discovery, discover } from "../../../lambdas/job/commands/discover.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { customEvent } from "../run/custom-event.ts";
-import { livingLease } from "../run/living-lease.ts";
 import { ACCOUNT, Sandbox } from "../run/sandbox.ts";
 
 const LEASE = `accounts/${ACCOUNT}/lease.json`;
@@ -74,38 +73,6 @@ describe("discover", () => {
     });
   });
 
-  test("does not exceed the limit that the last run has used up", async () => {
-    const windowMs = 30_000;
-    await using sandbox = await Sandbox.start(
-      { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs } },
-      { requestsPerMinute: 80, windowMs },
-    );
-    await sandbox.run();
-
-    const found = await discovered(sandbox, 20);
-
-    expect(found.events).toBe(20);
-    const { statuses, fullestWindow } = sandbox.simulator.counts;
-    expect(statuses.get(429)).toBeUndefined();
-    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
-  });
-
-  test("leaves its use to the run after it, so that both together keep the limit", async () => {
-    const windowMs = 30_000;
-    await using sandbox = await Sandbox.start(
-      { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs } },
-      { requestsPerMinute: 80, windowMs },
-    );
-
-    await discovered(sandbox, 25);
-    const { row } = await sandbox.run();
-
-    expect(row.outcome).toBe("PUBLISHED");
-    const { statuses, fullestWindow } = sandbox.simulator.counts;
-    expect(statuses.get(429)).toBeUndefined();
-    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
-  });
-
   test("works once where it is started four times at once: the others send nothing", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(20), latencyMs: 500 });
 
@@ -120,42 +87,6 @@ describe("discover", () => {
       }),
     );
     expect(sandbox.simulator.counts).toMatchObject({ logins: 1, details: 10 });
-  });
-
-  test("sends nothing where a run works on the account", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(5) });
-    sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
-
-    const found = await discover(sandbox.ports(), sandbox.settings, 5);
-
-    expect(found).toMatchObject({
-      outcome: "SKIPPED",
-      explanation: expect.stringMatching(/^The run run-1 /),
-    });
-    expect(sandbox.simulator.counts.requests).toBe(0);
-  });
-
-  test("stops when another process takes the lease meanwhile", async () => {
-    await using sandbox = await Sandbox.start(
-      { events: makeEvents(50), latencyMs: 2_000 },
-      { concurrency: 1 },
-    );
-    const onProgress = (): void => sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
-
-    const found = await discover(sandbox.ports({ onProgress }), sandbox.settings, 50);
-
-    expect(found).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
-    expect(sandbox.store.text(LEASE)).toContain("run-1");
-    expect(sandbox.simulator.counts.details).toBeLessThan(50);
-  });
-
-  test("frees the lease also when it fails", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(2), account: { disabled: true } });
-
-    const failed = discover(sandbox.ports(), sandbox.settings, 5);
-
-    await expect(failed).rejects.toMatchObject({ code: "ACCOUNT_DISABLED" });
-    expect(sandbox.store.text(LEASE)).toContain('"run_id":null');
   });
 
   test("refuses a sample of more than 500 events before it does anything", async () => {

@@ -241,27 +241,6 @@ describe("remove is refused", () => {
     expect(world.store.keys()).toEqual(before);
     expect(world.catalog.head(ACCOUNT)).toBeDefined();
   });
-
-  test("while an execution has the lease, however old it is", async () => {
-    const world = await twoAccounts();
-    const execution = "arn:aws:states:eu-west-1:1:execution:m:uk-20260101T000000000Z-1";
-    const at = "2020-01-01T00:00:00.000Z";
-    const lease = {
-      run_id: "run-1",
-      holder: null,
-      renewed_at: at,
-      expires_at: null,
-      execution,
-      use: [],
-      use_since: at,
-    };
-    world.store.put(layout(ACCOUNT).lease, JSON.stringify(lease));
-
-    const result = await removeAccount(portsOf(world));
-
-    expect(result).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
-    expect(world.catalog.head(ACCOUNT)).toBeDefined();
-  });
 });
 
 describe.each<Moment>(["before", "after"])("a process that is killed %s an effect of remove", (moment) => {

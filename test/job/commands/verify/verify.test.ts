@@ -149,23 +149,6 @@ describe("verify", () => {
     expect(runLog(sandbox)).toMatchObject([{ outcome: "SKIPPED", reason: "LEASE_TAKEN" }]);
   });
 
-  test("frees the lease and leaves its use to the run after it, so that both together keep the limit", async () => {
-    const windowMs = 30_000;
-    await using sandbox = await published(
-      { events: makeEvents(30), limits: { requestsPerWindow: 40, windowMs } },
-      { requestsPerMinute: 80, windowMs },
-    );
-
-    await verified(sandbox, 25);
-    const { row } = await sandbox.run();
-
-    expect(sandbox.store.text(LEASE)).toContain('"run_id":null');
-    expect(row.outcome).toBe("PUBLISHED");
-    const { statuses, fullestWindow } = sandbox.simulator.counts;
-    expect(statuses.get(429)).toBeUndefined();
-    expect(fullestWindow.requests).toBeLessThanOrEqual(40);
-  });
-
   test("sends nothing for a damaged head, and says how to publish over it", async () => {
     await using sandbox = await published({ events: makeEvents(3) });
     const [part] = sandbox.store.keys(`snapshots/${ACCOUNT}/`).filter((key) => key.endsWith(".gz"));
@@ -193,16 +176,6 @@ describe("verify", () => {
     expect(runLog(sandbox)).toMatchObject([{ outcome: "FAILED", error_code: "LOGIN_REFUSED" }]);
     expect(sandbox.store.keys("runs/")).toEqual(outcomes);
     expect(sandbox.store.text(LEASE)).toContain('"run_id":null');
-  });
-
-  test("stops when another process takes the lease meanwhile", async () => {
-    await using sandbox = await published({ events: makeEvents(50) }, { concurrency: 1 });
-    sandbox.simulator.configure({ latencyMs: 2_000 });
-    const onProgress = (): void => sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
-
-    const found = await verify(sandbox.ports({ onProgress }), sandbox.settings, 50);
-
-    expect(found).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
   });
 
   test("refuses at once a sample that takes longer than the time limit allows", async () => {

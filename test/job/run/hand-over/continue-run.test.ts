@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
@@ -126,26 +125,6 @@ describe("a turn", () => {
     expect(world.small.store.keys("runs/").filter((key) => key.includes("/record-"))).toHaveLength(staged);
     expect(result.row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
     expect(world.lease()).toEqual({ ...theirs, ...dates });
-  });
-
-  test("that was killed is repeated: what it may have sent counts as used", async () => {
-    const { world, arn } = await handedOver();
-    const lease = world.lease();
-    world.small.store.put(
-      layout(ACCOUNT).lease,
-      JSON.stringify({
-        ...lease,
-        holder: { token: "of the killed invocation" },
-        use_since: "2000-01-01T00:00:00.000Z",
-      }),
-    );
-    world.small.settings = { ...world.small.settings, requestsPerMinute: 10, windowMs: 600_000 };
-
-    await world.turn(arn, 0);
-
-    const use = z.array(z.object({ requests: z.number() })).parse(world.lease()["use"]);
-    // 7 of the first invocation, a minute's budget of the killed one, 7 of this one.
-    expect(use.reduce((sum, { requests }) => sum + requests, 0)).toBe(7 + 10 + 7);
   });
 });
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import { endOfUncounted } from "../../../../lambdas/job/run/lease/lease-file.ts";
-import { Account } from "./lease-world.ts";
+import { Account, crashedAtMs, KEY, takenBy } from "./lease-world.ts";
 
 const [OWN, OTHER] = ["own", "other"].map(
   (name) => `arn:aws:states:eu-west-1:123456789012:execution:sync:${name}`,
@@ -84,3 +84,274 @@ test("a start that meets the lease of a process says until when that has it", as
       "The run 2026-01-01T00-00-00.000Z works on this account; its lease lasts until 2026-01-01T00:01:00.000Z unless it is renewed. Start again when it has ended.",
   });
 });
+
+const FAR = "9999-12-31T23:59:59.000Z";
+
+describe("the lease", () => {
+  test("goes to one of two runs that start together; the other learns which run holds it", async () => {
+    const account = new Account();
+
+    const [one, two] = await Promise.all([account.acquire("a", "run-1"), account.acquire("b", "run-2")]);
+
+    const taken = one instanceof Lease ? two : one;
+    const winner = one instanceof Lease ? one : two;
+    expect(taken).toMatchObject(takenBy(one instanceof Lease ? "The run run-1" : "The run run-2"));
+    if (winner instanceof Lease) await winner.release();
+  });
+
+  test("is taken over when it has expired, and the new owner knows that its last use is not all", async () => {
+    const account = new Account();
+    account.leave("a", "run-1");
+    const leftAtMs = account.clock.now();
+    await account.pass(59_999);
+    const early = await account.acquire("b", "run-2");
+    await account.pass(10_001);
+
+    const next = await account.held("b", "run-2");
+
+    expect(early).toMatchObject(takenBy("The run run-1"));
+    expect(next.earlier).toMatchObject([{ requests: 7, bytes: 70 }, { requests: 100 }]);
+    expect(crashedAtMs(next)).toBe(leftAtMs + 60_000);
+    await next.release();
+  });
+
+  test("is taken over at once from a process that no longer exists", async () => {
+    const account = new Account();
+    account.leave("a", "run-1");
+    account.dead.add("a");
+
+    const next = await account.acquire("b", "run-2");
+
+    expect(next).toBeInstanceOf(Lease);
+    if (next instanceof Lease) await next.release();
+  });
+
+  test("is waited for by a trigger of its own run while it is not renewed", async () => {
+    const account = new Account();
+    account.leave("a", "run-1");
+
+    const next = await account.held("b", "run-1", { waitForOwnRun: true });
+
+    expect(crashedAtMs(next)).toBe(account.clock.now());
+    expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 1));
+    await next.release();
+  });
+
+  test("is not waited for by a trigger of its own run, once it is seen renewed", async () => {
+    const account = new Account();
+    const lease = await account.held("a", "run-1");
+
+    const next = await account.until(account.acquire("b", "run-1", { waitForOwnRun: true }));
+
+    expect(next).toMatchObject(takenBy("The run run-1"));
+    expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 0, 25));
+    await lease.release();
+  });
+
+  test.each([
+    ["another run", "run-2", { waitForOwnRun: true }, {}],
+    ["a start of its own run that no trigger made", "run-1", {}, {}],
+    ["a run, where no process is named", "run-2", {}, { holder: null }],
+  ] as const)("is not waited for by %s", async (_, runId, request, changes) => {
+    const account = new Account();
+    account.leave("a", "run-1", changes);
+
+    expect(await account.acquire("b", runId, request)).toMatchObject(takenBy("The run run-1"));
+    expect(account.clock.sleeping).toBe(0);
+  });
+
+  test.each([
+    { what: "empty", content: "" },
+    { what: "cut", content: '{"run_id":"run-1","holder":{"tok' },
+    { what: "not JSON", content: "\u0000\u0000\u0000" },
+    { what: "not UTF-8", content: new Uint8Array([0xff, 0xfe]) },
+    { what: "of another shape", content: '{"run_id":1}' },
+    { what: "without sensible use", content: freeLease({ use: [{ atMs: 0, requests: -1e9, bytes: 0 }] }) },
+  ])(
+    "that is $what is written again, and nothing is known of the budget's use up to now",
+    async ({ content }) => {
+      const account = new Account();
+      account.store.put(KEY, content);
+
+      const lease = await account.held("a", "run-1");
+
+      expect(account.lease().run_id).toBe("run-1");
+      expect(lease.earlier).toEqual([{ atMs: account.clock.now(), requests: 100, bytes: 1_000 }]);
+      expect(account.log.lines).toEqual([`warn the file ${KEY} is damaged; it is written again {}`]);
+      await lease.release();
+    },
+  );
+
+  test("that a later version wrote, with keys of its own, is not damaged", async () => {
+    const account = new Account();
+    account.store.put(
+      KEY,
+      freeLease({ execution: null, use: [{ atMs: 5, requests: 1, bytes: 2, kind: "x" }] }),
+    );
+
+    const lease = await account.held("a", "run-1");
+
+    expect(lease.earlier).toEqual([{ atMs: 5, requests: 1, bytes: 2 }]);
+    expect(account.log.lines).toEqual([]);
+    await lease.release();
+  });
+});
+
+describe("a lease that says that it expires in the year 9999", () => {
+  test("is free a minute after it was renewed [D23]", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", { expires_at: FAR });
+
+    const atOnce = await account.acquire("b", "run-2");
+    await account.pass(60_000);
+    const later = await account.held("b", "run-2");
+
+    expect(atOnce).toMatchObject(takenBy("The run run-1 .* until 2026-01-01T00:01:00.000Z"));
+    expect(later.earlier).toMatchObject([{ requests: 7 }, { requests: 100 }]);
+    await later.release();
+  });
+
+  test("is waited for no longer than a minute by a trigger of its own run", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", { expires_at: FAR });
+
+    const next = await account.held("b", "run-1", { waitForOwnRun: true });
+
+    expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 1));
+    await next.release();
+  });
+
+  test("and that it was renewed then is watched for a minute, and is free if it does not change", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", { renewed_at: FAR, expires_at: FAR });
+    const before = account.clock.monotonicMs();
+
+    const next = await account.held("b", "run-2");
+
+    const waitedMs = account.clock.monotonicMs() - before;
+    expect(waitedMs).toBe(60_000);
+    expect(crashedAtMs(next)).toBe(account.clock.now());
+    await next.release();
+  });
+
+  test("and that it was renewed then is taken if it changes while it is watched", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", { renewed_at: FAR, expires_at: FAR });
+
+    const next = account.acquire("b", "run-2");
+    await account.pass(10_000);
+    account.leave("a", "run-1", { renewed_at: `${FAR.slice(0, -2)}9Z`, expires_at: FAR });
+
+    expect(await account.until(next)).toMatchObject(takenBy("The run run-1"));
+  });
+});
+
+describe("the lease of an execution", () => {
+  const execution = "arn:aws:states:eu-west-1:1:execution:m:uk-20260101T000000000Z-1";
+  const LONG_AGO = "2020-01-01T00:00:00.000Z";
+  /** As it is while the execution waits. */
+  const waiting = { renewed_at: LONG_AGO, expires_at: null, holder: null, execution };
+
+  test("does not expire, and a process that is gone does not free it", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", { ...waiting, holder: { token: "a" } });
+    account.dead.add("a");
+
+    const other = await account.acquire("b", "run-1", { waitForOwnRun: true });
+
+    expect(other).toMatchObject(takenBy("The run run-1 of this account was handed over"));
+  });
+
+  test("is taken by an invocation of the same execution, which does not set a date", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", waiting);
+
+    const lease = await account.held("b", "run-1", { execution });
+
+    expect(account.lease()).toMatchObject({ execution, expires_at: null, holder: { token: "b" } });
+    expect(lease.earlier).toMatchObject([{ requests: 7, bytes: 70 }]);
+    await lease.release();
+    expect(account.lease()).toMatchObject({ run_id: null, holder: null });
+    expect(account.lease()).not.toHaveProperty("execution");
+  });
+
+  test("is taken from an invocation that was killed, and of which not all use is known", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", { ...waiting, holder: { token: "a" } });
+
+    const lease = await account.held("b", "run-1", { execution });
+
+    expect(crashedAtMs(lease)).toBe(Date.parse(LONG_AGO) + 60_000);
+    await lease.release();
+  });
+
+  test("is lost by an older invocation once a newer one of the same execution works", async () => {
+    const account = new Account();
+    const older = await account.acquire("a", "run-1", { execution });
+    const newer = await account.acquire("b", "run-1", { execution });
+    if (!(older instanceof Lease && newer instanceof Lease)) throw new Error("the lease is taken");
+
+    await expect(older.confirm()).rejects.toMatchObject({ end: { reason: "LEASE_LOST" } });
+    await older.release();
+    await newer.confirm();
+
+    expect(account.lease()).toMatchObject({ execution, holder: { token: "b" } });
+    await newer.release();
+  });
+
+  test("keeps the number of the last hand-over for later runs of the same id, whichever run had it since", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", { ...waiting, run_id: null, handed_over: { run_id: "run-1", n: 3 } });
+
+    const other = await account.held("b", "run-2");
+    const first = other.nextHandOver;
+    await other.release();
+    const again = await account.held("c", "run-1");
+
+    expect([first, again.nextHandOver]).toEqual([1, 4]);
+    await again.release();
+  });
+});
+
+describe("the lease of a command", () => {
+  const CHECK = "check-2026-01-01T00-00-00.000Z";
+
+  test("is waited for by a run, though it is renewed meanwhile", async () => {
+    const account = new Account();
+    const check = await account.held("a", CHECK);
+
+    const run = account.acquire("b", "run-1");
+    await account.pass(50_000);
+    await check.release();
+    const lease = await account.until(run);
+
+    expect(lease).toBeInstanceOf(Lease);
+    expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 0, 55));
+    expect(account.log.lines).toEqual(["info waits up to a minute for the command check to end {}"]);
+    if (lease instanceof Lease) await lease.release();
+  });
+
+  test("is waited for no longer than a minute", async () => {
+    const account = new Account();
+    const check = await account.held("a", CHECK);
+
+    expect(await account.until(account.acquire("b", "run-1"))).toMatchObject(takenBy("The command check"));
+    expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 1));
+    await check.release();
+  });
+
+  test("is not waited for by a command", async () => {
+    const account = new Account();
+    account.leave("a", CHECK);
+
+    const next = await account.acquire("b", "discover-1");
+
+    expect(next).toMatchObject(takenBy("The command check"));
+  });
+});
+
+function freeLease(changes: object): string {
+  const at = "2026-01-01T00:00:00.000Z";
+  const since = { use: [], use_since: "2025-12-31T23:00:00.000Z" };
+  return JSON.stringify({ run_id: null, holder: null, renewed_at: at, expires_at: at, ...since, ...changes });
+}

@@ -1,18 +1,14 @@
 // Against a service that counts: a limit that is configured is never reached; one that is not is obeyed by its 429s.
 
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
 import { settableClock } from "../../../../simulator/clocks.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { Crashed, CrashPoint } from "../../crash.ts";
-import { ACCOUNT, Sandbox } from "../../sandbox.ts";
+import { Sandbox } from "../../sandbox.ts";
 import { ALLOWED, LIMIT, LimitedWorld, PER_MINUTE, WINDOW_MS } from "./limited-world.ts";
 import { inVirtualTime } from "./virtual-time.ts";
-
-const LEASE = `accounts/${ACCOUNT}/lease.json`;
 
 describe("a request limit that is configured", () => {
   test("is used up to 90 %, also by a run right after another", async () => {
@@ -52,54 +48,6 @@ describe("a request limit that is configured", () => {
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", events: 60 });
     expect([world.fullest, world.refused]).toEqual([ALLOWED, 0]);
-  });
-
-  test("is not exceeded by a start that finds the lease damaged, though what was used is not known", async () => {
-    await using world = await LimitedWorld.start({ events: makeEvents(30) });
-    const { store, log } = world.sandbox;
-    await world.run();
-    store.put(LEASE, store.text(LEASE)?.slice(0, 40) ?? "");
-
-    const { row } = await world.run();
-
-    expect(row.outcome).toBe("PUBLISHED");
-    expect(log.text).toContain(`the file ${LEASE} is damaged; it is written again`);
-    expect(world.fullest).toBeLessThanOrEqual(ALLOWED);
-    expect(world.refused).toBe(0);
-  });
-
-  test("is not exceeded by the second start after a crash, where the first one sent nothing", async () => {
-    await using world = await LimitedWorld.start({ events: makeEvents(30) });
-    await world.run();
-    world.sandbox.store.put(LEASE, "");
-    const credentials = new SyncError("CREDENTIALS_INVALID", "There is no such file.");
-    const failed = await world.run({}, { openService: () => Promise.reject(credentials) });
-
-    const { row } = await world.run();
-
-    expect([failed.row.error_code, row.outcome]).toEqual(["CREDENTIALS_INVALID", "PUBLISHED"]);
-    expect(world.fullest).toBeLessThanOrEqual(ALLOWED);
-  });
-
-  test("is not exceeded after a crash by a start that follows a repeat of the finished run", async () => {
-    await using world = await LimitedWorld.start({ events: makeEvents(30) });
-    const { sandbox } = world;
-    const runId = "2026-01-01T00-00-00.000Z";
-    const ports = sandbox.ports();
-    const point = new CrashPoint("outcome.json", "after"); // its run is finished, and its lease not free
-    const first = sandbox.run({ runId }, { ...ports, ...point.wrap(ports) }).catch(() => undefined);
-    while (sandbox.store.text(LEASE) === undefined) await nextTurn();
-    const second = sandbox.run({ runId }); // waits for the first
-    await world.wait(first, 2); // the second one sleeps, too
-    sandbox.dead.add(ports.process.pid ?? 0);
-    const repeat = await world.wait(second, 0);
-
-    const { row } = await world.run();
-
-    expect(point.crashed).toBe(true);
-    expect(repeat).toMatchObject({ isRepeat: true, row: { outcome: "PUBLISHED" } });
-    expect(row.outcome).toBe("PUBLISHED");
-    expect(world.fullest).toBeLessThanOrEqual(ALLOWED);
   });
 
   test.each([
