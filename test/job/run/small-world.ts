@@ -1,16 +1,19 @@
 // A run's world without a network: a service that is a map, a clock that a test turns, a store in memory.
 
+import { expect } from "vitest";
 import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
 import type { CountingService, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 import { uuidOf } from "../../simulator/simulated-event.ts";
 import { MemoryCatalog } from "../catalog/memory-catalog.ts";
 import { LogLines } from "../runtime/log-lines.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
+import { CrashPoint, type Moment } from "./crash.ts";
 import { portsWith, settingsWith } from "./run-defaults.ts";
 
 export const ACCOUNT = "uk";
@@ -77,6 +80,15 @@ export class SmallWorld {
       trigger: start.runId ? "schedule" : "manual",
       ...start,
     });
+  }
+
+  /** A run whose process crashes right after an effect, or before it. Returns the run's id. */
+  async crash(effect: string, start: Partial<RunStart> = {}, moment: Moment = "after"): Promise<string> {
+    const ports = this.ports();
+    const point = new CrashPoint(effect, moment);
+    await expect(this.run(start, { ...ports, ...point.wrap(ports) })).rejects.toThrow("the process");
+    this.dead.add(ports.process.pid ?? 0);
+    return this.store.keys(layout(this.account).runs).at(-1)?.split("/")[2] ?? "";
   }
 
   async acceptOrRollback(request: AcceptOrRollback, changes: PortChanges = {}): Promise<RunResult> {

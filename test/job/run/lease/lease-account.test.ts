@@ -13,7 +13,6 @@ import { accountStore, type Store } from "../../../../lambdas/job/storage/store.
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
-import { CrashPoint } from "../crash.ts";
 import { interposed } from "../interposed-store.ts";
 import { livingLease } from "../living-lease.ts";
 import { ACCOUNT, SmallWorld } from "../small-world.ts";
@@ -85,10 +84,7 @@ describe("what a crashed process may have sent is a full window, and stays in th
   test("when the next start publishes what is staged, without a request", async () => {
     const world = limited();
     world.show(3);
-    const ports = world.ports();
-    const point = new CrashPoint("create snapshots/");
-    await expect(world.run({}, { ...ports, ...point.wrap(ports) })).rejects.toThrow("the process");
-    world.dead.add(ports.process.pid ?? 0);
+    await world.crash("create snapshots/", {}, "before");
     const { details } = world;
 
     const { row } = await world.run();

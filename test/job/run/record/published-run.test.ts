@@ -14,8 +14,8 @@ import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
-import { crashAfter, crashAfterPublishing } from "./crash-after.ts";
 
+const PUBLISHES = "create publications/";
 const SCHEDULED = "2026-01-05T06-00-00.000Z";
 
 /** Publishes so many events in this version; returns the snapshot's id. */
@@ -39,7 +39,7 @@ describe("a run that crashed just after its publication existed", () => {
   test("gets its outcome from the next manual start, which makes a run of its own [D20]", async () => {
     const world = new SmallWorld();
     world.show(10, 1);
-    const dead = await crashAfterPublishing(world);
+    const dead = await world.crash(PUBLISHES);
 
     const { row } = await world.run();
 
@@ -61,7 +61,7 @@ describe("a run that crashed just after its publication existed", () => {
     const world = new SmallWorld();
     const [first, second] = [await published(world, 10, 1), await published(world, 10, 2)];
     world.show(10, 3);
-    const dead = await crashAfterPublishing(world);
+    const dead = await world.crash(PUBLISHES);
     const key = layout(ACCOUNT).publication("0000000003");
     const bases = [second, first].map((id) => `"base_snapshot_id":"${id}"`) as [string, string];
     world.store.put(key, world.store.text(key)?.replace(...bases) ?? "");
@@ -73,60 +73,43 @@ describe("a run that crashed just after its publication existed", () => {
     expect(result?.explanation).toMatch(new RegExp(`^restart: the changes are those against ${first}\\.`));
   });
 
-  test("is not reported again after a rollback: the next start is a new run, held by the pin", async () => {
+  test.each([
+    {
+      what: "pins an older snapshot",
+      ...{ pin: true, back: 0 },
+      ends: { outcome: "HELD", reason: "PINNED" },
+    },
+    {
+      what: "goes back to a larger one",
+      ...{ pin: false, back: 0 },
+      ends: { outcome: "PUBLISHED", changed: 18, removed: 2 },
+    },
+    {
+      what: "has a clock two days back",
+      ...{ pin: false, back: 2 },
+      ends: { outcome: "PUBLISHED", changed: 18, removed: 2 },
+    },
+  ])("is neither held nor published again by the next manual start when a rollback $what", async (one) => {
     const world = new SmallWorld();
-    const first = await published(world, 10, 1);
-    world.show(10, 2);
-    const dead = await crashAfterPublishing(world);
-    await world.rollback(first);
+    const largest = await published(world, 20, 1);
+    const second = await published(world, 17, 2);
+    world.clock.advance(3 * DAY_MS);
+    world.show(14, 3);
+    const dead = await world.crash(PUBLISHES);
+    world.clock.advance(-one.back * DAY_MS);
+    await world.rollback(largest, one.pin);
+    world.show(18, 4);
     const before = world.details;
 
     const { row } = await world.run();
 
-    expect(row).toMatchObject({ outcome: "HELD", reason: "PINNED" });
+    expect(row).toMatchObject(one.ends);
     expect(row.run_id).not.toBe(dead);
-    expect(world.details - before).toBe(10);
-    expect(await outcome(world, dead)).toBe("PUBLISHED");
-    expect(await log(world)).toEqual([`run ${first}`, `run ${dead}`, `rollback ${first}`]);
-  });
-
-  test("is not held after a rollback without a pin to a larger snapshot", async () => {
-    const world = new SmallWorld();
-    const largest = await published(world, 20, 1);
-    await published(world, 17, 2);
-    world.show(14, 3);
-    const dead = await crashAfterPublishing(world);
-    await world.rollback(largest, false);
-    world.show(18, 4);
-
-    const { row } = await world.run();
-
-    expect(row).toMatchObject({ outcome: "PUBLISHED", changed: 18, removed: 2 });
-    expect(row.run_id).not.toBe(dead);
+    expect(world.details - before).toBe(18);
     expect(heldMark(world, dead)).toBeUndefined();
     expect(await outcome(world, dead)).toBe("PUBLISHED");
-  });
-
-  test("is not published twice where the clock is then two days back", async () => {
-    const world = new SmallWorld();
-    const first = await published(world, 10, 1);
-    world.clock.advance(3 * DAY_MS);
-    world.show(10, 2);
-    const dead = await crashAfterPublishing(world);
-    world.clock.advance(-2 * DAY_MS);
-    await world.rollback(first, false);
-
-    const { row } = await world.run();
-
-    expect(row.outcome).toBe("PUBLISHED");
-    expect(row.run_id).not.toBe(dead);
-    expect(await log(world)).toEqual([
-      `run ${first}`,
-      `run ${dead}`,
-      `rollback ${first}`,
-      `run ${row.run_id}`,
-    ]);
-    expect(await outcome(world, dead)).toBe("PUBLISHED");
+    const lines = [`run ${largest}`, `run ${second}`, `run ${dead}`, `rollback ${largest}`];
+    expect((await log(world)).filter((line) => line !== `run ${row.run_id}`)).toEqual(lines);
   });
 
   test.each([
@@ -140,7 +123,7 @@ describe("a run that crashed just after its publication existed", () => {
       const first = await published(world, 20, 1);
       world.clock.advance(4 * DAY_MS);
       world.show(17, 2);
-      await crashAfterPublishing(world, SCHEDULED);
+      await world.crash(PUBLISHES, { runId: SCHEDULED });
       world.clock.advance(-back * DAY_MS);
       await world.rollback(first, pin);
       const before = world.details;
@@ -160,7 +143,7 @@ describe("a run that crashed just after its publication existed", () => {
     const world = new SmallWorld();
     const first = await published(world, 10, 1);
     world.show(10, 2);
-    const dead = await crashAfterPublishing(world);
+    const dead = await world.crash(PUBLISHES);
     await world.rollback(first, false);
     for (const key of world.store.keys(layout(ACCOUNT).snapshot(dead))) await world.store.delete(key);
     const retired_at = new Date(world.clock.now()).toISOString();
@@ -215,7 +198,7 @@ describe("a run that crashed when its snapshot was just held", () => {
     const world = new SmallWorld();
     const first = await published(world, 10, 1);
     world.show(5, 2);
-    const held = await crashAfter("_held.json", world, start);
+    const held = await world.crash("_held.json", start);
     expect((await world.accept(held)).row.outcome).toBe("PUBLISHED");
     await world.rollback(first, false);
     return { world, held };
@@ -236,7 +219,7 @@ describe("a run that crashed when its snapshot was just held", () => {
     const world = new SmallWorld();
     const first = await published(world, 10, 1);
     world.show(5, 2);
-    await crashAfter("_held.json", world, { runId: SCHEDULED });
+    await world.crash("_held.json", { runId: SCHEDULED });
     world.settings = { ...world.settings, maxDropPercent: 100 };
 
     const { row } = await world.run({ runId: SCHEDULED });
@@ -278,7 +261,7 @@ describe("what a run could not record", () => {
   async function unrecorded(crash: "create publications/" | "create run-log/") {
     const world = new SmallWorld();
     world.show(10, 1);
-    const dead = await crashAfter(crash, world);
+    const dead = await world.crash(crash);
     const rows = (): readonly string[] => world.store.keys(`run-log/${ACCOUNT}/${dead}`);
     return { world, dead, rows, ports: world.ports({ store: slowly(world) }) };
   }

@@ -3,7 +3,6 @@ import { publishedRun } from "../../../../../lambdas/job/run/record/published-ru
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../crash.ts";
-import { crashAfter } from "../../record/crash-after.ts";
 import { ACCOUNT } from "../../small-world.ts";
 import { DamagedWorld, partOf } from "./damaged-world.ts";
 
@@ -218,7 +217,7 @@ describe("--over-damaged", () => {
   it("does not continue a run that began without it, and says so", async () => {
     await world.publish(10, 1);
     world.show(10, 2);
-    const dead = await crashAfter("create changes/", world);
+    const dead = await world.crash("create changes/");
 
     const { row } = await world.run({ overDamaged: true });
 
@@ -230,7 +229,7 @@ describe("--over-damaged", () => {
 
   it.each([undefined, true])("is continued by a start whose own is %s, and stays a restart", async (own) => {
     await world.publish(10, 1);
-    const dead = await crashAfter("_manifest.json", world, { overDamaged: true });
+    const dead = await world.crash("_manifest.json", { overDamaged: true });
 
     const { row } = await world.run({ overDamaged: own });
 

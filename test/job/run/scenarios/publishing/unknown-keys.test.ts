@@ -6,7 +6,6 @@ import { expect, test } from "vitest";
 import { status } from "../../../../../lambdas/job/commands/status.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
-import { Crashed, CrashPoint } from "../../crash.ts";
 import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
 const UNFINISHED = "2026-01-03T06-00-00.000Z";
@@ -33,11 +32,7 @@ async function made(diesAt: string): Promise<Made> {
   world.store.put(layout(ACCOUNT).retired(retired), `${JSON.stringify({ retired_at })}\n`);
   world.show(10, 4);
   world.gone.add(3);
-  const ports = world.ports();
-  const point = new CrashPoint(diesAt, "before");
-  const crashed = world.run({ runId: UNFINISHED }, { ...ports, ...point.wrap(ports) });
-  await expect(crashed).rejects.toBeInstanceOf(Crashed);
-  world.dead.add(ports.process.pid ?? 0);
+  await world.crash(diesAt, { runId: UNFINISHED }, "before");
   return { world, first, held, retired };
 }
 
