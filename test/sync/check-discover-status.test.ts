@@ -74,18 +74,6 @@ describe("a request that publishes nothing", () => {
     expect(sandbox.simulator.counts.requests).toBe(0);
   });
 
-  test("discover with more events than a sample has is refused", async () => {
-    await using sandbox = await FunctionSandbox.start();
-
-    const refused = sandbox.invoke({ action: "discover", limit: 501 });
-
-    await expect(refused).rejects.toMatchObject({
-      name: "CONFIG_INVALID",
-      message: expect.stringContaining("at most 500 events"),
-    });
-    expect(sandbox.simulator.counts.requests).toBe(0);
-  });
-
   test("discover reads a sample", async () => {
     await using sandbox = await FunctionSandbox.start();
 

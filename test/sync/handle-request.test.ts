@@ -4,9 +4,8 @@ import { CredentialsNotSetUp } from "../../lambdas/job/credentials/credentials.t
 import { addRestart, damaged, RESTORE, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../lambdas/job/storage/store.ts";
-import { invocationError } from "../../lambdas/sync/handle-request.ts";
+import { invocationError, timeKept, timeLimit } from "../../lambdas/sync/handle-request.ts";
 import { interposed } from "../job/run/interposed-store.ts";
-import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox } from "./function-sandbox.ts";
 import { RUN, SCHEDULED_AT } from "./instants.ts";
 
@@ -37,28 +36,6 @@ describe("a run", () => {
 
     const [, held] = holders; // the first creation is the lease itself
     expect(held).toEqual({ token: expect.stringMatching(/^[0-9a-f-]{36}$/) });
-  });
-
-  test("delivered a second time while it is running is logged in, counted and written once", async () => {
-    await using sandbox = await FunctionSandbox.start({ events: makeEvents(5) });
-    let first: object | undefined;
-    // The first delivery does all of its work between the second one's first look and its lease.
-    const store = interposed(sandbox.store, async (key) => {
-      if (first === undefined && key === layout("uk").lease) {
-        first = {};
-        first = await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
-      }
-    });
-
-    const second = await sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store });
-
-    expect(second).toMatchObject({ ...first, note: expect.stringContaining("finished before") });
-    expect(sandbox.simulator.counts.logins).toBe(1);
-    expect(sandbox.metrics.map(({ values }) => values)).toEqual([
-      expect.objectContaining({ Published: 1, Events: 5 }),
-      {},
-    ]);
-    expect(sandbox.store.keys("run-log/")).toHaveLength(1);
   });
 });
 
@@ -244,3 +221,33 @@ describe("an unforeseen error", () => {
 function whereItHappened(): Error {
   return new RangeError("row of secret@example.test");
 }
+
+const context = (leftMs: number) => ({ getRemainingTimeInMillis: () => leftMs });
+
+test("the signal aborts as INTERRUPTED before the end", async () => {
+  using limit = timeLimit(context(40));
+
+  expect(limit.signal.aborted).toBe(false);
+  await new Promise((resolve) => limit.signal.addEventListener("abort", resolve));
+
+  expect(limit.signal.reason).toMatchObject({ code: "INTERRUPTED", isRetryable: true });
+});
+
+test.each([
+  { limitMs: 900_000, reserveMs: 30_000, closingMs: 10_000 },
+  { limitMs: 20_000, reserveMs: 10_000, closingMs: 5_000 },
+])("of $limitMs ms no unit begins in the last $reserveMs, and none works in the last $closingMs", (one) => {
+  const { limitMs, ...kept } = one;
+
+  expect(timeKept(limitMs)).toEqual(kept);
+});
+
+test("the time left is Lambda's, and an invocation that has ended is not aborted later", async () => {
+  const limit = timeLimit(context(20));
+
+  expect(limit.timeLeftMs()).toBe(20);
+  limit[Symbol.dispose]();
+  await new Promise((resolve) => setTimeout(resolve, 30));
+
+  expect(limit.signal.aborted).toBe(false);
+});

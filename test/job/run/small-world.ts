@@ -1,6 +1,6 @@
 // A run's world without a network: a service that is a map, a clock that a test turns, a store in memory.
 
-import { expect } from "vitest";
+import { rejects } from "node:assert/strict";
 import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
@@ -13,7 +13,7 @@ import { uuidOf } from "../../simulator/simulated-event.ts";
 import { MemoryCatalog } from "../catalog/memory-catalog.ts";
 import { LogLines } from "../runtime/log-lines.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
-import { CrashPoint, type Moment } from "./crash.ts";
+import { Crashed, CrashPoint, type Moment } from "./crash.ts";
 import { portsWith, settingsWith } from "./run-defaults.ts";
 
 export const ACCOUNT = "uk";
@@ -86,7 +86,7 @@ export class SmallWorld {
   async crash(effect: string, start: Partial<RunStart> = {}, moment: Moment = "after"): Promise<string> {
     const ports = this.ports();
     const point = new CrashPoint(effect, moment);
-    await expect(this.run(start, { ...ports, ...point.wrap(ports) })).rejects.toThrow("the process");
+    await rejects(this.run(start, { ...ports, ...point.wrap(ports) }), Crashed);
     this.dead.add(ports.process.pid ?? 0);
     return this.store.keys(layout(this.account).runs).at(-1)?.split("/")[2] ?? "";
   }

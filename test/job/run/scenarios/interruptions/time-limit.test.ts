@@ -60,53 +60,6 @@ describe("collecting", () => {
     expect(lease(world)).toMatchObject({ run_id: null, holder: null });
     expect(world.store.text(layout(ACCOUNT).outcome(RUN))).toBeUndefined();
   });
-
-  test("resumes with the next start until all is fetched, and fetches nothing twice", async () => {
-    const world = slowWorld();
-
-    const first = await world.run({ runId: RUN }, within(world, 35));
-    const second = await world.run({ runId: RUN }, within(world, 35));
-    const third = await world.run({ runId: RUN }, within(world, 35));
-
-    expect([first, second, third].map(({ row }) => row.outcome)).toEqual(["FAILED", "FAILED", "PUBLISHED"]);
-    expect(second.error?.message).toContain("10 of 12 events are staged");
-    expect(world.details).toBe(12);
-    expect(await world.seen()).toEqual(world.truth());
-  });
-
-  test("sends many requests at once and still stages what is in flight when it stops", async () => {
-    const world = slowWorld();
-    world.settings = { ...world.settings, concurrency: 8 };
-    let asked = 0;
-    const timeLeftMs = (): number => {
-      asked += 1;
-      return asked === 6 ? 0 : 900 * SECOND_MS; // once it has stopped, it stays so
-    };
-
-    const { error } = await world.run({ runId: RUN }, { timeLeftMs });
-
-    expect(error?.code).toBe("INTERRUPTED");
-    expect(error?.message).toContain("5 of 12 events are staged");
-    expect(staged(world)).toBe(2);
-    expect(world.details).toBe(5);
-  });
-
-  test("does not begin with less time left than the reserve", async () => {
-    const world = slowWorld();
-
-    const { error } = await world.run({ runId: RUN }, within(world, 29));
-
-    expect(error?.code).toBe("INTERRUPTED");
-    expect(world.details).toBe(0);
-  });
-
-  test("never stops without a time limit", async () => {
-    const world = slowWorld();
-
-    const { row } = await world.run({ runId: RUN }, { openService: slowService(world) });
-
-    expect(row.outcome).toBe("PUBLISHED");
-  });
 });
 
 describe("publishing", () => {

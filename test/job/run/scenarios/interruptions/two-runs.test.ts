@@ -3,7 +3,7 @@ import type { RunResult } from "../../../../../lambdas/job/run/record/run-result
 import { run } from "../../../../../lambdas/job/run/run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../../../lambdas/job/storage/store.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { CrashPoint } from "../../crash.ts";
@@ -150,4 +150,29 @@ describe("two runs of one account", () => {
     ]);
     expect(sandbox.simulator.counts.requests).toBe(0);
   });
+});
+
+/** A second start's store: the first start does all of its work between this one's first look and its lease. */
+function secondAfter(sandbox: Sandbox, first: () => Promise<unknown>): Store {
+  let done = false;
+  return interposed(sandbox.store, async (key) => {
+    if (done || key !== layout(ACCOUNT).lease) return;
+    done = true;
+    await first();
+  });
+}
+
+test("a published run has one line in the run log, and the second start frees the lease again", async () => {
+  await using sandbox = await Sandbox.start();
+  let published: object = {};
+  const first = async () => {
+    published = await sandbox.run({ runId: RUN });
+  };
+
+  const second = await sandbox.run({ runId: RUN }, { store: secondAfter(sandbox, first) });
+
+  expect(second).toEqual({ ...published, isRepeat: true });
+  expect(sandbox.simulator.counts.logins).toBe(1);
+  expect(sandbox.store.keys("run-log/")).toEqual([layout(ACCOUNT).runLog(RUN, 1)]);
+  expect(JSON.parse(sandbox.store.text(layout(ACCOUNT).lease) ?? "")).toMatchObject({ run_id: null });
 });

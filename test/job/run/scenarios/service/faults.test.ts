@@ -3,9 +3,10 @@
 import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import type { Fault, FaultMatch } from "../../../../simulator/faults.ts";
+import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
+import { LimitedWorld } from "./limited-world.ts";
 
 const status = (code: number, headers: Record<string, string> = {}): Fault => ({
   kind: "status",
@@ -135,20 +136,39 @@ describe("a fault that stays", () => {
     });
     expect(error?.message).toContain("--base-url");
   });
+});
 
-  test("is over at the next start, which fetches only what is missing", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(12) }, { rangeEvents: 4, concurrency: 1 });
-    const match = { path: "detail", nth: 7, times: Number.POSITIVE_INFINITY } as const;
-    sandbox.simulator.configure({ faults: [{ match, fault: status(503) }] });
-    const failed = await sandbox.run();
-    sandbox.simulator.configure({ faults: [] });
-    sandbox.simulator.reset();
+const EVENTS = makeEvents(600);
+const LATENCY_MS = 50;
+const CONNECTIONS = 16;
 
-    const next = await sandbox.run();
+/** How long a run takes, in virtual time: requests take their latency, and all else takes none. */
+async function durationMs(faults: readonly FaultRule[]): Promise<number> {
+  await using world = await LimitedWorld.start(
+    { events: EVENTS, faults, latencyMs: LATENCY_MS, limits: {} },
+    { requestsPerMinute: "unlimited", concurrency: CONNECTIONS },
+  );
+  const startedAtMs = world.clock.monotonicMs();
+  const { row } = await world.run();
+  expect(row).toMatchObject({ outcome: "PUBLISHED", events: EVENTS.length, retries: faulty(faults) });
+  return world.clock.monotonicMs() - startedAtMs;
+}
 
-    expect(failed.row).toMatchObject({ outcome: "FAILED", error_code: "SERVICE_UNAVAILABLE" });
-    expect(next.row).toMatchObject({ outcome: "PUBLISHED", run_id: failed.row.run_id, attempt: 2 });
-    expect(sandbox.simulator.counts).toMatchObject({ list: 0, details: 6 });
-    expect(sandbox.log.text).toContain(`continues ${failed.row.run_id}, 6 of 12 done`);
-  });
+function faulty(faults: readonly FaultRule[]): number {
+  return faults.reduce((sum, { match }) => sum + (match.uuids?.size ?? 0), 0);
+}
+
+const every = (oneIn: number, first: number): ReadonlySet<string> =>
+  new Set(EVENTS.filter((_, index) => index % oneIn === first).map(({ uuid }) => uuid));
+
+test("2 % of status 500 and 1 % of resets make a run at most 1.3 times as long", async () => {
+  const withoutMs = await durationMs([]);
+
+  const withMs = await durationMs([
+    { match: { path: "detail", uuids: every(50, 1), each: true }, fault: { kind: "status", status: 500 } },
+    { match: { path: "detail", uuids: every(100, 2), each: true }, fault: { kind: "reset" } },
+  ]);
+
+  expect(withoutMs).toBeGreaterThanOrEqual((EVENTS.length / CONNECTIONS) * LATENCY_MS);
+  expect(withMs).toBeLessThanOrEqual(1.3 * withoutMs);
 });

@@ -1,13 +1,16 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { check } from "../../../../../lambdas/job/commands/check.ts";
 import { discover } from "../../../../../lambdas/job/commands/discover.ts";
 import { verify } from "../../../../../lambdas/job/commands/verify.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
+import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { interposed } from "../../interposed-store.ts";
-import { ACCOUNT, Sandbox } from "../../sandbox.ts";
+import { Sandbox } from "../../sandbox.ts";
+import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
 describe("a listed event without details", () => {
   test("is left out and counted: forbidden, gone twice, oversize, too deep [D10]", async () => {
@@ -128,24 +131,6 @@ describe("a gateway that refuses details which the service has", () => {
     expect(second.row.forbidden).toBeGreaterThan(known);
   });
 
-  test("costs few requests more where it refuses so many that the snapshot is held", async () => {
-    const events = 400;
-    await using sandbox = await Sandbox.start({
-      events: makeEvents(events),
-      faults: [gateway({ status: 403 }, { share: 0.3, times: Infinity })],
-    });
-
-    const { row } = await sandbox.run();
-
-    expect(row).toMatchObject({ outcome: "HELD", reason: "FEW_ROWS" });
-    expect(row.forbidden).toBeGreaterThan(80);
-    // Five may be missing of 400: the sixth answer ends the questions, and with it come those in flight.
-    const more = (row.requests ?? 0) - events - LOGIN_AND_LIST;
-    expect(more).toBeGreaterThanOrEqual(6);
-    expect(more).toBeLessThanOrEqual(6 + sandbox.settings.concurrency);
-    expect(sandbox.log.text).toContain("from here on each refusal counts at once");
-  });
-
   test.each([{ endsOf: "the same process" }, { endsOf: "another one, which continues the run" }])(
     "takes no event from readers because of first answers that a person accepts meanwhile: $endsOf",
     async ({ endsOf }) => {
@@ -197,5 +182,72 @@ describe("a gateway that refuses details which the service has", () => {
 
     expect(sandbox.simulator.requests.some(({ status }) => status === 404)).toBe(true);
     expect(waitsMs(sandbox)).toEqual([]);
+  });
+});
+
+const MIB = 1024 * 1024;
+const NOTE = `["${'\\"'.repeat(1.95 * MIB)}"]`; // 3.9 MiB of a detail, 7.8 MiB of each column that has it
+
+/** One event of the service with a text of its own beside the others. */
+async function runWith(changes: { readonly listing?: string; readonly note?: string }, columns: number) {
+  const world = new SmallWorld({
+    lifted: Array.from({ length: columns }, (_, n) => ({ name: `c${n}`, pointer: "/note" })),
+  });
+  world.show(10);
+  const ports = world.ports();
+  const openService: typeof ports.openService = async (rateLimiter) => {
+    const service = await ports.openService(rateLimiter);
+    const list = await service.list();
+    const [first] = list.events;
+    const events = [...list.events].map((event) =>
+      event.uuid === first?.uuid && changes.listing !== undefined
+        ? { ...event, listing: changes.listing }
+        : event,
+    );
+    return {
+      ...service,
+      list: async () => ({ ...list, events }),
+      detail: async (requestAs) => {
+        const detail = await service.detail(requestAs);
+        if (detail.kind !== "event" || requestAs !== first?.requestAs || changes.note === undefined)
+          return detail;
+        return { ...detail, event: detail.event.replace("}", `,"note":${changes.note}}`) };
+      },
+    };
+  };
+  const { row, error } = await world.run({}, { openService });
+  return { world, row, error };
+}
+
+describe("an event whose row would be longer than readers take", () => {
+  it("is left out as oversize when lifted columns repeat it too often", async () => {
+    const { world, row } = await runWith({ note: NOTE }, 8);
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", listed: 10, events: 9, rejected: 1 });
+    expect((await world.seen()).size).toBe(9);
+    const { counts } = await readManifest(accountStore(world.store, ACCOUNT), row.snapshot_id ?? "");
+    expect(counts).toMatchObject({ rejected: 1, oversize: 1 });
+    const leftOut = await world.store.read(layout(ACCOUNT).leftOut(row.snapshot_id ?? ""));
+    expect(Buffer.from(leftOut?.bytes ?? []).toString()).toMatch(
+      /^\{"uuid":"[^"]+","reason":"oversize"\}\n$/,
+    );
+  });
+
+  it("is left out without a request when the list's entry alone is too long", async () => {
+    const listing = `["${'\\"'.repeat(17 * MIB)}"]`;
+
+    const { world, row } = await runWith({ listing }, 0);
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", listed: 10, events: 9, rejected: 1 });
+    expect(world.details).toBe(9);
+  });
+
+  it("does not end the run when no string could hold its list entry as JSON", async () => {
+    const listing = `["${'\\"'.repeat(120 * MIB)}"]`;
+
+    const { row, error } = await runWith({ listing }, 0);
+
+    expect(error).toBeUndefined();
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 9, rejected: 1 });
   });
 });

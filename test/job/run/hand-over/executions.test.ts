@@ -6,6 +6,8 @@ import {
   parseExecutionName,
 } from "../../../../lambdas/job/run/hand-over/executions.ts";
 import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
+import { executionsContract } from "./executions-contract.ts";
+import { MemoryExecutions } from "./memory-executions.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -57,4 +59,15 @@ test("an ARN ends in the name", () => {
   const arn = "arn:aws:states:eu-west-1:123456789012:execution:Stack-Continue:uk-20261121T060000000Z-1";
 
   expect(nameOfExecution(arn)).toBe("uk-20261121T060000000Z-1");
+});
+
+executionsContract(async () => {
+  const executions = new MemoryExecutions();
+  return {
+    executions,
+    end: async (arn) => {
+      executions.end(arn, "ABORTED");
+      return "ABORTED";
+    },
+  };
 });
