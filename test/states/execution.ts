@@ -1,11 +1,8 @@
 // One execution of a state machine: goes from state to state until it ends, and can be redriven where it failed.
 
 import type { Clock } from "../../lambdas/job/runtime/clock.ts";
-import { choose } from "./choose.ts";
-import type { Definition, State, TaskState } from "./definition.ts";
-import { type Data, fillParameters, readPath } from "./read-path.ts";
-import { Retries } from "./retries.ts";
-import { StateError } from "./state-error.ts";
+import type { Definition, Retrier, State, TaskState } from "./definition.ts";
+import { type Data, fillParameters, readPath, StateError } from "./read-path.ts";
 
 /** Quotas of the engine ("Quotas related to state machine executions"). */
 const MAX_HISTORY = 25_000;
@@ -217,4 +214,44 @@ function waitMs(seconds: unknown): number {
     "States.Runtime",
     `SecondsPath leads to ${JSON.stringify(seconds)}, which is no number of seconds`,
   );
+}
+
+/** The name of the next state: of the first rule that holds, or the default. */
+function choose(state: Extract<State, { readonly Type: "Choice" }>, data: Data): string {
+  const chosen = state.Choices.find(
+    ({ Variable, BooleanEquals }) => readPath(Variable, data) === BooleanEquals,
+  );
+  const next = chosen?.Next ?? state.Default;
+  if (next === undefined) throw new StateError("States.NoChoiceMatched", "No choice rule matched.");
+  return next;
+}
+
+/** Decides whether a failed task is tried again, and after how long. Its counts last as long as the execution is in the state. */
+class Retries {
+  readonly #retriers: readonly Retrier[];
+  /** Between 0 and 1. */
+  readonly #random: () => number;
+  readonly #attempts = new Map<Retrier, number>();
+
+  constructor(retriers: readonly Retrier[], random: () => number) {
+    this.#retriers = retriers;
+    this.#random = random;
+  }
+
+  /** The wait before the next attempt; undefined if the error is not retried, or not any more. */
+  delayMs(error: string): number | undefined {
+    const retrier = this.#retriers.find(({ ErrorEquals }) => ErrorEquals.includes(error));
+    if (retrier === undefined) return undefined;
+    const done = this.#attempts.get(retrier) ?? 0;
+    if (done >= retrier.MaxAttempts) return undefined;
+    this.#attempts.set(retrier, done + 1);
+    const {
+      IntervalSeconds,
+      BackoffRate,
+      MaxDelaySeconds = Number.POSITIVE_INFINITY,
+      JitterStrategy,
+    } = retrier;
+    const seconds = Math.min(IntervalSeconds * BackoffRate ** done, MaxDelaySeconds);
+    return seconds * 1000 * (JitterStrategy === "FULL" ? this.#random() : 1);
+  }
 }

@@ -1,6 +1,16 @@
 // Reads values by the reference paths of the language: `$`, `$.a.b`, and `$$.a.b` in the context object.
 
-import { StateError } from "./state-error.ts";
+/** An error of the engine or of a task, as an execution fails with it: the name that `Retry` compares, and a text. */
+export class StateError extends Error {
+  override readonly name = "StateError";
+  /** `States.Timeout`, `SERVICE_UNAVAILABLE` */
+  readonly error: string;
+
+  constructor(error: string, cause: string) {
+    super(cause);
+    this.error = error;
+  }
+}
 
 /** What the paths of a state are read in. */
 export interface Data {

@@ -59,12 +59,8 @@ async function takeAway(key: string): Promise<Buffer> {
 const OK = { name: "snapshot", ok: true, code: null, remedy: null };
 
 describe("the line snapshot of check", () => {
-  it.each([
-    "snapshots/uk/2026-01-01T00-00-00.000Z/part-00000 (1).ndjson.gz",
-    "changes/uk/0000000001/x/part-00000.ndjson.gz.bak",
-    "publications/uk/0000000001 (1).ndjson",
-    "run-log/uk/a copy (1).json",
-  ])("names a file that the layout does not know and Athena may read: %s", async (key) => {
+  it("names a file that the layout does not know and Athena may read", async () => {
+    const key = "changes/uk/0000000001/x/part-00000.ndjson.gz.bak";
     await publish(1);
     world.store.put(key, "{}\n");
     world.store.put(key.replace(/[^/]+$/, "_notes"), "");
@@ -111,7 +107,6 @@ describe("the line snapshot of check", () => {
   });
 
   describe("with events that are left out", () => {
-    const TEXT = /^\{"uuid":"([^"]+)","reason":"gone"\}\n$/;
     let key: string;
 
     beforeEach(async () => {
@@ -120,53 +115,12 @@ describe("the line snapshot of check", () => {
       expect(await snapshotLine()).toEqual(OK);
     });
 
-    /** As a version did that knew no checksum of this file. */
-    async function withoutChecksum(): Promise<void> {
-      const manifest = key.replace("_left_out.ndjson", "_manifest.json");
-      const { left_out: _, ...rest } = JSON.parse(world.store.text(manifest) ?? "");
-      world.store.put(manifest, JSON.stringify(rest));
-    }
-
-    it.each(["as it was made", "without its checksum"])("is ok with a manifest %s", async (manifest) => {
-      if (manifest === "without its checksum") await withoutChecksum();
-
-      expect(world.store.text(key)).toMatch(TEXT);
-      expect(await snapshotLine(true)).toEqual(OK);
-    });
-
-    it.each([
-      ["another uuid", (text: string) => text.replace(/"[0-9a-f]/, '"f')],
-      ["a byte less", (text: string) => text.slice(0, -1)],
-      ["no line", () => ""],
-    ])("names their list where it has %s, also of an older snapshot", async (_, change) => {
-      world.store.put(key, change(world.store.text(key) ?? ""));
+    it("names their list where it has another uuid, also of an older snapshot", async () => {
+      world.store.put(key, (world.store.text(key) ?? "").replace(/"[0-9a-f]/, '"f'));
 
       expect((await snapshotLine())?.remedy).toContain(key);
       await publish(2);
       expect(await snapshotLine()).toEqual(OK);
-      expect((await snapshotLine(true))?.remedy).toContain(key);
-    });
-
-    it.each(["as it was made", "without its checksum"])(
-      "names their list where it is gone, with a manifest %s",
-      async (manifest) => {
-        if (manifest === "without its checksum") await withoutChecksum();
-        await world.store.delete(key);
-
-        expect((await snapshotLine())?.remedy).toBe(
-          `The file ${key} is damaged: it is missing. Restore it from a backup or an older version.`,
-        );
-      },
-    );
-
-    it.each([
-      ["other reasons", (text: string) => text.replace("gone", "forbidden")],
-      ["more lines", (text: string) => text.repeat(2)],
-      ["half a line", (text: string) => text.slice(0, 20)],
-    ])("names their list where it has %s than a manifest without its checksum counts", async (_, change) => {
-      await withoutChecksum();
-      world.store.put(key, change(world.store.text(key) ?? ""));
-
       expect((await snapshotLine(true))?.remedy).toContain(key);
     });
   });
@@ -323,18 +277,6 @@ describe("the line snapshot of check", () => {
 
     expect(row).toMatchObject({ outcome: "HELD" });
     expect(line?.remedy).toContain(layout(ACCOUNT).part(row.snapshot_id ?? "", 0));
-  });
-
-  it.each([
-    ["missing", async (key: string) => world.store.delete(key)],
-    ["cut short", async (key: string) => world.store.put(key, gzipSync('{"change":"added"}\n'))],
-  ])("notices changes that are %s when it is asked for everything", async (_, damage) => {
-    const head = await publish(1);
-    await damage(layout(ACCOUNT).changesPart("0000000001", head, 0));
-
-    const line = await snapshotLine(true);
-
-    expect(line?.remedy).toContain(layout(ACCOUNT).changes("0000000001", head));
   });
 
   it("does not miss the files of retired snapshots", async () => {
