@@ -3,8 +3,10 @@
 import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
 import type { RunStart } from "../../../../../lambdas/job/run/run.ts";
 import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
+import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
 import type { SimulatorOptions } from "../../../../simulator/settings.ts";
+import { Crashed, CrashPoint, type Moment } from "../../crash.ts";
 import { Sandbox } from "../../sandbox.ts";
 import type { PortChanges } from "../../small-world.ts";
 import { inVirtualTime } from "./virtual-time.ts";
@@ -46,17 +48,40 @@ export class LimitedWorld implements AsyncDisposable {
     return this.wait(this.sandbox.run(start, changes));
   }
 
+  /** A run in a process that is known to be gone: it dies at this effect, or ends before it. */
+  async crash(effect: number | string, moment?: Moment): Promise<void> {
+    const { sandbox } = this;
+    const ports = sandbox.ports();
+    const point = new CrashPoint(effect, moment);
+    const { store, catalog } = point.wrap(ports);
+    const dead = new AbortController();
+    const replace: Store["replace"] = (...given) =>
+      store.replace(...given).catch((error: unknown) => {
+        dead.abort(error); // a process that dies while it renews its lease sends nothing any more
+        throw error;
+      });
+    const changes = { ...ports, store: { ...store, replace }, catalog, signal: dead.signal };
+    await this.run({}, changes).catch((error: unknown) => {
+      if (!(error instanceof Crashed)) throw error;
+    });
+    sandbox.dead.add(ports.process.pid ?? 0);
+  }
+
   wait<T>(work: Promise<T>, renewals?: number): Promise<T> {
     return inVirtualTime(this.clock, this.sandbox.simulator, work, renewals);
   }
 
+  get counts(): Sandbox["simulator"]["counts"] {
+    return this.sandbox.simulator.counts;
+  }
+
   /** The fullest window, as the service counts it. */
   get fullest(): number {
-    return this.sandbox.simulator.counts.fullestWindow.requests;
+    return this.counts.fullestWindow.requests;
   }
 
   get refused(): number {
-    return this.sandbox.simulator.counts.statuses.get(429) ?? 0;
+    return this.counts.statuses.get(429) ?? 0;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -5,7 +5,6 @@ import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
 import { settableClock } from "../../../../simulator/clocks.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
-import { Crashed, CrashPoint } from "../../crash.ts";
 import { Sandbox } from "../../sandbox.ts";
 import { ALLOWED, LIMIT, LimitedWorld, PER_MINUTE, WINDOW_MS } from "./limited-world.ts";
 import { inVirtualTime } from "./virtual-time.ts";
@@ -41,7 +40,7 @@ describe("a request limit that is configured", () => {
       { events: makeEvents(60) },
       { requestsPerMinute: PER_MINUTE, rangeEvents: 20 },
     );
-    await crash(world, "rows-00000020");
+    await world.crash("rows-00000020");
     expect(world.sandbox.simulator.counts.requests).toBeGreaterThan(20);
 
     const { row } = await world.run();
@@ -131,13 +130,3 @@ describe("without a limit", () => {
     expect(sandbox.simulator.counts.maxInFlight).toBe(12);
   });
 });
-
-/** A start that crashes at an effect, in a process that is known to be gone. */
-async function crash(world: LimitedWorld, effect: string): Promise<void> {
-  const { sandbox } = world;
-  const ports = sandbox.ports();
-  const point = new CrashPoint(effect);
-  const crashed = sandbox.run({}, { ...ports, ...point.wrap(ports) });
-  await expect(world.wait(crashed)).rejects.toThrow(Crashed);
-  sandbox.dead.add(ports.process.pid ?? 0);
-}
