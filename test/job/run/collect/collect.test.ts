@@ -83,6 +83,9 @@ interface Changes extends Partial<CollectTask> {
   readonly beforeRecord?: () => Promise<void>;
 }
 
+const begun = (on: Store = store): Chain => new Chain(accountStore(on, "uk"), plan);
+const found = async (): Promise<Chain> => Chain.read(accountStore(store, "uk"), plan, await filesOf(store));
+
 function start(chain: Chain, changes: Changes = {}): Promise<void> {
   const { on = store, signal = new AbortController().signal, concurrency = 1 } = changes;
   const { timeBudget = new TimeBudget({}), beforeRecord = async () => undefined, ...task } = changes;
@@ -114,11 +117,11 @@ function start(chain: Chain, changes: Changes = {}): Promise<void> {
   });
 }
 
-/** Of each range, as it is stored. */
-async function ranges(): Promise<readonly (readonly [place: number, end: number, rows: number])[]> {
-  const chain = await Chain.read(accountStore(store, "uk"), plan, await filesOf(store));
+/** Of each range, as it is stored: where it begins and ends, and how many rows it has. */
+async function ranges(): Promise<readonly string[]> {
+  const chain = await found();
   for (const record of chain.records) await chain.verify(record, () => undefined);
-  return chain.records.map(({ place, end, rows }) => [place, end, rows?.rows ?? 0]);
+  return chain.records.map(({ place, end, rows }) => `${place}–${end}: ${rows?.rows ?? 0}`);
 }
 
 const rowsFiles = (): readonly string[] => store.keys().filter((key) => key.includes("/rows-"));
@@ -127,13 +130,9 @@ describe("a range is cut", () => {
   test("after so many events, with and without rows", async () => {
     gone = [1, 4, 5, 6, 7];
 
-    await start(new Chain(accountStore(store, "uk"), plan));
+    await start(begun());
 
-    expect(await ranges()).toEqual([
-      [0, 4, 3],
-      [4, 8, 0],
-      [8, 10, 2],
-    ]);
+    expect(await ranges()).toEqual(["0–4: 3", "4–8: 0", "8–10: 2"]);
     expect(recorded).toEqual([0, 4, 8]);
     expect(rowsFiles()).toHaveLength(2);
   });
@@ -141,36 +140,28 @@ describe("a range is cut", () => {
   test("before the row that would make its file too large", async () => {
     const half = MAX_PART_BYTES / 2 - 1_000;
     const large = async (requestAs: string): Promise<Detail> => {
-      const found = await detail(requestAs);
+      const answer = await detail(requestAs);
       const event = `{"uuid":"${requestAs}","text":"${"x".repeat(half)}"}`;
-      return found.kind === "event" && placeOf(requestAs) < 3 ? { ...found, event } : found;
+      return answer.kind === "event" && placeOf(requestAs) < 3 ? { ...answer, event } : answer;
     };
 
-    await start(new Chain(accountStore(store, "uk"), plan), {
+    await start(begun(), {
       service: { detail: large },
       cut: { events: 5_000, ms: MINUTE_MS },
     });
 
-    expect(await ranges()).toEqual([
-      [0, 2, 2],
-      [2, 10, 8],
-    ]);
+    expect(await ranges()).toEqual(["0–2: 2", "2–10: 8"]);
   });
 
   test("after so much time", async () => {
     const onDone = (): void => clock.advance(MINUTE_MS / 3);
 
-    await start(new Chain(accountStore(store, "uk"), plan), {
+    await start(begun(), {
       onDone,
       cut: { events: 5_000, ms: MINUTE_MS },
     });
 
-    expect(await ranges()).toEqual([
-      [0, 3, 3],
-      [3, 6, 3],
-      [6, 9, 3],
-      [9, 10, 1],
-    ]);
+    expect(await ranges()).toEqual(["0–3: 3", "3–6: 3", "6–9: 3", "9–10: 1"]);
   });
 
   test.each([
@@ -192,14 +183,9 @@ describe("what is finished in order is recorded", () => {
       signal?.throwIfAborted();
     };
 
-    await expect(start(new Chain(accountStore(store, "uk"), plan), { signal: stop.signal })).rejects.toBe(
-      STOPPED,
-    );
+    await expect(start(begun(), { signal: stop.signal })).rejects.toBe(STOPPED);
 
-    expect(await ranges()).toEqual([
-      [0, 4, 4],
-      [4, 6, 2],
-    ]);
+    expect(await ranges()).toEqual(["0–4: 4", "4–6: 2"]);
     expect(log.text).toContain("6 of 10 events are kept for the next start of this run");
   });
 
@@ -211,11 +197,9 @@ describe("what is finished in order is recorded", () => {
       signal?.throwIfAborted();
     };
 
-    await expect(start(new Chain(accountStore(store, "uk"), plan), { signal: stop.signal })).rejects.toBe(
-      STOPPED,
-    );
+    await expect(start(begun(), { signal: stop.signal })).rejects.toBe(STOPPED);
 
-    expect(await ranges()).toEqual([[0, 2, 0]]);
+    expect(await ranges()).toEqual(["0–2: 0"]);
     expect(rowsFiles()).toEqual([]);
   });
 
@@ -223,18 +207,13 @@ describe("what is finished in order is recorded", () => {
     let left = 5;
     const timeBudget = new TimeBudget({ timeLeftMs: () => (left-- > 0 ? 900_000 : 0) });
 
-    await expect(
-      start(new Chain(accountStore(store, "uk"), plan), { timeBudget, concurrency: 3 }),
-    ).rejects.toMatchObject({
+    await expect(start(begun(), { timeBudget, concurrency: 3 })).rejects.toMatchObject({
       code: "INTERRUPTED",
       message: expect.stringContaining("5 of 10 events are staged"),
     });
 
     expect(asked).toEqual([0, 1, 2, 3, 4]);
-    expect(await ranges()).toEqual([
-      [0, 4, 4],
-      [4, 5, 1],
-    ]);
+    expect(await ranges()).toEqual(["0–4: 4", "4–5: 1"]);
   });
 
   test("where the service fails, up to the event that failed", async () => {
@@ -243,12 +222,9 @@ describe("what is finished in order is recorded", () => {
       if (place === 5) throw failure;
     };
 
-    await expect(start(new Chain(accountStore(store, "uk"), plan), { concurrency: 3 })).rejects.toBe(failure);
+    await expect(start(begun(), { concurrency: 3 })).rejects.toBe(failure);
 
-    expect(await ranges()).toEqual([
-      [0, 4, 4],
-      [4, 5, 1],
-    ]);
+    expect(await ranges()).toEqual(["0–4: 4", "4–5: 1"]);
   });
 
   test("and the next start fetches the rest and no more [D18]", async () => {
@@ -256,19 +232,14 @@ describe("what is finished in order is recorded", () => {
     onDetail = (place) => {
       if (place === 5) throw failure;
     };
-    await expect(start(new Chain(accountStore(store, "uk"), plan))).rejects.toBe(failure);
+    await expect(start(begun())).rejects.toBe(failure);
     onDetail = () => undefined;
     asked = [];
 
-    await start(await Chain.read(accountStore(store, "uk"), plan, await filesOf(store)));
+    await start(await found());
 
     expect(asked).toEqual([5, 6, 7, 8, 9]);
-    expect(await ranges()).toEqual([
-      [0, 4, 4],
-      [4, 5, 1],
-      [5, 9, 4],
-      [9, 10, 1],
-    ]);
+    expect(await ranges()).toEqual(["0–4: 4", "4–5: 1", "5–9: 4", "9–10: 1"]);
   });
 
   test("but nothing where the run cannot go on", async () => {
@@ -277,7 +248,7 @@ describe("what is finished in order is recorded", () => {
       if (place === 2) throw failure;
     };
 
-    await expect(start(new Chain(accountStore(store, "uk"), plan))).rejects.toBe(failure);
+    await expect(start(begun())).rejects.toBe(failure);
 
     expect(store.keys().filter((key) => /\/(?:rows|record)-/.test(key))).toEqual([]);
   });
@@ -295,10 +266,10 @@ describe("an event whose refusal is news", () => {
   });
 
   const asDrawn = async (requestAs: string, signal?: AbortSignal): Promise<Detail> => {
-    const found = await detail(requestAs, signal);
+    const answer = await detail(requestAs, signal);
     const place = placeOf(requestAs);
     const isFirst = asked.filter((one) => one === place).length === 1;
-    return isFirst && refusedOnce.includes(place) ? { kind: "left-out", reason: "forbidden" } : found;
+    return isFirst && refusedOnce.includes(place) ? { kind: "left-out", reason: "forbidden" } : answer;
   };
 
   /** Time passes in steps of a second until the work ends. */
@@ -320,21 +291,17 @@ describe("an event whose refusal is news", () => {
     refusedOnce = [2];
     gone = [7];
 
-    await inTime(start(new Chain(accountStore(store, "uk"), plan), { service: { detail: asDrawn } }));
+    await inTime(start(begun(), { service: { detail: asDrawn } }));
 
     expect(asked).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 2, 7]);
     expect(clock.monotonicMs()).toBe(5 * SECOND_MS);
-    expect(await ranges()).toEqual([
-      [0, 4, 4],
-      [4, 8, 3],
-      [8, 10, 2],
-    ]);
+    expect(await ranges()).toEqual(["0–4: 4", "4–8: 3", "8–10: 2"]);
   });
 
   test("costs no more than the time of one wait, however many there are", async () => {
     refusedOnce = [0, 3, 6, 9];
 
-    await inTime(start(new Chain(accountStore(store, "uk"), plan), { service: { detail: asDrawn } }));
+    await inTime(start(begun(), { service: { detail: asDrawn } }));
 
     expect(clock.monotonicMs()).toBe(5 * SECOND_MS);
     expect(await ranges()).toHaveLength(3);
@@ -344,16 +311,16 @@ describe("an event whose refusal is news", () => {
     gone = [2];
     const stop = new AbortController();
     const service = { detail: asDrawn };
-    const stopped = start(new Chain(accountStore(store, "uk"), plan), { service, signal: stop.signal });
+    const stopped = start(begun(), { service, signal: stop.signal });
     stopped.catch(() => undefined);
     await turns();
     stop.abort(new SyncError("INTERRUPTED", "stopped"));
     await expect(stopped).rejects.toThrow("stopped");
     expect(clock.monotonicMs()).toBe(0);
-    expect(await ranges()).toEqual([[0, 2, 2]]);
+    expect(await ranges()).toEqual(["0–2: 2"]);
     asked = [];
 
-    await inTime(start(await Chain.read(accountStore(store, "uk"), plan, await filesOf(store)), { service }));
+    await inTime(start(await found(), { service }));
 
     expect(asked).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 2]);
   });
@@ -362,12 +329,12 @@ describe("an event whose refusal is news", () => {
     gone = [1];
     const timeBudget = new TimeBudget({ timeLeftMs: () => (asked.length < 4 ? 900_000 : 0) });
 
-    await expect(
-      inTime(start(new Chain(accountStore(store, "uk"), plan), { service: { detail: asDrawn }, timeBudget })),
-    ).rejects.toMatchObject({ stop: { reason: "TIME_LIMIT" } });
+    await expect(inTime(start(begun(), { service: { detail: asDrawn }, timeBudget }))).rejects.toMatchObject({
+      stop: { reason: "TIME_LIMIT" },
+    });
 
     expect(asked).toEqual([0, 1, 2, 3, 1]);
-    expect(await ranges()).toEqual([[0, 4, 3]]);
+    expect(await ranges()).toEqual(["0–4: 3"]);
   });
 
   test("has a request of the budget kept for it, so that each turn comes further", async () => {
@@ -382,12 +349,12 @@ describe("an event whose refusal is news", () => {
       },
     );
 
-    await expect(
-      inTime(start(new Chain(accountStore(store, "uk"), plan), { service: { detail: asDrawn }, timeBudget })),
-    ).rejects.toMatchObject({ stop: { reason: "BUDGET" } });
+    await expect(inTime(start(begun(), { service: { detail: asDrawn }, timeBudget }))).rejects.toMatchObject({
+      stop: { reason: "BUDGET" },
+    });
 
     expect(asked).toEqual([0, 1, 0]);
-    expect(await ranges()).toEqual([[0, 2, 1]]);
+    expect(await ranges()).toEqual(["0–2: 1"]);
   });
 
   test("is asked for once where what earlier starts left out holds the snapshot", async () => {
@@ -396,16 +363,13 @@ describe("an event whose refusal is news", () => {
     onDetail = (place) => {
       if (place === 5) throw new SyncError("SERVICE_UNAVAILABLE", "down");
     };
-    await expect(start(new Chain(accountStore(store, "uk"), plan))).rejects.toThrow("down");
-    expect(await ranges()).toEqual([
-      [0, 4, 1],
-      [4, 5, 1],
-    ]);
+    await expect(start(begun())).rejects.toThrow("down");
+    expect(await ranges()).toEqual(["0–4: 1", "4–5: 1"]);
     knownPlaces = [];
     onDetail = () => undefined;
     asked = [];
 
-    await start(await Chain.read(accountStore(store, "uk"), plan, await filesOf(store)));
+    await start(await found());
 
     expect(asked).toEqual([5, 6, 7, 8, 9]);
   });
@@ -420,9 +384,7 @@ describe("after a lost lease", () => {
       if (place === 6) lost.abort(LOST);
     };
 
-    await expect(start(new Chain(accountStore(store, "uk"), plan), { signal: lost.signal })).rejects.toBe(
-      LOST,
-    );
+    await expect(start(begun(), { signal: lost.signal })).rejects.toBe(LOST);
 
     expect(recorded).toEqual([0]);
     expect(store.keys().filter((key) => key.includes("/record-"))).toEqual([recordKey(0)]);
@@ -435,7 +397,7 @@ describe("after a lost lease", () => {
       if (confirmed === 2) throw LOST;
     };
 
-    await expect(start(new Chain(accountStore(store, "uk"), plan), { beforeRecord })).rejects.toBe(LOST);
+    await expect(start(begun(), { beforeRecord })).rejects.toBe(LOST);
 
     expect(store.keys().filter((key) => key.includes("/record-"))).toEqual([recordKey(0)]);
   });
@@ -450,15 +412,8 @@ describe("where another process records first", () => {
   }
 
   test.each([
-    [
-      "a shorter range",
-      [[4, 5]],
-      [
-        [5, 9, 4],
-        [9, 10, 1],
-      ],
-    ],
-    ["a longer range", [[4, 9]], [[9, 10, 1]]],
+    ["a shorter range", [[4, 5]], ["5–9: 4", "9–10: 1"]],
+    ["a longer range", [[4, 9]], ["9–10: 1"]],
     [
       "all of the rest",
       [
@@ -472,11 +427,11 @@ describe("where another process records first", () => {
       for (const [place = 0, end = 0] of others) putRange(store, plan, place, end);
     });
 
-    await start(new Chain(accountStore(on, "uk"), plan), { on });
+    await start(begun(on), { on });
 
-    const theirs = others.map(([place = 0, end = 0]) => [place, end, end - place]);
-    expect(await ranges()).toEqual([[0, 4, 4], ...theirs, ...then]);
-    expect(recorded).toEqual([0, ...then.map(([place]) => place)]);
+    const theirs = others.map(([place = 0, end = 0]) => `${place}–${end}: ${end - place}`);
+    expect(await ranges()).toEqual(["0–4: 4", ...theirs, ...then]);
+    expect(recorded).toEqual([0, ...then.map((range) => Number.parseInt(range, 10))]);
     // One file for each record: that of the lost race is gone.
     expect(rowsFiles()).toHaveLength(1 + theirs.length + then.length);
     expect(rowsFiles()).toContain(rowsKey(4));
@@ -496,7 +451,7 @@ describe("where another process records first", () => {
       },
     };
 
-    await start(new Chain(accountStore(on, "uk"), plan), {
+    await start(begun(on), {
       on,
       concurrency: 3,
       cut: { events: 2, ms: MINUTE_MS },

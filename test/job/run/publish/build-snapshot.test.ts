@@ -12,7 +12,7 @@ import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.t
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import {
   ACCOUNT,
@@ -53,18 +53,26 @@ function record(): void {
   putRange(store, plan, 4, 6, { gone: [4] });
 }
 
+const portsOn = (on: Store, signal = new AbortController().signal): BuildSession["ports"] => ({
+  store: accountStore(on, ACCOUNT),
+  clock: new ManualClock(0),
+  signal,
+  version: "0.0.0",
+});
+
+/** Is over after so many looks at it. */
+function timeFor(looks: number): TimeBudget {
+  let left = looks;
+  return new TimeBudget({ timeLeftMs: () => (left-- > 0 ? 900_000 : 0) });
+}
+
 async function build(
   changes: Partial<BuildSession> & { readonly chain?: Chain; readonly facts?: SnapshotFacts } = {},
 ): Promise<Manifest> {
   const { chain = await Chain.read(accountStore(store, ACCOUNT), plan, await filesOf(store)), ...others } =
     changes;
   const session: BuildSession = {
-    ports: {
-      store: accountStore(store, ACCOUNT),
-      clock: new ManualClock(0),
-      signal: new AbortController().signal,
-      version: "0.0.0",
-    },
+    ports: portsOn(store),
     settings: settingsWith(),
     timeBudget: new TimeBudget({}),
     get hasAdvanced() {
@@ -228,14 +236,8 @@ describe("the folder of the snapshot", () => {
     const changing = interposed(store, async (key) => {
       if (key === layout(ACCOUNT).leftOut(RUN)) await change(part(1));
     });
-    const ports = {
-      store: accountStore(changing, ACCOUNT),
-      clock: new ManualClock(0),
-      signal: new AbortController().signal,
-      version: "0.0.0",
-    };
 
-    await expect(build({ ports })).rejects.toMatchObject({
+    await expect(build({ ports: portsOn(changing) })).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringContaining(`The file ${part(1)} is damaged: ${problem}`),
     });
@@ -260,14 +262,8 @@ test("rows that go away after they were verified end the start; the next one say
   const losing = interposed(store, async (key) => {
     if (key === part(1)) await store.delete(rowsKey(4));
   });
-  const ports = {
-    store: accountStore(losing, ACCOUNT),
-    clock: new ManualClock(0),
-    signal: new AbortController().signal,
-    version: "0.0.0",
-  };
 
-  await expect(build({ ports })).rejects.toMatchObject({
+  await expect(build({ ports: portsOn(losing) })).rejects.toMatchObject({
     code: "STORE_FAILED",
   });
   await expect(build()).rejects.toMatchObject(damaged(rowsKey(4), "it is missing"));
@@ -277,38 +273,37 @@ test("rows that go away after they were verified end the start; the next one say
 });
 
 describe("the time", () => {
-  test.each([0, 1, 2])("may be over after %i looks at it; what is named is kept", async (looks) => {
-    // 20 ranges of one event: more parts than are named at once.
-    const longPlan = await makePlan(new MemoryStore(), 20);
-    for (let place = 0; place < 20; place += 1) putRange(store, longPlan, place, place + 1);
+  /** So many ranges of one event, which are counted: more parts than are named at once. */
+  async function longRun(events: number): Promise<{ readonly chain: Chain; readonly facts: SnapshotFacts }> {
+    const longPlan = await makePlan(new MemoryStore(), events);
+    for (let place = 0; place < events; place += 1) putRange(store, longPlan, place, place + 1);
     const chain = await Chain.read(accountStore(store, ACCOUNT), longPlan, await filesOf(store));
     const all = new SnapshotFacts([]);
     for (const { place } of chain.records) all.markCounted(place);
-    let left = looks;
-    const timeBudget = new TimeBudget({ timeLeftMs: () => (left-- > 0 ? 900_000 : 0) });
+    return { chain, facts: all };
+  }
 
-    await expect(build({ chain, facts: all, timeBudget })).rejects.toMatchObject({
+  test.each([0, 1, 2])("may be over after %i looks at it; what is named is kept", async (looks) => {
+    const long = await longRun(20);
+    const timeBudget = timeFor(looks);
+
+    await expect(build({ ...long, timeBudget })).rejects.toMatchObject({
       code: "INTERRUPTED",
       message: expect.stringContaining("all 20 events are staged"),
     });
     expect(advanced).toBe(looks * 8);
     expect(manifest()).toBeUndefined();
 
-    await build({ chain, facts: all });
+    await build(long);
     expect(advanced).toBe(20);
     expect(manifest()).toBeDefined();
   });
 
   test("is not looked at once all is named", async () => {
-    const longPlan = await makePlan(new MemoryStore(), 16);
-    for (let place = 0; place < 16; place += 1) putRange(store, longPlan, place, place + 1);
-    const chain = await Chain.read(accountStore(store, ACCOUNT), longPlan, await filesOf(store));
-    const all = new SnapshotFacts([]);
-    for (const { place } of chain.records) all.markCounted(place);
-    let left = 2;
-    const timeBudget = new TimeBudget({ timeLeftMs: () => (left-- > 0 ? 900_000 : 0) });
+    const long = await longRun(16);
+    const timeBudget = timeFor(2);
 
-    await build({ chain, facts: all, timeBudget });
+    await build({ ...long, timeBudget });
 
     expect(manifest()).toBeDefined();
   });
@@ -316,22 +311,15 @@ describe("the time", () => {
   test("may be over by the signal", async () => {
     record();
     const reason = new Error("stop");
-    const ports = {
-      store: accountStore(store, ACCOUNT),
-      clock: new ManualClock(0),
-      signal: AbortSignal.abort(reason),
-      version: "0.0.0",
-    };
 
-    await expect(build({ ports })).rejects.toBe(reason);
+    await expect(build({ ports: portsOn(store, AbortSignal.abort(reason)) })).rejects.toBe(reason);
 
     expect(store.keys("snapshots/")).toEqual([]);
   });
 
   test("may be over between two ranges that are verified", async () => {
     record();
-    let left = 2;
-    const timeBudget = new TimeBudget({ timeLeftMs: () => (left-- > 0 ? 900_000 : 0) });
+    const timeBudget = timeFor(2);
 
     await expect(build({ timeBudget })).rejects.toMatchObject({ code: "INTERRUPTED" });
 
@@ -343,8 +331,7 @@ describe("the time", () => {
     await store.copy(rowsKey(0), part(0));
     const counted = facts();
     for (const place of [0, 2, 4]) counted.markCounted(place);
-    let left = 1;
-    const timeBudget = new TimeBudget({ timeLeftMs: () => (left-- > 0 ? 900_000 : 0) });
+    const timeBudget = timeFor(1);
 
     await expect(build({ facts: counted, timeBudget })).rejects.toMatchObject({ code: "INTERRUPTED" });
 
