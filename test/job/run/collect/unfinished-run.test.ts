@@ -1,6 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import type { RunStart } from "../../../../lambdas/job/run/run.ts";
+import type { RunSettings } from "../../../../lambdas/job/run/run-settings.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../sandbox.ts";
@@ -9,21 +11,15 @@ const RUN = "2026-11-21T06-00-00.000Z";
 
 describe("an unfinished run", () => {
   /** Three ranges of ten; the run was stopped in the middle of the second. */
-  async function unfinished(settings = {}): Promise<Sandbox> {
-    const sandbox = await Sandbox.start(
-      { events: makeEvents(30) },
-      { rangeEvents: 10, concurrency: 1, ...settings },
-    );
+  async function unfinished(start: Partial<RunStart> = {}): Promise<Sandbox> {
+    const sandbox = await Sandbox.start({ events: makeEvents(30) }, { rangeEvents: 10, concurrency: 1 });
     const stop = new AbortController();
-    await sandbox.run(
-      {},
-      {
-        signal: stop.signal,
-        onProgress: ({ done }) => {
-          if (done === 12) stop.abort(new SyncError("INTERRUPTED", "stopped"));
-        },
+    await sandbox.run(start, {
+      signal: stop.signal,
+      onProgress: ({ done }) => {
+        if (done === 12) stop.abort(new SyncError("INTERRUPTED", "stopped"));
       },
-    );
+    });
     sandbox.simulator.reset();
     return sandbox;
   }
@@ -39,31 +35,15 @@ describe("an unfinished run", () => {
     expect(sandbox.simulator.counts.details).toBe(30 - Number(done));
   });
 
-  test.each<{ why: string; change: (sandbox: Sandbox) => void; start: object }>([
-    { why: "with --fresh", change: () => undefined, start: { fresh: true } },
-    {
-      why: "by a triggered start of another run",
-      change: () => undefined,
-      start: { runId: "2099-01-01T00-00-00.000Z" },
-    },
-    {
-      why: "under other settings",
-      change: (sandbox) => {
-        sandbox.settings = { ...sandbox.settings, isListed: "any" };
-      },
-      start: {},
-    },
-    {
-      why: "when its last progress is too old",
-      change: (sandbox) => {
-        sandbox.settings = { ...sandbox.settings, resumeWithinMinutes: 0 };
-      },
-      start: {},
-    },
-    { why: "by a dry run", change: () => undefined, start: { dryRun: { limit: undefined } } },
-  ])("is not adopted $why", async ({ change, start }) => {
+  test.each<{ why: string; settings?: Partial<RunSettings>; start?: Partial<RunStart> }>([
+    { why: "with --fresh", start: { fresh: true } },
+    { why: "by a triggered start of another run", start: { runId: "2099-01-01T00-00-00.000Z" } },
+    { why: "under other settings", settings: { isListed: "any" } },
+    { why: "when its last progress is too old", settings: { resumeWithinMinutes: 0 } },
+    { why: "by a dry run", start: { dryRun: { limit: undefined } } },
+  ])("is not adopted $why", async ({ settings = {}, start = {} }) => {
     await using sandbox = await unfinished();
-    change(sandbox);
+    sandbox.settings = { ...sandbox.settings, ...settings };
 
     const { row } = await sandbox.run(start);
 
@@ -98,15 +78,7 @@ describe("an unfinished run", () => {
   });
 
   test("is refused by its own trigger when settings that shape rows have changed", async () => {
-    await using sandbox = await Sandbox.start(
-      { events: makeEvents(30) },
-      { rangeEvents: 10, concurrency: 1 },
-    );
-    const stop = new AbortController();
-    const onProgress = ({ done }: { done: number }): void => {
-      if (done === 12) stop.abort(new SyncError("INTERRUPTED", "stopped"));
-    };
-    await sandbox.run({ runId: RUN }, { signal: stop.signal, onProgress });
+    await using sandbox = await unfinished({ runId: RUN });
     sandbox.settings = { ...sandbox.settings, detailPointer: "/data" };
 
     const { error } = await sandbox.run({ runId: RUN });
