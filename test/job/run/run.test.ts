@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";
@@ -111,18 +110,7 @@ describe("a run", () => {
       { events: makeEvents(30) },
       { rangeEvents: 10, concurrency: 1 },
     );
-    const stop = new AbortController();
-    const reason = new SyncError("INTERRUPTED", "stopped");
-
-    const stopped = await sandbox.run(
-      {},
-      {
-        signal: stop.signal,
-        onProgress: ({ done }) => {
-          if (done === 15) stop.abort(reason);
-        },
-      },
-    );
+    const stopped = await sandbox.interrupt(15);
     const lease = (await status(accountStore(sandbox.store, ACCOUNT), sandbox.clock.now())).lease;
     sandbox.simulator.reset();
     const next = await sandbox.run();

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { serviceOpener } from "../../../lambdas/job/run/open-account.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
@@ -112,6 +113,15 @@ export class Sandbox {
       trigger: start.runId ? "schedule" : "manual",
       ...start,
     });
+  }
+
+  /** A run that is stopped when so many events are done. */
+  interrupt(after: number, start: Partial<RunStart> = {}): Promise<RunResult> {
+    const stop = new AbortController();
+    const onProgress = ({ done }: Progress): void => {
+      if (done === after) stop.abort(new SyncError("INTERRUPTED", "stopped"));
+    };
+    return this.run(start, { signal: stop.signal, onProgress });
   }
 
   async decide(request: AcceptOrRollback): Promise<RunResult> {

@@ -9,7 +9,6 @@ import { createRemoval } from "../../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { realClock, settableClock } from "../../simulator/clocks.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
-import { interrupt } from "./collect/interrupted-run.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
 
 const HOUR_MS = 60 * 60_000;
@@ -98,7 +97,7 @@ describe("over a head in the future", () => {
     const world = await start();
     await using sandbox = world.sandbox;
     world.clock.set(DAY_MS);
-    await interrupt(sandbox, 2);
+    await sandbox.interrupt(2);
     world.clock.set(-DAY_MS);
 
     const { row } = await sandbox.run();
@@ -110,12 +109,12 @@ describe("over a head in the future", () => {
   test("a trusted run continues what is unfinished, and not older than what was published before", async () => {
     const world = await start();
     await using sandbox = world.sandbox;
-    const { result } = await interrupt(sandbox, 2);
+    const unfinished = await sandbox.interrupt(2);
     await publishInFuture(world, 10 * DAY_MS);
 
     const { row } = await sandbox.run({ trustClock: true });
 
-    expect(row).toMatchObject({ outcome: "PUBLISHED", run_id: result.row.run_id });
+    expect(row).toMatchObject({ outcome: "PUBLISHED", run_id: unfinished.row.run_id });
   });
 
   test("an account that was removed there can be made again", async () => {
@@ -169,12 +168,16 @@ describe("a clock that is ahead of the service's", () => {
   test("fails a run that has its plan already before it publishes", async () => {
     const world = await start();
     await using sandbox = world.sandbox;
-    const { result } = await interrupt(sandbox, 2);
+    const unfinished = await sandbox.interrupt(2);
     world.clock.set(37 * HOUR_MS);
 
-    const { row } = await sandbox.run({ runId: result.row.run_id });
+    const { row } = await sandbox.run({ runId: unfinished.row.run_id });
 
-    expect(row).toMatchObject({ outcome: "FAILED", error_code: "CLOCK_WRONG", run_id: result.row.run_id });
+    expect(row).toMatchObject({
+      outcome: "FAILED",
+      error_code: "CLOCK_WRONG",
+      run_id: unfinished.row.run_id,
+    });
     expect(publications(world)).toBe(0);
   });
 

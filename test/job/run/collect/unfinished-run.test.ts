@@ -1,6 +1,5 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunStart } from "../../../../lambdas/job/run/run.ts";
 import type { RunSettings } from "../../../../lambdas/job/run/run-settings.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
@@ -13,13 +12,7 @@ describe("an unfinished run", () => {
   /** Three ranges of ten; the run was stopped in the middle of the second. */
   async function unfinished(start: Partial<RunStart> = {}): Promise<Sandbox> {
     const sandbox = await Sandbox.start({ events: makeEvents(30) }, { rangeEvents: 10, concurrency: 1 });
-    const stop = new AbortController();
-    await sandbox.run(start, {
-      signal: stop.signal,
-      onProgress: ({ done }) => {
-        if (done === 12) stop.abort(new SyncError("INTERRUPTED", "stopped"));
-      },
-    });
+    await sandbox.interrupt(12, start);
     sandbox.simulator.reset();
     return sandbox;
   }

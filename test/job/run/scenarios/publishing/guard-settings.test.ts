@@ -3,7 +3,6 @@
 import { describe, expect, test } from "vitest";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { type SimulatedEvent, uuidOf } from "../../../../simulator/simulated-event.ts";
-import { interrupt } from "../../collect/interrupted-run.ts";
 import { customEvent } from "../../custom-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
@@ -41,13 +40,13 @@ describe("a run with required fields", () => {
       { events: branded(20, 20) },
       { rangeEvents: 4, concurrency: 1 },
     );
-    const { result } = await interrupt(sandbox, 15);
+    const stopped = await sandbox.interrupt(15);
     sandbox.settings = { ...sandbox.settings, require: REQUIRE };
 
     const { row, explanation } = await sandbox.run();
 
-    expect(result.row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED" });
-    expect(row).toMatchObject({ run_id: result.row.run_id, outcome: "HELD", reason: "REQUIRED" });
+    expect(stopped.row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED" });
+    expect(row).toMatchObject({ run_id: stopped.row.run_id, outcome: "HELD", reason: "REQUIRED" });
     expect(explanation).toContain("/brand/name in 20");
     expect(sandbox.simulator.counts.detailsByUuid.get(uuidOf("branded 0"))).toBe(1);
   });

@@ -136,7 +136,7 @@ test("staged work under another pointer is not resumed", async () => {
     { events: makeEvents(20) },
     { rangeEvents: 5, ...lifted("n=/name") },
   );
-  await stopAfter(sandbox, 12);
+  await sandbox.interrupt(12);
   sandbox.simulator.reset();
   sandbox.settings = { ...sandbox.settings, ...lifted("n=/date") };
 
@@ -206,7 +206,7 @@ describe("a run that names none", () => {
       await using sandbox = await Sandbox.start({ events: makeEvents(20) }, { rangeEvents: 5 });
       await runAs(sandbox, "uk", "name=/name");
       sandbox.settings = { ...sandbox.settings, ...lifted(...begins) };
-      await stopAfter(sandbox, 12);
+      await sandbox.interrupt(12);
       for (const [account, ...texts] of between) await runAs(sandbox, account, ...texts);
       sandbox.simulator.reset();
 
@@ -280,16 +280,6 @@ test("discover suggests what is no column yet, under names that are free", async
   expect(suggested.has("/name")).toBe(false);
   expect(suggested.get("/spend/amount")).toBe("spend_amount");
 });
-
-async function stopAfter(sandbox: Sandbox, events: number): Promise<void> {
-  const stop = new AbortController();
-  const enough = new Error("enough");
-  const stopped = sandbox.run(
-    {},
-    { signal: stop.signal, onProgress: ({ done }) => done === events && stop.abort(enough) },
-  );
-  await expect(stopped).rejects.toThrow("enough");
-}
 
 /** A warehouse in which `uk` has published the column `note`. */
 async function worldWithNote(): Promise<SmallWorld> {
