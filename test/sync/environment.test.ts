@@ -126,19 +126,11 @@ describe("a settings file that the stack does not make", () => {
   test.each<[unknown, string]>([
     [{ accounts: {} }, "accounts: expected at least one account"],
     [{ accounts: { "U K": {} } }, "accounts.U K"],
-    [accounts({ concurrency: 0 }), "accounts.uk.concurrency"],
     [accounts({ listPointer: "a" }), "accounts.uk.listPointer"],
     [
       accounts({ baseUrl: "api.example.com" }),
       "baseUrl: expected an absolute URL such as https://api.example.com, and got",
     ],
-    [
-      accounts({ requestsPerMinute: "fast" }),
-      'expected a whole number from 1 to 1000000000000, or "unlimited", and got "fast"',
-    ],
-    [accounts({ concurrency: "16" }), 'concurrency: expected a whole number from 1 to 256, and got "16"'],
-    [accounts({ isListed: true }), 'isListed: expected "true", "false" or "any", and got true'],
-    [accounts({ maxDropPercent: null }), "maxDropPercent: expected a percentage from 0 to 100, and got null"],
     [
       accounts({ password: "hunter2" }),
       "uk.password: there is no such key; secrets belong in the credentials",

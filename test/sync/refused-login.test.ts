@@ -32,26 +32,6 @@ describe("a refused login", () => {
     expect(sandbox.simulator.counts.logins).toBe(1);
   });
 
-  test("lets the next scheduled run skip with the reason: it changes no alarm", async () => {
-    await using sandbox = await FunctionSandbox.start({ account: { disabled: true } });
-    await sandbox.invoke({ scheduledAt: SCHEDULED_AT }).catch(() => undefined);
-
-    const response = await sandbox.invoke({ scheduledAt: NEXT_DAY });
-
-    expect(response).toMatchObject({
-      outcome: "SKIPPED",
-      reason: "LOGIN_REFUSED",
-      explanation: expect.stringContaining("start a check or a run by hand"),
-    });
-    const [, skipped] = sandbox.metrics;
-    expect(Object.entries(skipped?.values ?? {})).toEqual([
-      ["Skipped", 1],
-      ["DurationSeconds", expect.any(Number)],
-    ]);
-    expect(sandbox.events.map(({ detailType }) => detailType)).toEqual(["Run Started", "Run Failed"]);
-    expect(sandbox.simulator.counts.logins).toBe(1);
-  });
-
   test("no longer stops the schedule after a check that succeeded, which also clears the alarm", async () => {
     await using sandbox = await FunctionSandbox.start({ account: { disabled: true } });
     await sandbox.invoke({ scheduledAt: SCHEDULED_AT }).catch(() => undefined);

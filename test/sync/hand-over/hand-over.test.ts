@@ -178,21 +178,6 @@ describe("an execution that ended without success", () => {
     expect(sandbox.store.text(layout("uk").outcome(RUN))).toBeUndefined();
     expect(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "")).toMatchObject({ run_id: null });
   });
-
-  test("and is started again takes the free lease and finishes the run", async () => {
-    const { sandbox, ports, arn } = await handedOver();
-    await using _ = sandbox;
-    sandbox.executions.end(arn, "TIMED_OUT");
-    await sandbox.invoke({ action: "abandon", executionArn: arn }, ports);
-    sandbox.executions.redrive(arn);
-
-    const late = await sandbox.invoke({ action: "abandon", executionArn: arn }, ports);
-    const turn = await sandbox.invoke(turnOf(arn), ports);
-
-    expect(late).toMatchObject({ abandoned: false, explanation: expect.stringContaining("has not ended") });
-    expect(turn).toEqual({ done: true, waitSeconds: 0, turn: 1 });
-    expect(sandbox.metrics.at(-1)?.values).toMatchObject({ Published: 1, Failed: 0 });
-  });
 });
 
 test.each(["continue", "abandon"])(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import type { RunStart } from "../../../../lambdas/job/run/run.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { interposed } from "../interposed-store.ts";
@@ -41,36 +42,37 @@ describe("a turn", () => {
     expect(world.small.details).toBe(12);
   });
 
-  test("restarts as the start was told to, over a damaged head", async () => {
+  test.each<[string, Partial<RunStart>, (world: HandOverWorld) => Promise<unknown>, object]>([
+    [
+      "over a damaged head",
+      { overDamaged: true },
+      async ({ small }) => {
+        const { row } = await small.run();
+        small.store.put(layout(ACCOUNT).part(row.snapshot_id ?? "", 0), "damaged");
+        small.show(12, 2);
+      },
+      { reason: "DAMAGED_HEAD", added: 12 },
+    ],
+    [
+      "over a head in the future",
+      { trustClock: true },
+      ({ small }) =>
+        small.run({ runId: formatRunId(small.clock.now() + 10 * 24 * 3_600_000), trustClock: true }),
+      { reason: null, added: 0 },
+    ],
+  ])("publishes as the start was told to: %s", async (_, start, prepare, ends) => {
     const world = new HandOverWorld(SMALL);
-    const { row } = await world.small.run();
-    world.small.store.put(layout(ACCOUNT).part(row.snapshot_id ?? "", 0), "damaged");
-    world.small.show(12, 2);
+    await prepare(world);
     world.small.clock.advance(60_000);
     const fetched = world.small.details;
     const ports = world.ports({ timeLeftMs: () => (world.small.details < fetched + 4 ? 900_000 : 0) });
 
-    const first = await world.small.run({ overDamaged: true }, ports);
+    const first = await world.small.run(start, ports);
     const results = await world.play();
 
     expect(first.row.outcome).toBe("HANDED_OVER");
-    expect(results.at(-1)?.row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", added: 12 });
-  });
-
-  test("publishes over a head in the future as the start was told to", async () => {
-    const world = new HandOverWorld(SMALL);
-    const { clock } = world.small;
-    const future = formatRunId(clock.now() + 10 * 24 * 3_600_000);
-    await world.small.run({ runId: future, trustClock: true });
-    clock.advance(60_000);
-    const fetched = world.small.details;
-    const ports = world.ports({ timeLeftMs: () => (world.small.details < fetched + 4 ? 900_000 : 0) });
-
-    const first = await world.small.run({ trustClock: true }, ports);
-    const results = await world.play();
-
-    expect(first.row.outcome).toBe("HANDED_OVER");
-    expect(results.at(-1)?.row).toMatchObject({ outcome: "PUBLISHED", run_id: first.row.run_id });
+    const run_id = first.row.run_id;
+    expect(results.at(-1)?.row).toMatchObject({ outcome: "PUBLISHED", run_id, ...ends });
   });
 
   test("that meets the lease of another run is done, and changes nothing", async () => {

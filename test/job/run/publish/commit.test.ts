@@ -4,7 +4,7 @@ import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { explainDamage } from "../../../../lambdas/job/run/publish/commit.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
-import { heldWorld } from "../held-world.ts";
+import { type HeldWorld, heldWorld } from "../held-world.ts";
 import { interposed } from "../interposed-store.ts";
 import { DamagedWorld } from "../scenarios/publishing/damaged-world.ts";
 import { ACCOUNT, type SmallWorld } from "../small-world.ts";
@@ -63,8 +63,37 @@ describe("a snapshot that has changed while its changes were found", () => {
   });
 });
 
-describe("stopped", () => {
-  test("before the changes are found, a commit writes nothing", async () => {
+describe("a commit that is stopped", () => {
+  test.each<[string, (of: HeldWorld, stop: AbortController) => Store]>([
+    ["while they are written", ({ world }, stop) => onceWritten(world, async () => stop.abort(STOPPED))],
+    [
+      "when the files are listed for the last time",
+      ({ world, held }, stop) => {
+        let areWritten = false;
+        const written = onceWritten(world, async () => {
+          areWritten = true;
+        });
+        const list: Store["list"] = (prefix, after) => {
+          if (areWritten && prefix === keys.snapshot(held)) stop.abort(STOPPED);
+          return written.list(prefix, after);
+        };
+        return { ...written, list };
+      },
+    ],
+  ])("%s publishes nothing", async (_, storeOf) => {
+    const of = await heldWorld();
+    const stop = new AbortController();
+
+    const { row } = await of.world.acceptOrRollback(
+      { action: "accept", snapshotId: of.held, force: false },
+      { store: storeOf(of, stop), signal: stop.signal },
+    );
+
+    expect(row).toMatchObject({ error_code: "INTERRUPTED" });
+    expect(of.world.store.keys("publications/")).toHaveLength(2);
+  });
+
+  test("before the changes are found writes nothing", async () => {
     const { world, held } = await heldWorld();
     const before = world.store.keys("changes/");
 
@@ -75,44 +104,6 @@ describe("stopped", () => {
 
     expect(row).toMatchObject({ error_code: "INTERRUPTED" });
     expect(world.store.keys("changes/")).toEqual(before);
-  });
-
-  test("when the files are listed for the last time, it publishes nothing", async () => {
-    const { world, held } = await heldWorld();
-    const stop = new AbortController();
-    let areWritten = false;
-    const written = onceWritten(world, async () => {
-      areWritten = true;
-    });
-    const store: Store = {
-      ...written,
-      list: (prefix, after) => {
-        if (areWritten && prefix === keys.snapshot(held)) stop.abort(STOPPED);
-        return written.list(prefix, after);
-      },
-    };
-
-    const { row } = await world.acceptOrRollback(
-      { action: "accept", snapshotId: held, force: false },
-      { store, signal: stop.signal },
-    );
-
-    expect(row).toMatchObject({ error_code: "INTERRUPTED" });
-    expect(world.store.keys("publications/")).toHaveLength(2);
-  });
-
-  test("while they are written, it publishes nothing", async () => {
-    const { world, held } = await heldWorld();
-    const stop = new AbortController();
-    const store = onceWritten(world, async () => stop.abort(STOPPED));
-
-    const { row } = await world.acceptOrRollback(
-      { action: "accept", snapshotId: held, force: false },
-      { store, signal: stop.signal },
-    );
-
-    expect(row).toMatchObject({ error_code: "INTERRUPTED" });
-    expect(world.store.keys("publications/")).toHaveLength(2);
   });
 });
 
