@@ -83,19 +83,6 @@ describe("a scheduled run with the method oauth", () => {
     expect(third).toMatchObject({ outcome: "PUBLISHED" });
   });
 
-  it("raises the alarm of a refused login, and clears it with the next publication", async () => {
-    await using world = await oauthFunction();
-    const { sandbox, authorized } = world;
-    authorized.provider.revokeAll();
-
-    await sandbox.invoke(scheduledAt(5)).catch(codeOf);
-    authorized.authorizeAgain();
-    await sandbox.invoke(scheduledAt(6));
-
-    const refused = sandbox.metrics.map(({ values }) => values.LoginRefused);
-    expect(refused.filter((value) => value !== undefined)).toEqual([1, 0]);
-  });
-
   it("without an identity provider says which setting is missing", async () => {
     await using world = await oauthFunction();
     await using sandbox = await FunctionSandbox.start();

@@ -24,6 +24,7 @@ describe("a run", () => {
     { code: "LOGIN_REFUSED", metrics: { LoginRefused: 1 } },
     { code: "ACCOUNT_DISABLED", metrics: { LoginRefused: 1 } },
     { code: "UNAUTHENTICATED", metrics: { LoginRefused: 1 } },
+    { code: "AUTHORIZATION_EXPIRED", metrics: { LoginRefused: 1 } },
     { code: "CREDENTIALS_INVALID", metrics: { Failed: 1 } },
     { code: "STORE_CORRUPT", metrics: { Failed: 1 } },
     { code: "INTERRUPTED", metrics: {} },

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
-import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
@@ -60,29 +60,6 @@ describe("a run", () => {
       `snapshots/uk/${RUN}/part-00001.ndjson.gz`,
       `snapshots/uk/${RUN}/part-00002.ndjson.gz`,
     ]);
-  });
-
-  test("publishes what changed against the head", async () => {
-    await using sandbox = await Sandbox.start();
-    await sandbox.run();
-    const [one, two] = sandbox.simulator.listed();
-    if (!one || !two) throw new Error("too few events");
-    sandbox.simulator.unlist(one.uuid);
-    sandbox.simulator.change(two.uuid, { source: `{"uuid":"${two.uuid}","date":"2026-02-02"}` });
-    sandbox.simulator.add(makeEvent(101), makeEvent(102));
-
-    const { row } = await sandbox.run();
-
-    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 101, added: 2, changed: 1, removed: 1 });
-    const head = (await status(accountStore(sandbox.store, ACCOUNT), sandbox.clock.now())).head;
-    expect(head).toMatchObject({
-      publication: "0000000002",
-      action: "run",
-      added: 2,
-      changed: 1,
-      removed: 1,
-    });
-    expect(await sandbox.events()).toEqual(sandbox.truth());
   });
 
   test("reports its progress from what is staged to the end", async () => {

@@ -242,14 +242,12 @@ beforeEach(async () => {
   manifest = aManifest({ snapshot_id: ID, parts: [...parts], counts: { ...aManifest().counts, events: 5 } });
 });
 
-async function sample(size: number, next = seededRandom(1), of = manifest): Promise<readonly SampledEvent[]> {
-  const found = sampleEvents(accountStore(store, "uk"), of, {
-    size,
-    random: { next },
-    proceed: () => undefined,
-  });
-  return (await Array.fromAsync(found)).flat();
-}
+/** A sample, part by part. */
+const sampled = (size: number, next: () => number, of = manifest, proceed: () => void = () => undefined) =>
+  sampleEvents(accountStore(store, "uk"), of, { size, random: { next }, proceed });
+
+const sample = async (size: number, next = seededRandom(1), of = manifest) =>
+  (await Array.fromAsync(sampled(size, next, of))).flat();
 
 const uuids = (events: readonly SampledEvent[]): string => events.map(({ uuid }) => uuid).join("");
 
@@ -279,11 +277,7 @@ describe("a sample", () => {
 
   test("has nothing of a part that is damaged, and fails", async () => {
     store.put(part(1), store.text(part(0)) ?? "");
-    const found = sampleEvents(accountStore(store, "uk"), manifest, {
-      size: 5,
-      random: { next: () => 0 },
-      proceed: () => undefined,
-    });
+    const found = sampled(5, () => 0);
 
     const first = await found.next();
     const second = found.next();
@@ -302,11 +296,7 @@ describe("a sample", () => {
       if (rows === 2) throw new Error("stop");
     };
 
-    const found = sampleEvents(accountStore(store, "uk"), manifest, {
-      size: 5,
-      random: { next: () => 0 },
-      proceed,
-    });
+    const found = sampled(5, () => 0, manifest, proceed);
 
     await expect(found.next()).rejects.toThrow("stop");
   });

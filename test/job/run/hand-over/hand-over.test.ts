@@ -77,16 +77,6 @@ test("a run that a person started stays one, whichever execution works on it", a
   ]);
 });
 
-test("without a state machine a run that stops early fails as INTERRUPTED, and frees the lease", async () => {
-  const world = new HandOverWorld(SMALL);
-
-  const { row, error } = await world.first({ executions: undefined });
-
-  expect(row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED" });
-  expect(error?.message).toContain("5 of 12 events are staged");
-  expect(world.lease()).toMatchObject({ run_id: null });
-});
-
 test("a run that has no plan yet is not handed over: its next start lists the events", async () => {
   const world = new HandOverWorld(SMALL);
   const stop = new AbortController();
@@ -198,17 +188,6 @@ describe("while an execution works on the run", () => {
 
     expect(row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
     await finished(world);
-  });
-
-  test("a command line, which cannot ask the state machine, is skipped too", async () => {
-    const world = new HandOverWorld(SMALL);
-    await world.first();
-    world.executions.end(world.executions.arnOf(FIRST), "FAILED");
-
-    const { row, explanation } = await world.byHand({ executions: undefined, isGone: () => true });
-
-    expect(row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
-    expect(explanation).toContain(FIRST);
   });
 
   test("check sends nothing to the service, and names the execution", async () => {

@@ -27,16 +27,6 @@ describe("two runs of one account", () => {
     expect(await readLog(accountStore(sandbox.store, ACCOUNT))).toHaveLength(1);
   });
 
-  test("the same trigger delivered twice at once: one publication, the other skipped or given the outcome", async () => {
-    await using sandbox = await Sandbox.start({ latencyMs: 5_000, events: makeEvents(20) });
-
-    const results = await Promise.all([sandbox.run({ runId: RUN }), sandbox.run({ runId: RUN })]);
-
-    expect(results.map(({ row }) => row.outcome)).toContain("PUBLISHED");
-    expect(sandbox.simulator.counts.details).toBe(20);
-    expect(await readLog(accountStore(sandbox.store, ACCOUNT))).toHaveLength(1);
-  });
-
   test("the same trigger delivered again later: the outcome, and no request [D22]", async () => {
     await using sandbox = await Sandbox.start();
 

@@ -80,7 +80,10 @@ describe.each(DAMAGE)("a held mark that is %s", (_, content) => {
     expect(JSON.parse(world.store.text(markOf(snapshotId)) ?? "")).toMatchObject({ reason: "MARK_DAMAGED" });
   });
 
-  it("is made again with the reason that there still is, by its own run", async () => {
+  it.each([
+    ["with the reason that there still is", 20, "DROPPED"],
+    ["even if nothing else would hold it", 100, "MARK_DAMAGED"],
+  ])("holds its own run and is made again, %s", async (_, maxDropPercent, reason) => {
     world.show(10);
     await world.run();
     world.show(2);
@@ -88,28 +91,13 @@ describe.each(DAMAGE)("a held mark that is %s", (_, content) => {
     const first = await world.run({ runId });
     await world.store.delete(layout(ACCOUNT).outcome(runId)); // as if it had crashed just before
     world.store.put(markOf(runId), content);
+    world.settings = { ...world.settings, maxDropPercent };
 
     const second = await world.run({ runId });
 
     expect(first.row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
-    expect(second.row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
-    expect(JSON.parse(world.store.text(markOf(runId)) ?? "")).toMatchObject({ reason: "DROPPED" });
-  });
-
-  it("holds its own run even if nothing else would", async () => {
-    world.show(10);
-    await world.run();
-    world.show(2);
-    const runId = "2026-01-01T01-00-00.000Z";
-    await world.run({ runId });
-    await world.store.delete(layout(ACCOUNT).outcome(runId));
-    world.store.put(markOf(runId), content);
-    world.settings = { ...world.settings, maxDropPercent: 100 };
-
-    const { row } = await world.run({ runId });
-
-    expect(row).toMatchObject({ outcome: "HELD", reason: "MARK_DAMAGED" });
-    expect(JSON.parse(world.store.text(markOf(runId)) ?? "")).toMatchObject({ reason: "MARK_DAMAGED" });
+    expect(second.row).toMatchObject({ outcome: "HELD", reason });
+    expect(JSON.parse(world.store.text(markOf(runId)) ?? "")).toMatchObject({ reason });
   });
 });
 

@@ -1,7 +1,6 @@
 // What depends on the head is decided when a run commits: what readers saw at its start may be long gone.
 
 import { describe, expect, test } from "vitest";
-import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
@@ -114,25 +113,6 @@ test("a time limit counts the rows of the head that the changes are computed aga
   const { row } = await world.run({ runId: "2026-01-01T09-00-00.000Z" }, { ...ports, store });
 
   expect(row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED" });
-});
-
-test("a run that is stopped while it writes its manifest publishes nothing, and the next start publishes it", async () => {
-  const world = new SmallWorld();
-  world.show(10);
-  const stop = new AbortController();
-  const store = interposed(world.store, async (key) => {
-    if (key.includes("/_manifest.json")) stop.abort(new SyncError("INTERRUPTED", "Ctrl-C"));
-  });
-
-  const stopped = await world.run({}, { store, signal: stop.signal });
-  const log = await readLog(accountStore(world.store, ACCOUNT));
-  const next = await world.run();
-
-  expect(stopped.row).toMatchObject({ outcome: "FAILED", error_code: "INTERRUPTED" });
-  expect(world.store.keys(layout(ACCOUNT).manifest(stopped.row.run_id))).toHaveLength(1);
-  expect(log).toEqual([]);
-  expect(next.row).toMatchObject({ outcome: "PUBLISHED", run_id: stopped.row.run_id });
-  expect(world.details).toBe(10);
 });
 
 test("a commit that is refused while the log does not move fails, and the next run finishes it", async () => {
