@@ -3,11 +3,10 @@ import { status } from "../../../lambdas/job/commands/status.ts";
 import { lastRuns } from "../../../lambdas/job/run/record/run-log.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { type HeldWorld, heldWorld } from "../run/held-world.ts";
 import { ACCOUNT, type SmallWorld } from "../run/small-world.ts";
 
-const head = (world: SmallWorld) => readHead(accountStore(world.store, ACCOUNT));
+const head = (world: SmallWorld) => readHead(world.own);
 
 describe("accept", () => {
   test("publishes a held snapshot without a request, with its changes against the present head", async () => {
@@ -36,7 +35,7 @@ describe("accept", () => {
     });
     expect(await world.seen()).toEqual(world.truth());
     expect(world.details).toBe(details);
-    expect((await status(accountStore(world.store, ACCOUNT), world.clock.now())).held).toEqual([]);
+    expect((await status(world.own, world.clock.now())).held).toEqual([]);
   });
 
   test("takes an older snapshot only with force", async () => {
@@ -90,8 +89,7 @@ describe("accept held", () => {
 
   test("publishes none that is older than the head, also with force, and names them", async () => {
     const { world, held } = await heldWorld();
-    world.show(10, 9);
-    await world.run();
+    await world.publish(10, 9);
 
     const { error } = await world.accept("held", true);
 
@@ -134,9 +132,13 @@ describe("rollback", () => {
     expect(heldRun.row).toMatchObject({ outcome: "HELD", reason: "PINNED" });
     expect(accepted.row).toMatchObject({ outcome: "PUBLISHED" });
     expect(next.row).toMatchObject({ outcome: "PUBLISHED" });
-    expect(
-      (await readLog(accountStore(world.store, ACCOUNT))).map(({ action, pinned }) => `${action} ${pinned}`),
-    ).toEqual(["run false", "run false", "rollback true", "accept false", "run false"]);
+    expect((await readLog(world.own)).map(({ action, pinned }) => `${action} ${pinned}`)).toEqual([
+      "run false",
+      "run false",
+      "rollback true",
+      "accept false",
+      "run false",
+    ]);
   });
 
   test("without a pin lets the next run replace it", async () => {
@@ -207,8 +209,8 @@ describe("accept or rollback is refused with the remedy", () => {
     },
   ])("$what, and is no line of the run log", async ({ says, act }) => {
     const of = await heldWorld();
-    const attempts = await lastRuns(accountStore(of.world.store, ACCOUNT), 9, of.world.clock.now());
-    const before = await readLog(accountStore(of.world.store, ACCOUNT));
+    const attempts = await lastRuns(of.world.own, 9, of.world.clock.now());
+    const before = await readLog(of.world.own);
 
     const result = await act(of);
 
@@ -216,8 +218,8 @@ describe("accept or rollback is refused with the remedy", () => {
       row: { outcome: "FAILED", error_code: "SNAPSHOT_NOT_FOUND" },
       error: { code: "SNAPSHOT_NOT_FOUND", message: expect.stringContaining(says) },
     });
-    expect(await lastRuns(accountStore(of.world.store, ACCOUNT), 9, of.world.clock.now())).toEqual(attempts);
-    expect(await readLog(accountStore(of.world.store, ACCOUNT))).toEqual(before);
+    expect(await lastRuns(of.world.own, 9, of.world.clock.now())).toEqual(attempts);
+    expect(await readLog(of.world.own)).toEqual(before);
   });
 
   test("a snapshot with a damaged manifest is not published, and the attempt is a line of the run log", async () => {
@@ -227,6 +229,6 @@ describe("accept or rollback is refused with the remedy", () => {
     const { row, error } = await world.accept(held);
 
     expect(error?.code).toBe("STORE_CORRUPT");
-    expect(await lastRuns(accountStore(world.store, ACCOUNT), 1, world.clock.now())).toEqual([row]);
+    expect(await lastRuns(world.own, 1, world.clock.now())).toEqual([row]);
   });
 });

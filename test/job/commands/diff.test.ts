@@ -23,8 +23,7 @@ async function compare(world: SmallWorld, task: DiffTask, changes: PortChanges =
 /** Of ten events six are listed, and one of them is gone; the snapshot without them is held. */
 async function withGone() {
   const world = new SmallWorld();
-  world.show(10);
-  await world.run();
+  await world.publish(10);
   world.show(6, 2);
   world.gone.add(1);
   return { world, held: (await world.run()).row.run_id };
@@ -50,7 +49,7 @@ describe("diff", () => {
 
   test("since an instant compares the head with the last publication that was not later", async () => {
     const { world, first, second } = await heldWorld();
-    const store = accountStore(world.store, ACCOUNT);
+    const store = world.own;
     const [one, two] = (await readLog(store)).map(({ published_at }) => Date.parse(published_at));
     if (one === undefined || two === undefined) throw new Error("two are published");
 
@@ -151,7 +150,7 @@ describe("diff", () => {
 
   test("refuses a retired snapshot, and held where none is", async () => {
     const { world, first, held } = await heldWorld();
-    await markRetired(accountStore(world.store, ACCOUNT), first);
+    await markRetired(world.own, first);
     await world.accept(held);
 
     await expect(compare(world, { a: first, b: undefined })).rejects.toMatchObject({

@@ -6,7 +6,7 @@ import { type Check, check } from "../../../lambdas/job/commands/check.ts";
 import { type Retired, retire } from "../../../lambdas/job/commands/retire.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../lambdas/job/storage/publication-log.ts";
-import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { interposed } from "../run/interposed-store.ts";
 import { DamagedWorld, partOf } from "../run/scenarios/publishing/damaged-world.ts";
 import { ACCOUNT, DAY_MS, type PortChanges } from "../run/small-world.ts";
@@ -79,15 +79,13 @@ describe("retire", () => {
   });
 
   it("takes a held snapshot too, which cannot be accepted then", async () => {
-    world.show(2);
-    const held = (await world.run()).row.snapshot_id ?? "";
+    const held = await world.hold(2);
 
     await retireNow(held);
 
     expect((await world.accept(held)).error?.code).toBe("SNAPSHOT_NOT_FOUND");
     world.clock.advance(DAY_MS + 1000);
-    world.show(10, 4);
-    await world.run();
+    await world.publish(10, 4);
     expect(world.store.keys(layout(ACCOUNT).snapshot(held))).toEqual([layout(ACCOUNT).retired(held)]);
     expect((await retireNow(held)).explanation).toBe(`The snapshot ${held} is retired already.`);
   });
@@ -124,7 +122,7 @@ describe("retire", () => {
   });
 
   it("brings the tables to what a person has published meanwhile, and could not show", async () => {
-    const store = accountStore(world.store, ACCOUNT);
+    const store = world.own;
     // Its rollback had read the snapshot before the mark, and stops before it refreshes.
     const refresh = async (): Promise<void> => {
       await world.catalog.refresh(ACCOUNT);

@@ -1,19 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { heldWorld } from "../run/held-world.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../run/small-world.ts";
 
 describe("status", () => {
   test("says which fields of the head's events are new", async () => {
     const world = new SmallWorld();
-    world.show(3, 1);
-    await world.run();
+    await world.publish(3, 1);
     world.fieldOfNote = "colour";
     await world.run();
 
-    const { fieldChanges } = await status(accountStore(world.store, ACCOUNT), world.clock.now());
+    const { fieldChanges } = await status(world.own, world.clock.now());
 
     expect(fieldChanges?.added.map(({ pointer, count }) => [pointer, count])).toEqual([["/colour", 3]]);
     expect(fieldChanges?.gone).toEqual([]);
@@ -34,7 +32,7 @@ describe("status", () => {
     };
     world.store.put(layout(ACCOUNT).lease, JSON.stringify(lease));
 
-    const found = await status(accountStore(world.store, ACCOUNT), world.clock.now());
+    const found = await status(world.own, world.clock.now());
 
     expect(found.lease).toEqual({ run_id: "run-1", expires_at: null, execution });
   });
@@ -44,7 +42,7 @@ describe("status", () => {
     await world.rollback(first);
     world.clock.advance(DAY_MS);
 
-    const found = await status(accountStore(world.store, ACCOUNT), world.clock.now());
+    const found = await status(world.own, world.clock.now());
 
     expect(found.head).toMatchObject({ snapshot_id: first, pinned: true });
     expect(found.held).toMatchObject([

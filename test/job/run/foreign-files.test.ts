@@ -4,13 +4,11 @@ import { expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
 import { attemptsOf } from "../../../lambdas/job/run/record/run-log.ts";
 import { accountsIn, knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
-import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "./small-world.ts";
 
 test("runs, retention and status go by them", async () => {
   const world = new SmallWorld();
-  world.show(6, 1);
-  const first = (await world.run()).row.run_id;
+  const first = await world.publish(6, 1);
   const foreign = [
     "accounts/README.txt",
     "accounts/a copy (1)/lease.json",
@@ -34,12 +32,12 @@ test("runs, retention and status go by them", async () => {
   world.show(6, 2);
 
   const { row } = await world.run();
-  const { runs, head } = await status(accountStore(world.store, ACCOUNT), world.clock.now());
+  const { runs, head } = await status(world.own, world.clock.now());
 
   expect(row).toMatchObject({ outcome: "PUBLISHED", changed: 6 });
   expect(head).toMatchObject({ publication: "0000000002" });
   expect(runs).toHaveLength(2);
-  expect(await Array.fromAsync(attemptsOf(accountStore(world.store, ACCOUNT), first))).toHaveLength(1);
+  expect(await Array.fromAsync(attemptsOf(world.own, first))).toHaveLength(1);
   expect(await accountsIn(world.store, "publications/")).toEqual([ACCOUNT]);
   expect(await knownAccounts(world.store)).toEqual([ACCOUNT]);
   expect(world.store.keys().filter((key) => foreign.includes(key))).toEqual(foreign);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
 
@@ -88,7 +87,7 @@ describe("a run", () => {
       { rangeEvents: 10, concurrency: 1 },
     );
     const stopped = await sandbox.interrupt(15);
-    const lease = (await status(accountStore(sandbox.store, ACCOUNT), sandbox.clock.now())).lease;
+    const lease = (await status(sandbox.own, sandbox.clock.now())).lease;
     sandbox.simulator.reset();
     const next = await sandbox.run();
 

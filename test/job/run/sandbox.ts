@@ -10,7 +10,7 @@ import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
 import type { Progress, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import type { Clock, Random } from "../../../lambdas/job/runtime/clock.ts";
-import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { acceleratedClock } from "../../simulator/clocks.ts";
 import type { SimulatorOptions } from "../../simulator/settings.ts";
 import { Simulator } from "../../simulator/simulator.ts";
@@ -106,6 +106,11 @@ export class Sandbox {
       onProgress: (progress) => this.progress.push(progress),
       ...changes,
     });
+  }
+
+  /** The account's part of the store. */
+  get own(): AccountStore {
+    return accountStore(this.store, this.account);
   }
 
   async run(start: Partial<RunStart> = {}, changes: PortChanges = {}): Promise<RunResult> {

@@ -1,13 +1,13 @@
 // A run's world without a network: a service that is a map, a clock that a test turns, a store in memory.
 
-import { rejects } from "node:assert/strict";
+import { equal, rejects } from "node:assert/strict";
 import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
 import type { CountingService, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 import { uuidOf } from "../../simulator/simulated-event.ts";
 import { MemoryCatalog } from "../catalog/memory-catalog.ts";
@@ -52,6 +52,21 @@ export class SmallWorld {
   show(count: number, version = 1): void {
     this.events.clear();
     for (let n = 1; n <= count; n += 1) this.events.set(n, version);
+  }
+
+  /** The account's part of the store. */
+  get own(): AccountStore {
+    return accountStore(this.store, this.account);
+  }
+
+  /** Publishes so many events, all in this version, and returns the snapshot. */
+  publish(count: number, version = 1): Promise<string> {
+    return this.#make(count, version, "PUBLISHED");
+  }
+
+  /** The same where the snapshot is held. */
+  hold(count: number, version = 1): Promise<string> {
+    return this.#make(count, version, "HELD");
   }
 
   truth(): ReadonlyMap<string, string> {
@@ -107,6 +122,13 @@ export class SmallWorld {
   /** The table `events`: uuid and detail text. */
   async seen(): Promise<ReadonlyMap<string, string>> {
     return new Map((await this.catalog.events(ACCOUNT)).map(({ uuid, event }) => [uuid, event]));
+  }
+
+  async #make(count: number, version: number, outcome: "PUBLISHED" | "HELD"): Promise<string> {
+    this.show(count, version);
+    const { row } = await this.run();
+    equal(row.outcome, outcome);
+    return row.run_id;
   }
 
   /** Once for all events that are refused at the same time, when all of them wait for their second question. */

@@ -6,7 +6,6 @@ import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { formatRunId, layout } from "../../../lambdas/job/storage/layout.ts";
 import { createRemoval } from "../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { realClock, settableClock } from "../../simulator/clocks.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
@@ -121,7 +120,7 @@ describe("over a head in the future", () => {
     const world = await start();
     await using sandbox = world.sandbox;
     const atMs = world.clock.now() + DAY_MS;
-    await createRemoval(accountStore(sandbox.store, ACCOUNT), {
+    await createRemoval(sandbox.own, {
       runId: formatRunId(atMs),
       atMs,
       writeId: "1",

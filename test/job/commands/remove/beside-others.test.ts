@@ -7,7 +7,7 @@ import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readEnd, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../run/crash.ts";
 import { type DueWorld, dueWorld } from "../../run/held-world.ts";
 import { ACCOUNT, type PortChanges, type SmallWorld } from "../../run/small-world.ts";
@@ -52,7 +52,7 @@ async function interleave(outer: Work, inner: Work, at: number) {
   const store = stopping(world.store, async () => {
     writes += 1;
     if (writes !== at) return;
-    for (const { run_id } of await readLog(accountStore(world.store, ACCOUNT))) before.add(run_id);
+    for (const { run_id } of await readLog(world.own)) before.add(run_id);
     // Its lease has expired while it is stopped.
     world.dead.add(process.pid);
     await inner(one, {});
@@ -62,9 +62,9 @@ async function interleave(outer: Work, inner: Work, at: number) {
 }
 
 async function expectWhole(world: SmallWorld, where: string): Promise<void> {
-  const { head } = await readEnd(accountStore(world.store, ACCOUNT));
+  const { head } = await readEnd(world.own);
   expect(world.catalog.head(ACCOUNT), where).toEqual(head);
-  if (head) await verifySnapshot(accountStore(world.store, ACCOUNT), head.snapshot_id);
+  if (head) await verifySnapshot(world.own, head.snapshot_id);
   expect((await world.seen()).size, where).toBe(head?.events ?? 0);
 }
 
@@ -90,14 +90,14 @@ describe.each([
       const where = `before write ${at}`;
 
       await expectWhole(world, where);
-      const log = await readLog(accountStore(world.store, ACCOUNT));
+      const log = await readLog(world.own);
       const isSeen = [...before, ...log.map(({ run_id }) => run_id)].includes(result?.row.run_id ?? "");
       expect(result?.row.outcome === "PUBLISHED", where).toBe(isSeen);
       expect(leftBehind(world), where).toEqual([]);
       for (const row of rowsOf(world, result?.row.run_id)) expect(row, where).toEqual(result?.row);
       expect((await world.run({ fresh: true })).row.outcome, where).toBe("PUBLISHED");
       await remove({ world, first: "", held: "" }, {});
-      expect(await countFiles(accountStore(world.store, ACCOUNT)), where).toMatchObject({ files: 0 });
+      expect(await countFiles(world.own), where).toMatchObject({ files: 0 });
     }
   });
 });
@@ -139,7 +139,7 @@ test.each([
       const { world, isDone } = await interleave(outer, stoppedRemove, at);
       if (isDone) break;
 
-      expect(await readLog(accountStore(world.store, ACCOUNT)), `before write ${at}`).toEqual([]);
+      expect(await readLog(world.own), `before write ${at}`).toEqual([]);
     }
   },
 );
@@ -169,11 +169,11 @@ test("a commit that was stopped creates a number below the removal, which no rea
     message: expect.stringContaining("was removed while"),
   });
   expect(world.store.keys()).toContain(second);
-  expect(await readEnd(accountStore(world.store, ACCOUNT))).toMatchObject({
+  expect(await readEnd(world.own)).toMatchObject({
     last: "0000000003",
     head: undefined,
   });
-  expect(await readLog(accountStore(world.store, ACCOUNT))).toEqual([]);
+  expect(await readLog(world.own)).toEqual([]);
   expect((await world.run()).row).toMatchObject({ outcome: "PUBLISHED", reason: null });
   await remove(one, {});
   expect(world.store.keys()).not.toContain(second);

@@ -13,7 +13,7 @@ import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-sn
 import { knownAccounts } from "../../../../lambdas/job/storage/known-accounts.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readEnd, readHead } from "../../../../lambdas/job/storage/publication-log.ts";
-import { type AccountStore, accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import type { AccountStore, Store } from "../../../../lambdas/job/storage/store.ts";
 import { Crashed, CrashPoint, type Moment } from "../../run/crash.ts";
 import { interposed } from "../../run/interposed-store.ts";
 import { livingLease } from "../../run/living-lease.ts";
@@ -22,14 +22,11 @@ import { ACCOUNT, DAY_MS, SmallWorld } from "../../run/small-world.ts";
 /** uk has two publications, a held snapshot and changes; de has one publication. */
 async function twoAccounts(): Promise<SmallWorld> {
   const world = new SmallWorld();
-  world.show(6, 1);
-  await world.run();
+  await world.publish(6, 1);
   world.clock.advance(DAY_MS);
-  world.show(6, 2);
-  await world.run();
+  await world.publish(6, 2);
   world.clock.advance(DAY_MS);
-  world.show(2, 2);
-  await world.run();
+  await world.hold(2, 2);
   world.account = "de";
   await world.run();
   world.account = ACCOUNT;
@@ -48,14 +45,14 @@ describe("remove", () => {
   test("takes the account out of the tables and deletes all of its files, and nothing else", async () => {
     const world = await twoAccounts();
     const before = keysOf(world, "de");
-    const files = await countFiles(accountStore(world.store, ACCOUNT));
+    const files = await countFiles(world.own);
 
     const result = await removeAccount(portsOf(world));
 
     expect(result).toBe("removed");
     expect(files).toMatchObject({ publications: 2, snapshots: 3, foreign: [] });
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson"]);
-    expect((await countFiles(accountStore(world.store, ACCOUNT))).files).toBe(0);
+    expect((await countFiles(world.own)).files).toBe(0);
     expect(await knownAccounts(world.store)).toEqual(["de"]);
     expect(world.catalog.head(ACCOUNT)).toBeUndefined();
     expect(keysOf(world, "de")).toEqual(before);
@@ -67,14 +64,14 @@ describe("remove", () => {
     const foreign = ["publications/uk/a copy (1).ndjson", "runs/uk/notes.txt", "snapshots/uk/x/mine.gz"];
     for (const key of foreign) world.store.put(key, "mine");
 
-    const counted = await countFiles(accountStore(world.store, ACCOUNT));
+    const counted = await countFiles(world.own);
     const result = await removeAccount(portsOf(world));
 
     expect(result).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson", ...foreign]);
     expect(counted).toMatchObject({ publications: 2, snapshots: 3 });
     expect(counted.foreign.toSorted()).toEqual(foreign);
-    expect((await countFiles(accountStore(world.store, ACCOUNT))).files).toBe(0);
+    expect((await countFiles(world.own)).files).toBe(0);
   });
 
   test("begins with its entry in the log and the tables, and deletes the lease last", async () => {
@@ -98,12 +95,12 @@ describe("remove", () => {
     const { row } = await world.run();
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", events: 2, added: 2, reason: null });
-    expect(await readHead(accountStore(world.store, ACCOUNT))).toMatchObject({
+    expect(await readHead(world.own)).toMatchObject({
       publication: "0000000004",
       base_snapshot_id: null,
     });
     expect(await knownAccounts(world.store)).toEqual(["de", "uk"]);
-    expect(await countFiles(accountStore(world.store, ACCOUNT))).toMatchObject({
+    expect(await countFiles(world.own)).toMatchObject({
       publications: 1,
       snapshots: 1,
     });
@@ -162,7 +159,7 @@ test("Ctrl-C ends remove between two batches of files, and the next one finishes
   // With the entry of the log.
   expect(keysOf(world, ACCOUNT)).toHaveLength(before - 16 + 1);
   expect(await removeAccount(portsOf(world))).toBe("removed");
-  expect((await countFiles(accountStore(world.store, ACCOUNT))).files).toBe(0);
+  expect((await countFiles(world.own)).files).toBe(0);
 });
 
 describe("a process that was stopped while its account was removed", () => {
@@ -172,7 +169,7 @@ describe("a process that was stopped while its account was removed", () => {
     const world = await twoAccounts();
     await removeAccount(portsOf(world));
     const store: AccountStore = {
-      ...accountStore(world.store, ACCOUNT),
+      ...world.own,
       delete: async (key) => {
         await setImmediate();
         await world.store.delete(key);
@@ -257,15 +254,15 @@ describe.each<Moment>(["before", "after"])("a process that is killed %s an effec
       // Another process brings the tables up to the log, as the start of any run does.
       const where = `${moment} effect ${at}: ${point.effects.at(-1)}`;
       await world.catalog.refresh(ACCOUNT);
-      const head = await readHead(accountStore(world.store, ACCOUNT));
-      if (head) await verifySnapshot(accountStore(world.store, ACCOUNT), head.snapshot_id);
+      const head = await readHead(world.own);
+      if (head) await verifySnapshot(world.own, head.snapshot_id);
       expect(await world.catalog.events("de"), where).toHaveLength(2);
       if (moment === "before" || at < effects) {
-        expect((await countFiles(accountStore(world.store, ACCOUNT))).files, where).toBeGreaterThan(0);
+        expect((await countFiles(world.own)).files, where).toBeGreaterThan(0);
       }
 
       expect(await removeAccount(portsOf(world)), where).toBe("removed");
-      expect((await countFiles(accountStore(world.store, ACCOUNT))).files, where).toBe(0);
+      expect((await countFiles(world.own)).files, where).toBe(0);
       expect(world.catalog.head(ACCOUNT), where).toBeUndefined();
       expect(await world.catalog.events("de"), where).toHaveLength(2);
     }

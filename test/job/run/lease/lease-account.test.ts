@@ -71,8 +71,7 @@ describe("what a crashed process may have sent is a full window, and stays in th
 
   test("when the next start is superseded", async () => {
     const world = limited();
-    world.show(3);
-    await world.run();
+    await world.publish(3);
     leaveExpiredLease(world);
 
     const { row } = await world.run({ runId: OLD_RUN });

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { heldSnapshots } from "../../../../lambdas/job/run/publish/held-snapshots.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, Sandbox } from "../sandbox.ts";
@@ -55,8 +55,7 @@ describe("the preview of a held snapshot", () => {
 
   test("is what accept then does [D11]", async () => {
     const world = new SmallWorld();
-    world.show(10, 1);
-    await world.run();
+    await world.publish(10, 1);
     world.show(5, 2);
     const { row, preview } = await world.run();
 
@@ -82,8 +81,7 @@ describe("the preview of a held snapshot", () => {
     const world = new SmallWorld();
     world.show(4, 1);
     const first = await world.run();
-    world.show(4, 2);
-    await world.run();
+    await world.publish(4, 2);
     const back = await world.rollback(first.row.run_id);
 
     const { row, preview } = await world.run();
@@ -95,8 +93,7 @@ describe("the preview of a held snapshot", () => {
 
   test("a damaged head does not keep a snapshot from being held; what cannot be compared is null", async () => {
     const world = new SmallWorld();
-    world.show(10, 1);
-    const head = (await world.run()).row.run_id;
+    const head = await world.publish(10, 1);
     world.store.put(layout(ACCOUNT).part(head, 0), "damaged");
     world.show(5, 2);
 
@@ -110,10 +107,8 @@ describe("the preview of a held snapshot", () => {
 
   test("is made against the head of the mark: who publishes meanwhile changes the decision", async () => {
     const world = new SmallWorld();
-    world.show(10, 1);
-    await world.run();
-    world.show(5, 2);
-    const small = (await world.run()).row.run_id;
+    await world.publish(10, 1);
+    const small = await world.hold(5, 2);
     world.show(5, 3);
     let done = false;
     const open: Store["open"] = async (key) => {
@@ -143,7 +138,7 @@ describe("the preview of a held snapshot", () => {
 
     for (const mark of [earlier, { ...earlier, preview: { added: "many" } }]) {
       world.store.put(key, `${JSON.stringify(mark)}\n`);
-      const [held] = await heldSnapshots(accountStore(world.store, ACCOUNT));
+      const [held] = await heldSnapshots(world.own);
       expect(held).toEqual({
         snapshotId: row.run_id,
         reason: "NO_EVENTS",

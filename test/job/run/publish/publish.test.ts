@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { hold } from "../../../../lambdas/job/run/publish/guard.ts";
 import { supersededBy } from "../../../../lambdas/job/run/publish/publish.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { FIRST, HandOverWorld, RUN } from "../hand-over/hand-over-world.ts";
 import { heldWorld } from "../held-world.ts";
 import { interposed } from "../interposed-store.ts";
@@ -85,7 +85,7 @@ describe("a snapshot that is held", () => {
     world.clock.advance(3 * 24 * 3_600_000);
     const store = whileCompared(world, async () => {
       const mark = { reason: "DROPPED", explanation: "There are fewer events." } as const;
-      await hold(accountStore(world.store, ACCOUNT), OWN, mark, world.clock.now());
+      await hold(world.own, OWN, mark, world.clock.now());
       await world.accept(OWN);
     });
 
@@ -113,8 +113,7 @@ describe("what a run says of the fields and of the columns of one's own", () => 
   /** Reading a snapshot takes so long that a run which does not wait for it ends first. */
   async function described(events: number) {
     const world = new SmallWorld();
-    world.show(10);
-    await world.run();
+    await world.publish(10);
     world.settings = { ...world.settings, lifted: [{ name: "nothing", pointer: "/nothing" }] };
     world.fieldOfNote = "note";
     world.show(events, 2);

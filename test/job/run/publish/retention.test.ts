@@ -77,8 +77,7 @@ describe("retention", () => {
 
     for (let day = 0; day < 5; day += 1) {
       world.clock.advance(30 * DAY_MS);
-      world.show(0);
-      await world.run();
+      await world.hold(0);
     }
 
     expect(files(world, head)).toEqual(["_manifest.json", "part-00000.ndjson.gz"]);
@@ -104,8 +103,7 @@ describe("retention", () => {
     const world = new SmallWorld();
     await daily(world, 1);
     world.clock.advance(HOUR_MS);
-    world.show(2);
-    const held = (await world.run()).row.snapshot_id;
+    const held = await world.hold(2);
     const orphan = "2026-01-01T02-00-00.000Z";
     world.store.put(layout(ACCOUNT).part(orphan, 0), "left behind");
     world.show(10);

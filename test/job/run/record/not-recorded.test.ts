@@ -6,7 +6,6 @@ import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts"
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, type PortChanges, SmallWorld } from "../small-world.ts";
 
@@ -63,9 +62,7 @@ describe("a run whose disk is full right after the commit", () => {
       { run_id: row.run_id, attempt: 1, trigger: "manual", outcome: "PUBLISHED", added: 10 },
       { run_id: next.row.run_id, attempt: 1, trigger: "manual", outcome: "PUBLISHED", added: 0 },
     ]);
-    expect((await readRunResult(accountStore(world.store, ACCOUNT), row.run_id))?.row.outcome).toBe(
-      "PUBLISHED",
-    );
+    expect((await readRunResult(world.own, row.run_id))?.row.outcome).toBe("PUBLISHED");
   });
 
   test.each([
@@ -94,9 +91,7 @@ describe("a run whose disk is full right after the commit", () => {
     await world.run();
 
     expect(rows(world).filter(({ run_id }) => run_id === row.run_id)).toHaveLength(1);
-    expect((await readRunResult(accountStore(world.store, ACCOUNT), row.run_id))?.row.outcome).toBe(
-      "PUBLISHED",
-    );
+    expect((await readRunResult(world.own, row.run_id))?.row.outcome).toBe("PUBLISHED");
   });
 });
 
@@ -113,7 +108,7 @@ describe("a scheduled run whose catalog fails after the commit", () => {
         code,
         message: expect.stringMatching(/^PUBLISHED as number 0000000001, /),
       });
-      expect(await readRunResult(accountStore(world.store, ACCOUNT), row.run_id)).toBeUndefined();
+      expect(await readRunResult(world.own, row.run_id)).toBeUndefined();
       const retry = await world.run({ runId: SCHEDULED });
       expect(retry.row).toMatchObject({ outcome: "PUBLISHED", added: 10, attempt: 2 });
       expect(world.details).toBe(10);
@@ -142,8 +137,7 @@ describe.each(["run", "the same again"])(
       const world = new SmallWorld();
       world.show(10, 1);
       const first = await world.run();
-      world.show(10, 2);
-      await world.run();
+      await world.publish(10, 2);
       const request =
         action === "accept"
           ? ({ action, snapshotId: first.row.run_id, force: true } as const)
@@ -152,7 +146,7 @@ describe.each(["run", "the same again"])(
       const { row, error } = await world.acceptOrRollback(request, fullAfterCommit(world));
 
       expect(error?.message).toContain(`PUBLISHED as number 0000000003, not recorded: ${FULL}`);
-      expect((await readLog(accountStore(world.store, ACCOUNT))).at(-1)?.run_id).toBe(row.run_id);
+      expect((await readLog(world.own)).at(-1)?.run_id).toBe(row.run_id);
       await (next === "run" ? world.run() : world.acceptOrRollback(request));
       expect(rows(world).filter(({ run_id }) => run_id === row.run_id)).toMatchObject([
         { trigger: action, outcome: "PUBLISHED", attempt: 1 },

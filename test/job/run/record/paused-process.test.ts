@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { type RunResult, readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, type PortChanges, SmallWorld } from "../small-world.ts";
 
@@ -36,7 +35,7 @@ describe("a process that failed and was stopped before it recorded that", () => 
 
     const { row } = await stoppedAt(world, "run-log/", failing);
 
-    expect((await readRunResult(accountStore(world.store, ACCOUNT), RUN))?.row.outcome).toBe("PUBLISHED");
+    expect((await readRunResult(world.own, RUN))?.row.outcome).toBe("PUBLISHED");
     expect(row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
   });
 
@@ -46,7 +45,7 @@ describe("a process that failed and was stopped before it recorded that", () => 
     const { row } = await world.run({ runId: RUN }, failing);
 
     expect(row).toMatchObject({ outcome: "FAILED", error_code: "UNEXPECTED_RESPONSE" });
-    expect((await readRunResult(accountStore(world.store, ACCOUNT), RUN))?.row).toEqual(row);
+    expect((await readRunResult(world.own, RUN))?.row).toEqual(row);
   });
 });
 
@@ -75,7 +74,7 @@ describe("a process that was stopped before its last write", () => {
 
     const late = await stoppedAt(world, layout(ACCOUNT).outcome(RUN));
 
-    expect(late.row).toEqual((await readRunResult(accountStore(world.store, ACCOUNT), RUN))?.row);
+    expect(late.row).toEqual((await readRunResult(world.own, RUN))?.row);
     expect(late.isRepeat).toBe(true);
   });
 });

@@ -11,27 +11,17 @@ import {
 import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
 
 const PUBLISHES = "create publications/";
 const SCHEDULED = "2026-01-05T06-00-00.000Z";
 
-/** Publishes so many events in this version; returns the snapshot's id. */
-async function published(world: SmallWorld, count: number, version: number): Promise<string> {
-  world.show(count, version);
-  const { row } = await world.run();
-  expect(row.outcome).toBe("PUBLISHED");
-  return row.run_id;
-}
-
 const log = async (world: SmallWorld): Promise<readonly string[]> =>
-  (await readLog(accountStore(world.store, ACCOUNT))).map(
-    ({ action, snapshot_id }) => `${action} ${snapshot_id}`,
-  );
+  (await readLog(world.own)).map(({ action, snapshot_id }) => `${action} ${snapshot_id}`);
 const outcome = async (world: SmallWorld, runId: string): Promise<string | undefined> =>
-  (await readRunResult(accountStore(world.store, ACCOUNT), runId))?.row.outcome;
+  (await readRunResult(world.own, runId))?.row.outcome;
 const heldMark = (world: SmallWorld, runId: string): string | undefined =>
   world.store.text(layout(ACCOUNT).held(runId));
 
@@ -46,7 +36,7 @@ describe("a run that crashed just after its publication existed", () => {
     expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0 });
     expect(row.run_id).not.toBe(dead);
     expect(world.details).toBe(20);
-    expect((await readRunResult(accountStore(world.store, ACCOUNT), dead))?.row).toMatchObject({
+    expect((await readRunResult(world.own, dead))?.row).toMatchObject({
       outcome: "PUBLISHED",
       snapshot_id: dead,
       listed: 10,
@@ -59,7 +49,7 @@ describe("a run that crashed just after its publication existed", () => {
 
   test("gets the base from an earlier version's publication that was compared with an older snapshot", async () => {
     const world = new SmallWorld();
-    const [first, second] = [await published(world, 10, 1), await published(world, 10, 2)];
+    const [first, second] = [await world.publish(10, 1), await world.publish(10, 2)];
     world.show(10, 3);
     const dead = await world.crash(PUBLISHES);
     const key = layout(ACCOUNT).publication("0000000003");
@@ -68,7 +58,7 @@ describe("a run that crashed just after its publication existed", () => {
 
     await world.run();
 
-    const result = await readRunResult(accountStore(world.store, ACCOUNT), dead);
+    const result = await readRunResult(world.own, dead);
     expect(result?.row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD" });
     expect(result?.explanation).toMatch(new RegExp(`^restart: the changes are those against ${first}\\.`));
   });
@@ -91,8 +81,8 @@ describe("a run that crashed just after its publication existed", () => {
     },
   ])("is neither held nor published again by the next manual start when a rollback $what", async (one) => {
     const world = new SmallWorld();
-    const largest = await published(world, 20, 1);
-    const second = await published(world, 17, 2);
+    const largest = await world.publish(20, 1);
+    const second = await world.publish(17, 2);
     world.clock.advance(3 * DAY_MS);
     world.show(14, 3);
     const dead = await world.crash(PUBLISHES);
@@ -120,7 +110,7 @@ describe("a run that crashed just after its publication existed", () => {
     "is reported as published to a retry of its trigger, without a request, when a rollback $what [D20]",
     async ({ pin, back }) => {
       const world = new SmallWorld();
-      const first = await published(world, 20, 1);
+      const first = await world.publish(20, 1);
       world.clock.advance(4 * DAY_MS);
       world.show(17, 2);
       await world.crash(PUBLISHES, { runId: SCHEDULED });
@@ -141,7 +131,7 @@ describe("a run that crashed just after its publication existed", () => {
 
   test("has its outcome recorded also where its files are retired and deleted by then", async () => {
     const world = new SmallWorld();
-    const first = await published(world, 10, 1);
+    const first = await world.publish(10, 1);
     world.show(10, 2);
     const dead = await world.crash(PUBLISHES);
     await world.rollback(first, false);
@@ -152,7 +142,7 @@ describe("a run that crashed just after its publication existed", () => {
     const { row } = await world.run();
 
     expect(row.run_id).not.toBe(dead);
-    expect((await readRunResult(accountStore(world.store, ACCOUNT), dead))?.row).toMatchObject({
+    expect((await readRunResult(world.own, dead))?.row).toMatchObject({
       outcome: "PUBLISHED",
       listed: null,
       events: 10,
@@ -169,8 +159,8 @@ describe("a slow process of a run that another one has published meanwhile", () 
     { what: "has a larger head", pin: false },
   ])("ends as PUBLISHED and holds nothing, though the account $what by then", async ({ pin }) => {
     const world = new SmallWorld();
-    const largest = await published(world, 20, 1);
-    await published(world, 17, 2);
+    const largest = await world.publish(20, 1);
+    await world.publish(17, 2);
     world.show(14, 3);
     let isOvertaken = false;
     const store = interposed(world.store, async (key) => {
@@ -196,7 +186,7 @@ describe("a run that crashed when its snapshot was just held", () => {
     start: { readonly runId?: string } = {},
   ): Promise<{ world: SmallWorld; held: string }> {
     const world = new SmallWorld();
-    const first = await published(world, 10, 1);
+    const first = await world.publish(10, 1);
     world.show(5, 2);
     const held = await world.crash("_held.json", start);
     expect((await world.accept(held)).row.outcome).toBe("PUBLISHED");
@@ -217,7 +207,7 @@ describe("a run that crashed when its snapshot was just held", () => {
 
   test("ends as HELD for a retry of its trigger, though its guard would let it pass now [D11]", async () => {
     const world = new SmallWorld();
-    const first = await published(world, 10, 1);
+    const first = await world.publish(10, 1);
     world.show(5, 2);
     await world.crash("_held.json", { runId: SCHEDULED });
     world.settings = { ...world.settings, maxDropPercent: 100 };
@@ -225,16 +215,14 @@ describe("a run that crashed when its snapshot was just held", () => {
     const { row } = await world.run({ runId: SCHEDULED });
 
     expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED", events: 5 });
-    expect((await readLog(accountStore(world.store, ACCOUNT))).map(({ snapshot_id }) => snapshot_id)).toEqual(
-      [first],
-    );
+    expect((await readLog(world.own)).map(({ snapshot_id }) => snapshot_id)).toEqual([first]);
   });
 
   test("has no counts where its manifest is damaged by then, and says why it was held", async () => {
     const { world, held } = await acceptedAndRolledBack();
     world.store.put(layout(ACCOUNT).manifest(held), "{");
 
-    const found = await publishedRun(accountStore(world.store, ACCOUNT), held);
+    const found = await publishedRun(world.own, held);
 
     expect(found).toMatchObject({ counts: { events: null, added: null }, publication: undefined });
     expect(found?.end.explanation).toMatch(/^5 events are 50\.0 % fewer than .* was held at first;/);
@@ -301,7 +289,7 @@ describe("what a run could not record", () => {
 
 test("a new run reads no publication but the head, however long the log is", async () => {
   const world = new SmallWorld();
-  for (let version = 1; version <= 5; version += 1) await published(world, 10, version);
+  for (let version = 1; version <= 5; version += 1) await world.publish(10, version);
   const reads: string[] = [];
   const store = {
     ...interposed(world.store, async () => undefined),

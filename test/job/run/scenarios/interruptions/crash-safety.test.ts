@@ -3,7 +3,6 @@
 import { describe, expect, test } from "vitest";
 import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { acceleratedClock } from "../../../../simulator/clocks.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
 import { Crashed, CrashPoint, type Moment } from "../../crash.ts";
@@ -106,7 +105,7 @@ describe("a process that crashes", () => {
 
       await crash(sandbox, at, moment);
       const seen = await sandbox.events();
-      const committed = (await readLog(accountStore(sandbox.store, ACCOUNT))).length === 2;
+      const committed = (await readLog(sandbox.own)).length === 2;
       const staged =
         sandbox.store.keys(`runs/${ACCOUNT}/`).filter((key) => key.includes("record-")).length - 2;
       let again = 0;
@@ -138,7 +137,7 @@ describe("a process that crashes", () => {
         removed: 1,
       });
       expect(await sandbox.events()).toEqual(sandbox.truth());
-      const log = await readLog(accountStore(sandbox.store, ACCOUNT));
+      const log = await readLog(sandbox.own);
       expect(log.map(({ publication, run_id }) => [publication, run_id === SCHEDULED])).toEqual([
         ["0000000001", false],
         ["0000000002", true],

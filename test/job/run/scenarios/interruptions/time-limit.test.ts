@@ -119,7 +119,7 @@ describe("publishing", () => {
     const stopped = new SyncError("INTERRUPTED", "the time is up");
     let compared = 0;
     const store: Store = {
-      ...accountStore(world.store, ACCOUNT),
+      ...world.own,
       open: (key) => {
         // The rows of the head are read for nothing but the comparison.
         if (key === layout(ACCOUNT).part(head, 0) && ++compared > 0) stop.abort(stopped);

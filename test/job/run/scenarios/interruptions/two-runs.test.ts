@@ -3,7 +3,7 @@ import type { RunResult } from "../../../../../lambdas/job/run/record/run-result
 import { run } from "../../../../../lambdas/job/run/run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore, type Store } from "../../../../../lambdas/job/storage/store.ts";
+import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { CrashPoint } from "../../crash.ts";
@@ -24,7 +24,7 @@ describe("two runs of one account", () => {
     expect(more).toEqual([]);
     expect(sandbox.simulator.counts.logins).toBe(1);
     expect([...sandbox.simulator.counts.detailsByUuid.values()].every((n) => n === 1)).toBe(true);
-    expect(await readLog(accountStore(sandbox.store, ACCOUNT))).toHaveLength(1);
+    expect(await readLog(sandbox.own)).toHaveLength(1);
   });
 
   test("the same trigger delivered again later: the outcome, and no request [D22]", async () => {
@@ -61,7 +61,7 @@ describe("two runs of one account", () => {
     expect(outcomes).toContain("PUBLISHED");
     expect(outcomes.filter((outcome) => outcome !== "PUBLISHED" && outcome !== "SKIPPED")).toEqual([]);
     expect(await sandbox.events()).toEqual(sandbox.truth());
-    expect(await readLog(accountStore(sandbox.store, ACCOUNT))).toHaveLength(1);
+    expect(await readLog(sandbox.own)).toHaveLength(1);
   });
 
   test("a run overtaken by a later snapshot before it starts makes no request [D16]", async () => {
@@ -92,7 +92,7 @@ describe("two runs of one account", () => {
 
     expect(quick?.row.outcome).toBe("PUBLISHED");
     expect(row).toMatchObject({ outcome: "SUPERSEDED", added: null });
-    const log = await readLog(accountStore(sandbox.store, ACCOUNT));
+    const log = await readLog(sandbox.own);
     expect(log.map(({ run_id }) => run_id)).toEqual([quick?.row.run_id]);
     expect(await sandbox.events()).toEqual(sandbox.truth());
   });
@@ -133,7 +133,7 @@ describe("two runs of one account", () => {
     const { row } = await sandbox.run({ runId: LATER }, { store });
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0, removed: 0 });
-    const log = await readLog(accountStore(sandbox.store, ACCOUNT));
+    const log = await readLog(sandbox.own);
     expect(log.map(({ publication, added }) => [publication, added])).toEqual([
       ["0000000001", 100],
       ["0000000002", 0],

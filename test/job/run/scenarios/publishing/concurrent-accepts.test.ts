@@ -3,7 +3,6 @@
 import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
 import { type Publication, readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../crash.ts";
 import { type DueWorld, dueWorld } from "../../held-world.ts";
 import { interposed } from "../../interposed-store.ts";
@@ -58,7 +57,7 @@ async function check({
   world: SmallWorld;
   results: readonly RunResult[];
 }): Promise<void> {
-  const log = await readLog(accountStore(world.store, ACCOUNT));
+  const log = await readLog(world.own);
   const head = log.at(-1);
   obeys(log);
   const seen = await world.seen();

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../crash.ts";
 import { ACCOUNT } from "../../small-world.ts";
 import { DamagedWorld, partOf } from "./damaged-world.ts";
@@ -174,7 +173,7 @@ describe("a damaged head that is published over", () => {
     await world.damage(await world.publish(10, 2));
     const { row } = await world.run({ overDamaged: true });
 
-    const end = await publishedRun(accountStore(world.store, ACCOUNT), row.run_id);
+    const end = await publishedRun(world.own, row.run_id);
 
     expect(end?.end).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD" });
   });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { status } from "../../../../../lambdas/job/commands/status.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import { accountStore, type Store } from "../../../../../lambdas/job/storage/store.ts";
+import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../../small-world.ts";
 
@@ -13,8 +13,7 @@ beforeEach(() => {
 
 /** A head of ten events, and a snapshot of two that is held for it. */
 async function heldSnapshot(): Promise<string> {
-  world.show(10);
-  await world.run();
+  await world.publish(10);
   world.show(2);
   const { row } = await world.run();
   expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
@@ -22,7 +21,7 @@ async function heldSnapshot(): Promise<string> {
 }
 
 const markOf = (snapshotId: string): string => layout(ACCOUNT).held(snapshotId);
-const heldNow = async () => (await status(accountStore(world.store, ACCOUNT), world.clock.now())).held;
+const heldNow = async () => (await status(world.own, world.clock.now())).held;
 
 /** What was done to marks, in order. A mark is never overwritten. */
 function watched(done: string[]): Store {
@@ -84,8 +83,7 @@ describe.each(DAMAGE)("a held mark that is %s", (_, content) => {
     ["with the reason that there still is", 20, "DROPPED"],
     ["even if nothing else would hold it", 100, "MARK_DAMAGED"],
   ])("holds its own run and is made again, %s", async (_, maxDropPercent, reason) => {
-    world.show(10);
-    await world.run();
+    await world.publish(10);
     world.show(2);
     const runId = "2026-01-01T01-00-00.000Z";
     const first = await world.run({ runId });
@@ -109,9 +107,7 @@ describe("a held mark that is whole", () => {
       of_a_later_version: 1,
     });
     world.store.put(markOf(snapshotId), mark);
-    world.show(10, 2);
-
-    await world.run();
+    await world.publish(10, 2);
 
     expect(world.store.text(markOf(snapshotId))).toBe(mark);
     expect(await heldNow()).toMatchObject([{ snapshotId, reason: "DROPPED" }]);
@@ -121,11 +117,9 @@ describe("a held mark that is whole", () => {
 describe.each(DAMAGE)("a retired mark that is %s", (_, content) => {
   it("still says that the snapshot is retired, and is dated again with a day from now", async () => {
     world.settings = { ...world.settings, retainDays: 1 };
-    world.show(10);
-    const first = (await world.run()).row.snapshot_id ?? "";
+    const first = await world.publish(10);
     world.clock.advance(3 * DAY_MS);
-    world.show(10, 2);
-    await world.run();
+    await world.publish(10, 2);
     world.clock.advance(DAY_MS + 1);
     await world.run();
     const mark = layout(ACCOUNT).retired(first);
@@ -149,13 +143,12 @@ describe.each(DAMAGE)("a retired mark that is %s", (_, content) => {
 
 describe("status", () => {
   it("shows what there is although the head's manifest is damaged", async () => {
-    world.show(10);
-    await world.run();
+    await world.publish(10);
     world.show(10, 2);
     const { row } = await world.run();
     world.store.put(layout(ACCOUNT).manifest(row.snapshot_id ?? ""), "{");
 
-    const { head, fieldChanges } = await status(accountStore(world.store, ACCOUNT), world.clock.now());
+    const { head, fieldChanges } = await status(world.own, world.clock.now());
 
     expect(head).toMatchObject({ snapshot_id: row.snapshot_id });
     expect(fieldChanges).toBeUndefined();

@@ -4,19 +4,9 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { expect } from "vitest";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { type Publication, readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
-/** Publishes in it must succeed. */
 export class DamagedWorld extends SmallWorld {
-  /** Publishes as many events in this version and returns the snapshot. */
-  async publish(count: number, version: number): Promise<string> {
-    this.show(count, version);
-    const { row } = await this.run();
-    expect(row.outcome).toBe("PUBLISHED");
-    return row.snapshot_id ?? "";
-  }
-
   /** Publishes while an older snapshot is damaged, which a run does not look at. */
   async publishUnder(count: number, version: number, older: string): Promise<string> {
     await this.restore(older);
@@ -40,7 +30,7 @@ export class DamagedWorld extends SmallWorld {
   }
 
   head(): Promise<Publication | undefined> {
-    return readHead(accountStore(this.store, ACCOUNT));
+    return readHead(this.own);
   }
 
   oldest(): string {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore, type Store } from "../../../../../lambdas/job/storage/store.ts";
+import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../../interposed-store.ts";
 import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
@@ -17,10 +17,8 @@ interface Due {
 /** Readers see 4 events, a snapshot of 10 waits for a rollback or an accept, and the service lists 4. */
 async function due(): Promise<Due> {
   const world = new SmallWorld();
-  world.show(10, 1);
-  const large = (await world.run()).row.run_id;
-  world.show(4, 2);
-  const small = (await world.run()).row.run_id;
+  const large = await world.publish(10, 1);
+  const small = await world.hold(4, 2);
   await world.accept(small);
   world.show(4, 3);
   return { world, large, small };
@@ -53,7 +51,7 @@ describe.each(MOMENTS)("a run under way, $when", ({ at }) => {
     expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED", added: null, removed: null });
     expect(explanation).toContain("60.0 % fewer than the 10 that readers see now");
     expect(one.world.store.text(layout(ACCOUNT).held(row.run_id))).toContain("DROPPED");
-    expect((await readLog(accountStore(one.world.store, ACCOUNT))).at(-1)?.snapshot_id).toBe(one.large);
+    expect((await readLog(one.world.own)).at(-1)?.snapshot_id).toBe(one.large);
   });
 
   test("is held as PINNED where a person pins", async () => {
@@ -94,7 +92,7 @@ test("a run that its start would have held is published where a rollback to a sm
   const { row } = await runWith(one, "_manifest.json", () => one.world.rollback(one.small, false));
 
   expect(row).toMatchObject({ outcome: "PUBLISHED", events: 4, changed: 4, removed: 0 });
-  expect((await readLog(accountStore(one.world.store, ACCOUNT))).at(-1)?.base_snapshot_id).toBe(one.small);
+  expect((await readLog(one.world.own)).at(-1)?.base_snapshot_id).toBe(one.small);
 });
 
 test("a time limit counts the rows of the head that the changes are computed against", async () => {
@@ -117,8 +115,7 @@ test("a time limit counts the rows of the head that the changes are computed aga
 
 test("a commit that is refused while the log does not move fails, and the next run finishes it", async () => {
   const world = new SmallWorld();
-  world.show(5, 1);
-  await world.run();
+  await world.publish(5, 1);
   world.show(5, 2);
   let commits = 0;
   const counting = interposed(world.store, async (key) => {

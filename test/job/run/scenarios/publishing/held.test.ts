@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
-import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import type { Simulator } from "../../../../simulator/simulator.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
@@ -36,7 +35,7 @@ describe("a snapshot that would replace good data by bad", () => {
   ])("is held for $why, and the old one stays [D5]", async ({ reason, spoil }) => {
     await using sandbox = await heldRun(spoil);
     const before = await sandbox.events();
-    const head = await readHead(accountStore(sandbox.store, ACCOUNT));
+    const head = await readHead(sandbox.own);
 
     const { row, explanation } = await sandbox.run();
 
@@ -45,7 +44,7 @@ describe("a snapshot that would replace good data by bad", () => {
     const mark = sandbox.store.text(layout(ACCOUNT).held(row.snapshot_id ?? ""));
     expect(JSON.parse(mark ?? "")).toMatchObject({ reason });
     expect(sandbox.store.text(layout(ACCOUNT).manifest(row.snapshot_id ?? ""))).toBeDefined();
-    expect(await readHead(accountStore(sandbox.store, ACCOUNT))).toEqual(head);
+    expect(await readHead(sandbox.own)).toEqual(head);
     expect(await sandbox.events()).toEqual(before);
   });
 

@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { readParts } from "../../../../../lambdas/job/snapshot/files/parts.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { hostileEvents } from "../../../../simulator/hostile-events.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
@@ -107,10 +106,7 @@ test("the same events give the same lines and the same profile of fields, wherev
 
         const { row } = await sandbox.run();
 
-        const { parts, fields, fields_complete } = await readManifest(
-          accountStore(sandbox.store, ACCOUNT),
-          row.snapshot_id ?? "",
-        );
+        const { parts, fields, fields_complete } = await readManifest(sandbox.own, row.snapshot_id ?? "");
         const prefix = layout(ACCOUNT).snapshot(row.snapshot_id ?? "");
         const lines = await Array.fromAsync(readParts(sandbox.store, prefix, parts));
         seen.add([...lines, JSON.stringify({ fields, fields_complete })].join("\n"));

@@ -36,7 +36,7 @@ async function runAs(world: Sandbox | SmallWorld, account: string, ...texts: rea
 type AnyRow = Readonly<Record<string, string | null>>;
 
 async function rowsOf(sandbox: Sandbox, snapshotId: string | null): Promise<readonly AnyRow[]> {
-  const { parts } = await readManifest(accountStore(sandbox.store, ACCOUNT), snapshotId ?? "");
+  const { parts } = await readManifest(sandbox.own, snapshotId ?? "");
   const lines = readParts(sandbox.store, layout(ACCOUNT).snapshot(snapshotId ?? ""), parts);
   return Array.fromAsync(lines, (line) => JSON.parse(line));
 }
@@ -57,7 +57,7 @@ test("lifted columns follow the others in the rows, with numbers as they were, a
     ["none", null],
     ["a", '{"value":1e400}'],
   ]);
-  const manifest = await readManifest(accountStore(sandbox.store, ACCOUNT), row.snapshot_id ?? "");
+  const manifest = await readManifest(sandbox.own, row.snapshot_id ?? "");
   expect(Object.keys(first)).toEqual(manifest.columns);
   expect(manifest.lifted).toEqual([
     { name: "n", pointer: "/n" },
@@ -148,7 +148,7 @@ test("staged work under another pointer is not resumed", async () => {
 
 /** The columns of the account's snapshot, as `--lift` names them. */
 async function liftedIn(sandbox: Sandbox, snapshotId: string | null): Promise<unknown> {
-  const manifest = await readManifest(accountStore(sandbox.store, ACCOUNT), snapshotId ?? "");
+  const manifest = await readManifest(sandbox.own, snapshotId ?? "");
   return manifest.lifted.map(liftText);
 }
 

@@ -5,7 +5,6 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { status } from "../../../../../lambdas/job/commands/status.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
 const UNFINISHED = "2026-01-03T06-00-00.000Z";
@@ -20,14 +19,11 @@ interface Made {
 /** Three publications, the second one of a snapshot that is retired, a held one, and a run that crashed at this effect. */
 async function made(diesAt: string): Promise<Made> {
   const world = new SmallWorld({ rangeEvents: 4 });
-  world.show(10, 1);
-  const first = (await world.run()).row.run_id;
-  world.show(6, 2);
-  const retired = (await world.run()).row.run_id;
+  const first = await world.publish(10, 1);
+  const retired = await world.hold(6, 2);
   await world.accept(retired);
   await world.accept(first, true);
-  world.show(2, 3);
-  const held = (await world.run()).row.run_id;
+  const held = await world.hold(2, 3);
   const retired_at = new Date(world.clock.now()).toISOString();
   world.store.put(layout(ACCOUNT).retired(retired), `${JSON.stringify({ retired_at })}\n`);
   world.show(10, 4);
@@ -79,7 +75,7 @@ interface Kind {
   readonly expected: object;
 }
 
-const seen = ({ world }: Made) => status(accountStore(world.store, ACCOUNT), world.clock.now());
+const seen = ({ world }: Made) => status(world.own, world.clock.now());
 const resumed = async ({ world }: Made) => (await world.run({ runId: UNFINISHED })).row;
 const PUBLISHED = { outcome: "PUBLISHED", run_id: UNFINISHED, listed: 10, events: 9, gone: 1 };
 const MERGED = "_manifest.json";

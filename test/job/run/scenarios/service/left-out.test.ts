@@ -5,7 +5,6 @@ import { verify } from "../../../../../lambdas/job/commands/verify.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { interposed } from "../../interposed-store.ts";
@@ -225,7 +224,7 @@ describe("an event whose row would be longer than readers take", () => {
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", listed: 10, events: 9, rejected: 1 });
     expect((await world.seen()).size).toBe(9);
-    const { counts } = await readManifest(accountStore(world.store, ACCOUNT), row.snapshot_id ?? "");
+    const { counts } = await readManifest(world.own, row.snapshot_id ?? "");
     expect(counts).toMatchObject({ rejected: 1, oversize: 1 });
     const leftOut = await world.store.read(layout(ACCOUNT).leftOut(row.snapshot_id ?? ""));
     expect(Buffer.from(leftOut?.bytes ?? []).toString()).toMatch(

@@ -2,16 +2,15 @@
 
 import { describe, expect, test } from "vitest";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
-import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
-import { ACCOUNT, Sandbox } from "../../sandbox.ts";
+import { Sandbox } from "../../sandbox.ts";
 
 const EVENTS = 20;
 
 /** The checksums of the parts that a run published: equal where the bytes are. */
 async function partChecksums(sandbox: Sandbox, snapshotId: string | null): Promise<readonly string[]> {
-  const { parts } = await readManifest(accountStore(sandbox.store, ACCOUNT), snapshotId ?? "");
+  const { parts } = await readManifest(sandbox.own, snapshotId ?? "");
   return parts.map(({ sha256 }) => sha256);
 }
 
