@@ -2,7 +2,10 @@
 
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 
-export function interposed(store: Store, beforeCreate: (key: string) => Promise<void>): Store {
+export function interposed(
+  store: Store,
+  beforeCreate: (key: string) => Promise<void> = async () => undefined,
+): Store {
   return {
     read: (key) => store.read(key),
     open: (key) => store.open(key),

@@ -146,7 +146,7 @@ test("Ctrl-C ends remove between two batches of files, and the next one finishes
   const before = keysOf(world, ACCOUNT).length;
   const stop = new AbortController();
   const store: Store = {
-    ...interposed(world.store, async () => undefined),
+    ...interposed(world.store),
     delete: (key) => {
       stop.abort(new SyncError("INTERRUPTED", "a person stopped it"));
       return world.store.delete(key);

@@ -179,40 +179,25 @@ test("a start that takes over from an execution that has succeeded records no fa
   expect(world.log().map(({ outcome }) => outcome)).toEqual(["HANDED_OVER", "HANDED_OVER"]);
 });
 
-test("a late event does nothing to a start that has taken over, or to an execution that runs again", async () => {
+test.each<[string, (world: HandOverWorld, arn: string) => unknown, string]>([
+  ["another start has taken over", (world) => world.first(), "does not have the lease"],
+  ["the execution runs again", ({ executions }, arn) => executions.redrive(arn), "has not ended"],
+  ["the execution has succeeded", ({ executions }, arn) => executions.end(arn, "SUCCEEDED"), "has succeeded"],
+  [
+    "the lease is damaged",
+    ({ small }) => small.store.put(layout(ACCOUNT).lease, "damaged"),
+    "does not have the lease",
+  ],
+  ["there is no lease", ({ small }) => small.store.delete(layout(ACCOUNT).lease), "does not have the lease"],
+])("an event about the end does nothing where %s by then", async (_, change, says) => {
   const { world, arn } = await ended("FAILED");
-  await world.first();
-  const lease = world.lease();
+  await change(world, arn);
+  const lease = world.small.store.text(layout(ACCOUNT).lease);
   const lines = world.log();
 
-  const afterTakeOver = await world.abandon(arn);
-  world.executions.redrive(arn);
-  const afterRedrive = await world.abandon(arn);
-
-  expect(afterTakeOver).toEqual({ explanation: expect.stringContaining("does not have the lease") });
-  expect(afterRedrive).toEqual({ explanation: expect.stringContaining("has not ended") });
-  expect(world.lease()).toEqual(lease);
+  expect(await world.abandon(arn)).toEqual({ explanation: expect.stringContaining(says) });
+  expect(world.small.store.text(layout(ACCOUNT).lease)).toBe(lease);
   expect(world.log()).toEqual(lines);
-});
-
-test.each(["damaged", undefined])("a lease that is %s is left as it is", async (text) => {
-  const { world, arn } = await ended("FAILED");
-  const key = layout(ACCOUNT).lease;
-  await world.small.store.delete(key);
-  if (text !== undefined) world.small.store.put(key, text);
-
-  const found = await world.abandon(arn);
-
-  expect(found).toEqual({ explanation: expect.stringContaining("does not have the lease") });
-  expect(world.small.store.text(key)).toBe(text);
-});
-
-test("an execution that has succeeded is not abandoned", async () => {
-  const { world, arn } = await ended("SUCCEEDED");
-  const lease = world.lease();
-
-  expect(await world.abandon(arn)).toEqual({ explanation: expect.stringContaining("has succeeded") });
-  expect(world.lease()).toEqual(lease);
 });
 
 test("a run that is finished keeps its outcome; only the lease is freed", async () => {

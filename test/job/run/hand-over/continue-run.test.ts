@@ -4,6 +4,7 @@ import type { RunStart } from "../../../../lambdas/job/run/run.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { interposed } from "../interposed-store.ts";
+import { livingLease } from "../living-lease.ts";
 import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
 import { withoutStart } from "./memory-executions.ts";
@@ -75,32 +76,23 @@ describe("a turn", () => {
     expect(results.at(-1)?.row).toMatchObject({ outcome: "PUBLISHED", run_id, ...ends });
   });
 
-  test("that meets the lease of another run is done, and changes nothing", async () => {
+  test.each<[string, (world: HandOverWorld) => Promise<object>]>([
+    [
+      "another run",
+      async ({ small }) => JSON.parse(livingLease(small.clock.now(), "2026-01-03T06-00-00.000Z")),
+    ],
+    [
+      "another execution, even of one that has ended",
+      async (world) => {
+        const second = world.executions.arnOf(SECOND);
+        await world.executions.start(SECOND, { account: ACCOUNT, runId: RUN, turn: 0 });
+        world.executions.end(second, "FAILED");
+        return { ...world.lease(), execution: second };
+      },
+    ],
+  ])("that meets the lease of %s is done, and changes nothing", async (_, leaseOf) => {
     const { world, arn } = await handedOver();
-    const nowMs = world.small.clock.now();
-    const other = {
-      run_id: "2026-01-03T06-00-00.000Z",
-      holder: { token: "another" },
-      renewed_at: new Date(nowMs).toISOString(),
-      expires_at: new Date(nowMs + 60_000).toISOString(),
-      use: [],
-      use_since: new Date(nowMs - 3_600_000).toISOString(),
-    };
-    world.small.store.put(layout(ACCOUNT).lease, JSON.stringify(other));
-
-    const { isDone, result } = await world.turn(arn, 0);
-
-    expect(isDone).toBe(true);
-    expect(result.row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
-    expect(world.lease()).toEqual(other);
-  });
-
-  test("does not take the lease of another execution, even of one that has ended", async () => {
-    const { world, arn } = await handedOver();
-    const second = world.executions.arnOf(SECOND);
-    await world.executions.start(SECOND, { account: ACCOUNT, runId: RUN, turn: 0 });
-    world.executions.end(second, "FAILED");
-    const theirs = { ...world.lease(), execution: second };
+    const theirs = await leaseOf(world);
     world.small.store.put(layout(ACCOUNT).lease, JSON.stringify(theirs));
 
     const { isDone, result } = await world.turn(arn, 0);
@@ -190,7 +182,7 @@ describe("a turn that fails", () => {
     const { store } = world.small;
     const replace = (key: string, bytes: Uint8Array, version: string) =>
       key === layout(ACCOUNT).lease ? Promise.reject(down) : store.replace(key, bytes, version);
-    const failingStore = { ...interposed(store, async () => undefined), replace };
+    const failingStore = { ...interposed(store), replace };
 
     await expect(world.turn(arn, 0, { store: failingStore })).rejects.toBe(down);
 

@@ -37,7 +37,7 @@ function carried({ store }: SmallWorld): unknown {
 /** The store writes as slowly as one over a network, and remembers what. */
 function slow({ store }: SmallWorld, written: string[] = []): Store {
   return {
-    ...interposed(store, async () => undefined),
+    ...interposed(store),
     replace: async (key, bytes, version) => {
       written.push(key);
       await setImmediate();

@@ -186,7 +186,7 @@ describe("rows of another process", () => {
     const chain = await Chain.read(
       accountStore(
         {
-          ...interposed(store, async () => undefined),
+          ...interposed(store),
           open: (key) => {
             opened.push(key);
             return store.open(key);

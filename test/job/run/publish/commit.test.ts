@@ -15,7 +15,7 @@ const STOPPED = new SyncError("INTERRUPTED", "The job was stopped.");
 /** Something happens when the changes are written, before the publication is. */
 function onceWritten(world: SmallWorld, act: () => Promise<unknown>): Store {
   return {
-    ...interposed(world.store, async () => undefined),
+    ...interposed(world.store),
     create: async (key, body) => {
       const version = await world.store.create(key, body);
       if (key.startsWith("changes/")) await act();

@@ -120,10 +120,7 @@ describe("the preview of a held snapshot", () => {
       return world.store.open(key);
     };
 
-    const { row } = await world.run(
-      {},
-      { store: { ...interposed(world.store, async () => undefined), open } },
-    );
+    const { row } = await world.run({}, { store: { ...interposed(world.store), open } });
 
     expect(done).toBe(true);
     expect(row).toMatchObject({ outcome: "PUBLISHED", changed: 5 });

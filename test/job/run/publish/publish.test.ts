@@ -12,8 +12,6 @@ import { ACCOUNT, SmallWorld } from "../small-world.ts";
 const keys = layout(ACCOUNT);
 const OWN = "2026-01-03T00-00-00.000Z";
 
-const unchanged = (store: Store): Store => interposed(store, async () => undefined);
-
 /** A run of 12 events whose first invocation has fetched all of them, and has made no snapshot. */
 async function staged() {
   const world = new HandOverWorld({ events: 12, rangeEvents: 4 });
@@ -57,7 +55,7 @@ describe("a turn that publishes", () => {
 function whileCompared({ store }: SmallWorld, act: () => Promise<unknown>): Store {
   let isDone = false;
   return {
-    ...unchanged(store),
+    ...interposed(store),
     open: async (key) => {
       if (!isDone && key.startsWith(keys.snapshot(OWN)) && store.text(keys.manifest(OWN))) {
         isDone = true;
@@ -118,7 +116,7 @@ describe("what a run says of the fields and of the columns of one's own", () => 
     world.fieldOfNote = "note";
     world.show(events, 2);
     const slow: Store = {
-      ...unchanged(world.store),
+      ...interposed(world.store),
       read: async (key) => {
         if (key.endsWith("_manifest.json")) await setTimeout(8);
         return world.store.read(key);

@@ -36,7 +36,7 @@ function slow(store: Store): { readonly store: Store; readonly steps: string[] }
   return {
     steps,
     store: {
-      ...interposed(store, async () => undefined),
+      ...interposed(store),
       create: (key, body) => slowly(`create ${key}`, () => store.create(key, body)),
       replace: (key, bytes, version) => slowly(`replace ${key}`, () => store.replace(key, bytes, version)),
       delete: (key) => slowly(`delete ${key}`, () => store.delete(key)),
@@ -257,7 +257,7 @@ describe("retention", () => {
     world.store.put(keys.retired(retired), "{}");
     const reads = new Set<string>();
     const store: Store = {
-      ...interposed(world.store, async () => undefined),
+      ...interposed(world.store),
       read: (key) => {
         reads.add(key);
         return world.store.read(key);

@@ -249,7 +249,7 @@ describe("verifying a range", () => {
       }
     }
     const open: Store["open"] = async () => chunks();
-    const ofChunks = accountStore({ ...interposed(store, async () => undefined), open }, "uk");
+    const ofChunks = accountStore({ ...interposed(store), open }, "uk");
 
     const reading = verify(0, await Chain.read(ofChunks, plan, await filesOf(store)));
 

@@ -16,7 +16,7 @@ test("a store that fails while a request is in flight", async () => {
   const world = new SmallWorld({ rangeEvents: 100 });
   world.show(20);
   const full = new SyncError("STORE_FAILED", "the disk is full");
-  const inner = interposed(world.store, async () => undefined);
+  const inner = interposed(world.store);
   const store: Store = {
     ...inner,
     create: async (key, body) => {

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import { accountStore, type Store } from "../../../../../lambdas/job/storage/store.ts";
+import type { Store } from "../../../../../lambdas/job/storage/store.ts";
+import { interposed } from "../../interposed-store.ts";
 import { ACCOUNT, type PortChanges, SmallWorld } from "../../small-world.ts";
 
 const RUN = "2026-01-02T06-00-00.000Z";
@@ -76,40 +77,25 @@ describe("publishing", () => {
     expect(next.row.outcome).toBe("PUBLISHED");
   });
 
-  test("stops between the snapshot and its publication", async () => {
+  test.each([
+    ["its publication", [], { outcome: "PUBLISHED", added: 12 }],
+    ["its comparison, where it is to be held", ["/nothing"], { outcome: "HELD", reason: "REQUIRED" }],
+  ])("stops between the snapshot and %s; the next start goes on", async (_, require, ends) => {
     const world = slowWorld();
+    world.settings = { ...world.settings, require };
     const endMs = world.clock.now() + 100 * SECOND_MS;
-    const store = beforeCreate(world.store, (key) => {
+    const store = interposed(world.store, async (key) => {
       if (key.endsWith("_manifest.json")) world.clock.advance(75 * SECOND_MS);
     });
 
     const first = await world.run({ runId: RUN }, { store, timeLeftMs: () => endMs - world.clock.now() });
-    const logged = world.store.keys(layout(ACCOUNT).publications);
+    const made = world.store.keys().filter((key) => /^publications|_held/.test(key));
     const next = await world.run({ runId: RUN }, { openService: refuseService });
 
     expect(first.error?.message).toContain("the snapshot of 12 events is made");
     expect(first.row.snapshot_id).toBe(RUN);
-    expect(logged).toEqual([]);
-    expect(next.row.outcome).toBe("PUBLISHED");
-    expect(await world.seen()).toEqual(world.truth());
-  });
-
-  test("stops between the snapshot and its comparison where it is to be held; the next start holds it", async () => {
-    const world = slowWorld();
-    world.settings = { ...world.settings, require: ["/nothing"] };
-    const endMs = world.clock.now() + 100 * SECOND_MS;
-    const store = beforeCreate(world.store, (key) => {
-      if (key.endsWith("_manifest.json")) world.clock.advance(75 * SECOND_MS);
-    });
-
-    const first = await world.run({ runId: RUN }, { store, timeLeftMs: () => endMs - world.clock.now() });
-    const marked = world.store.text(layout(ACCOUNT).held(RUN));
-    const next = await world.run({ runId: RUN }, { openService: refuseService });
-
-    expect(first.error?.message).toContain("the snapshot of 12 events is made");
-    expect(marked).toBeUndefined();
-    expect(next.row).toMatchObject({ outcome: "HELD", reason: "REQUIRED" });
-    expect(next.preview).toMatchObject({ added: 12 });
+    expect(made).toEqual([]);
+    expect(next.row).toMatchObject(ends);
   });
 
   test("is stopped by the signal while it compares rows that have not changed, and frees the lease", async () => {
@@ -139,17 +125,3 @@ describe("publishing", () => {
 const refuseService: RunPorts["openService"] = async () => {
   throw new Error("no request is expected");
 };
-
-function beforeCreate(store: Store, act: (key: string) => void): Store {
-  return {
-    ...accountStore(store, ACCOUNT),
-    create: (key, body) => {
-      act(key);
-      return store.create(key, body);
-    },
-    copy: (from, to) => {
-      act(to);
-      return store.copy(from, to);
-    },
-  };
-}
