@@ -24,6 +24,17 @@ async function daily(world: SmallWorld, days: number): Promise<readonly string[]
   return snapshots;
 }
 
+/** The files of a snapshot just before a day has passed, and just after. */
+async function aroundADay(world: SmallWorld, snapshotId: string): Promise<(readonly string[])[]> {
+  const found: (readonly string[])[] = [];
+  for (const ms of [DAY_MS - MINUTE_MS, 2 * MINUTE_MS]) {
+    world.clock.advance(ms);
+    await world.run();
+    found.push(files(world, snapshotId));
+  }
+  return found;
+}
+
 /** Takes a while for each write, and says when it begins and ends. */
 function slow(store: Store): { readonly store: Store; readonly steps: string[] } {
   const steps: string[] = [];
@@ -60,15 +71,11 @@ describe("retention", () => {
     const retired = files(world, first);
     world.store.put(`${layout(ACCOUNT).snapshot(first)}_digests.bin`, "of an earlier version");
 
-    world.clock.advance(DAY_MS - MINUTE_MS);
-    await world.run();
-    const almost = files(world, first);
-    world.clock.advance(2 * MINUTE_MS);
-    await world.run();
+    const [almost, after] = await aroundADay(world, first);
 
     expect(retired).toEqual(["_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
     expect(almost).toEqual(["_digests.bin", ...retired]);
-    expect(files(world, first)).toEqual(["_retired.json"]);
+    expect(after).toEqual(["_retired.json"]);
   });
 
   test("never deletes the head, however old it is", async () => {
@@ -89,14 +96,10 @@ describe("retention", () => {
     world.clock.advance(30 * DAY_MS);
     await world.run();
 
-    world.clock.advance(DAY_MS - MINUTE_MS);
-    await world.run();
-    const almost = files(world, head);
-    world.clock.advance(2 * MINUTE_MS);
-    await world.run();
+    const [almost, after] = await aroundADay(world, head);
 
     expect(almost).not.toContain("_retired.json");
-    expect(files(world, head)).toContain("_retired.json");
+    expect(after).toContain("_retired.json");
   });
 
   test("deletes held snapshots, and what crashed runs have left, after 30 days", async () => {
@@ -142,14 +145,10 @@ describe("retention", () => {
     world.store.put(layout(ACCOUNT).retired(first), JSON.stringify({ retired_at }));
 
     await world.run();
-    world.clock.advance(DAY_MS - MINUTE_MS);
-    await world.run();
-    const almost = files(world, first);
-    world.clock.advance(2 * MINUTE_MS);
-    await world.run();
+    const [almost, after] = await aroundADay(world, first);
 
     expect(almost).toEqual(["_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
-    expect(files(world, first)).toEqual(["_retired.json"]);
+    expect(after).toEqual(["_retired.json"]);
   });
 
   test("counts the day from when the tables have followed, however late that is", async () => {

@@ -1,6 +1,6 @@
 // The run log: its lines, as readers of NDJSON take them, and which attempts are the newest.
 
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { appendRunLog, lastRuns, runLogEntrySchema } from "../../../../lambdas/job/run/record/run-log.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
@@ -53,49 +53,49 @@ const ids = async (store: MemoryStore, most = 10): Promise<readonly string[]> =>
     ({ run_id, attempt }) => `${run_id.slice(11, 13)}-${attempt}`,
   );
 
-describe("the newest attempts are in the order in which they ended", () => {
-  test("also where a resumed run ended after runs that began later", async () => {
-    const store = storeOf([
+test.each<[string, Parameters<typeof storeOf>[0], readonly string[]]>([
+  [
+    "in the order in which they ended, also where a resumed run ended after runs that began later",
+    [
       { id: 1, hour: 1 },
       { id: 2, hour: 2 },
       { id: 1, attempt: 2, hour: 3 },
-    ]);
-
-    expect(await ids(store)).toEqual(["01-2", "02-1", "01-1"]);
-  });
-
-  test("also where their files were copied in another order", async () => {
-    const store = storeOf([
+    ],
+    ["01-2", "02-1", "01-1"],
+  ],
+  [
+    "in this order, also where their files were copied in another one",
+    [
       { id: 3, hour: 3 },
       { id: 1, hour: 1 },
       { id: 2, hour: 2 },
-    ]);
-
-    expect(await ids(store)).toEqual(["03-1", "02-1", "01-1"]);
-    expect(await ids(store, 2)).toEqual(["03-1", "02-1"]);
-  });
-
-  test("by what they took, and by the attempt where they ended at once", async () => {
-    const store = storeOf([
+    ],
+    ["03-1", "02-1", "01-1"],
+  ],
+  [
+    "by what they took, and by the attempt where they ended at once",
+    [
       { id: 1, attempt: 2, hour: 1 },
       { id: 1, hour: 1 },
       { id: 2, hour: 0, seconds: 3_700 },
-    ]);
+    ],
+    ["02-1", "01-2", "01-1"],
+  ],
+  [
+    "first where they do not lie in the future, which hide none",
+    [
+      { id: 5, hour: 5 },
+      { id: 2, hour: 2 },
+      { id: 6, hour: 6 },
+      { id: 4, hour: 4, seconds: 3_600 },
+    ],
+    ["04-1", "02-1", "06-1", "05-1"],
+  ],
+])("the newest attempts are %s", async (_, attempts, expected) => {
+  const store = storeOf(attempts);
 
-    expect(await ids(store)).toEqual(["02-1", "01-2", "01-1"]);
-  });
-});
-
-test("attempts that lie in the future come behind all others, and hide none", async () => {
-  const store = storeOf([
-    { id: 5, hour: 5 },
-    { id: 2, hour: 2 },
-    { id: 6, hour: 6 },
-    { id: 4, hour: 4, seconds: 3_600 },
-  ]);
-
-  expect(await ids(store)).toEqual(["04-1", "02-1", "06-1", "05-1"]);
-  expect(await ids(store, 2)).toEqual(["04-1", "02-1"]);
+  expect(await ids(store)).toEqual(expected);
+  expect(await ids(store, 2)).toEqual(expected.slice(0, 2));
 });
 
 test("a resumed run is among the newest of a long log, whose ids are all later", async () => {
