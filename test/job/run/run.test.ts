@@ -1,8 +1,14 @@
+import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
+import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
+import { interposed } from "./interposed-store.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
+import { SmallWorld } from "./small-world.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 
@@ -111,4 +117,62 @@ describe("a run", () => {
     expect(line).toContain("TypeError");
     expect(line).not.toContain("canary");
   });
+});
+
+/** Of fourteen events: enough that the compressor has something to write before the range is whole. */
+const NOISE = randomBytes(75_000).toString("hex");
+
+test("a store that fails while a request is in flight", async () => {
+  const world = new SmallWorld({ rangeEvents: 100 });
+  world.show(20);
+  const full = new SyncError("STORE_FAILED", "the disk is full");
+  const inner = interposed(world.store);
+  const store: Store = {
+    ...inner,
+    create: async (key, body) => {
+      if (!key.includes("/rows-") || body instanceof Uint8Array) return inner.create(key, body);
+      for await (const _ of body) throw full;
+      return undefined;
+    },
+  };
+  let aborted = 0;
+  const openService: RunPorts["openService"] = async (rateLimiter) => {
+    const service = await world.ports().openService(rateLimiter);
+    return {
+      ...service,
+      detail: async (requestAs, signal) => {
+        if (world.details < 14) {
+          const detail = await service.detail(requestAs, signal);
+          return detail.kind === "event" ? { ...detail, event: `{"noise":"${NOISE}"}` } : detail;
+        }
+        return new Promise((_, reject) => {
+          signal?.addEventListener("abort", () => {
+            aborted += 1;
+            reject(signal.reason);
+          });
+        });
+      },
+    };
+  };
+
+  const { error } = await world.run({}, { store, openService });
+
+  expect(error).toBe(full);
+  expect(aborted).toBeGreaterThan(0);
+});
+
+test("a store that fails when the outcome of a failed run is written hides nothing of the failure", async () => {
+  const world = new SmallWorld();
+  const store = interposed(world.store, async (key) => {
+    if (key.endsWith("/outcome.json")) throw new SyncError("STORE_FAILED", "the disk is full");
+  });
+  const openService: RunPorts["openService"] = () => {
+    throw new SyncError("UNEXPECTED_RESPONSE", "The list is no JSON.");
+  };
+
+  const { row, error } = await world.run({}, { store, openService });
+
+  expect(row).toMatchObject({ outcome: "FAILED", error_code: "UNEXPECTED_RESPONSE" });
+  expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
+  expect(world.log.text).toContain("the result of this attempt could not be written to the warehouse");
 });
