@@ -10,14 +10,6 @@ import { NEXT_DAY, RUN, SCHEDULED_AT } from "./instants.ts";
 
 const types = ({ events }: FunctionSandbox): readonly string[] => events.map(({ detailType }) => detailType);
 
-/** A start that fails, so that a retry continues, once it writes a file whose key has this in it. */
-async function failedAt(sandbox: FunctionSandbox, part: string, event: object): Promise<void> {
-  const store = interposed(sandbox.store, async (key) => {
-    if (key.includes(part)) throw new SyncError("STORE_FAILED", "for a moment");
-  });
-  await expect(sandbox.invoke(event, { store })).rejects.toMatchObject({ name: "STORE_FAILED" });
-}
-
 describe("the event Run Started", () => {
   test("says which run has begun, and when", async () => {
     await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
@@ -36,44 +28,39 @@ describe("the event Run Started", () => {
     });
   });
 
-  test.each([
-    { what: "before it had a plan", part: "plan.ndjson" },
-    { what: "after it had staged everything", part: "_manifest.json" },
-  ])("is not sent again by the retry of an attempt that failed $what", async ({ part }) => {
+  const ONCE = ["Run Started", "Run Failed", "Snapshot Published"];
+  const retry = (sandbox: FunctionSandbox): Promise<object> => sandbox.retry({ scheduledAt: SCHEDULED_AT });
+
+  test.each<[string, string, (sandbox: FunctionSandbox) => Promise<object>, readonly string[]]>([
+    ["not again by the retry of one that failed before it had a plan", "plan.ndjson", retry, ONCE],
+    ["not again by the retry of one that failed when all was staged", "_manifest.json", retry, ONCE],
+    [
+      "not again after one that was killed after its plan, before it could write a line of the run log",
+      "/record-",
+      async (sandbox) => {
+        for (const key of sandbox.store.keys("run-log/")) await sandbox.store.delete(key);
+        return retry(sandbox);
+      },
+      ONCE,
+    ],
+    ["not by a run that continues it", "_manifest.json", (sandbox) => sandbox.invoke({}), ONCE],
+    [
+      "by the retry of one that failed before it had begun",
+      "lease.json",
+      retry,
+      ["Run Failed", "Run Started", "Snapshot Published"],
+    ],
+  ])("is sent of an attempt, and %s", async (_, part, next, expected) => {
     await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
-    await failedAt(sandbox, part, { scheduledAt: SCHEDULED_AT });
+    const store = interposed(sandbox.store, async (key) => {
+      if (key.includes(part)) throw new SyncError("STORE_FAILED", "for a moment");
+    });
+    const failed = sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store });
+    await expect(failed).rejects.toMatchObject({ name: "STORE_FAILED" });
 
-    await sandbox.retry({ scheduledAt: SCHEDULED_AT });
+    await next(sandbox);
 
-    expect(types(sandbox)).toEqual(["Run Started", "Run Failed", "Snapshot Published"]);
-  });
-
-  test("is sent by the retry of an attempt that failed before it had begun", async () => {
-    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
-    await failedAt(sandbox, "lease.json", { scheduledAt: SCHEDULED_AT });
-
-    await sandbox.retry({ scheduledAt: SCHEDULED_AT });
-
-    expect(types(sandbox)).toEqual(["Run Failed", "Run Started", "Snapshot Published"]);
-  });
-
-  test("is not sent again where an attempt was killed after its plan, before it could write a line of the run log", async () => {
-    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
-    await failedAt(sandbox, "/record-", { scheduledAt: SCHEDULED_AT });
-    for (const key of sandbox.store.keys("run-log/")) await sandbox.store.delete(key);
-
-    await sandbox.retry({ scheduledAt: SCHEDULED_AT });
-
-    expect(types(sandbox)).toEqual(["Run Started", "Run Failed", "Snapshot Published"]);
-  });
-
-  test("is not sent by a run that continues an earlier one", async () => {
-    await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
-    await failedAt(sandbox, "_manifest.json", {});
-
-    await sandbox.invoke({});
-
-    expect(types(sandbox)).toEqual(["Run Started", "Run Failed", "Snapshot Published"]);
+    expect(types(sandbox)).toEqual(expected);
   });
 
   test("is not sent by a start that does not work, nor by a dry run", async () => {

@@ -116,22 +116,15 @@ describe("after a refused login a schedule", () => {
     expect(world.logins).toBe(2);
   });
 
-  test("tries again after a run by hand that the service accepted", async () => {
+  test.each([
+    ["a run by hand", (world: GuardedWorld) => world.run()],
+    ["a check", (world: GuardedWorld) => check(world.ports(), world.settings)],
+  ])("tries again after %s that the service accepted", async (_, start) => {
     const world = await refused();
     world.refusesWith = undefined;
 
-    const byHand = await world.run();
+    await start(world);
     world.clock.advance(HOUR_MS);
-    const { row } = await world.scheduled();
-
-    expect([byHand.row.outcome, row.outcome]).toEqual(["PUBLISHED", "PUBLISHED"]);
-  });
-
-  test("tries again after a check that the service accepted", async () => {
-    const world = await refused();
-    world.refusesWith = undefined;
-
-    await check(world.ports(), world.settings);
     const { row } = await world.scheduled();
 
     expect(row.outcome).toBe("PUBLISHED");
