@@ -163,16 +163,19 @@ interface Resumed {
 }
 
 describe("a run that names none", () => {
-  test("uses those of the account's head, says so once, and changes no event", async () => {
+  test("uses those of the account's head with their types, says so once, and changes no event", async () => {
+    const COLUMNS = ["name=/name", "amount=/spend/amount:DECIMAL(18,2)"];
     await using sandbox = await Sandbox.start({ events: makeEvents(5) });
-    await runAs(sandbox, "uk", "name=/name", "sector=/sector/name");
+    await runAs(sandbox, "uk", ...COLUMNS);
 
     const { row } = await runAs(sandbox, "uk");
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0, removed: 0 });
-    expect(await liftedIn(sandbox, row.snapshot_id)).toEqual(["name=/name", "sector=/sector/name"]);
+    expect(await liftedIn(sandbox, row.snapshot_id)).toEqual(COLUMNS);
     const said = sandbox.log.lines.filter((line) => line.includes("uses the lifted columns"));
-    expect(said).toEqual([expect.stringContaining("of the warehouse: name (/name), sector (/sector/name)")]);
+    expect(said).toEqual([
+      expect.stringContaining("of the warehouse: name (/name), amount (/spend/amount, DECIMAL(18,2))"),
+    ]);
   });
 
   test("dry, uses them as well", async () => {
