@@ -157,13 +157,16 @@ describe("a list", () => {
   test.each<{ last: Reading; row: object }>([
     { last: "1 2 3 | 3 4", row: { outcome: "FAILED", error_code: "LIST_INCOMPLETE" } },
     { last: "1 2 3 | 3 5", row: { outcome: "PUBLISHED", events: 5 } },
-  ])("that states more than two readings have that agree is read again: $row.outcome", async ({ last, row }) => {
-    const incomplete = new SyncError("LIST_INCOMPLETE", "states a total of 5");
-    const world = new PagedWorld(["1 2 3 | 3 4", "1 2 3 | 3 4", last], { incomplete });
+  ])(
+    "that states more than two readings have that agree is read again: $row.outcome",
+    async ({ last, row }) => {
+      const incomplete = new SyncError("LIST_INCOMPLETE", "states a total of 5");
+      const world = new PagedWorld(["1 2 3 | 3 4", "1 2 3 | 3 4", last], { incomplete });
 
-    expect(await world.run()).toMatchObject({ row });
-    expect(world.reads).toBe(3);
-  });
+      expect(await world.run()).toMatchObject({ row });
+      expect(world.reads).toBe(3);
+    },
+  );
 
   const NEVER_AGREE: readonly Reading[] = ["1 2 ? | 2 3 7", "1 2 ? ? | 4", "2 5 | ? 6"];
 

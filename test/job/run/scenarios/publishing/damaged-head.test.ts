@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { type AccountStore, accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../crash.ts";
 import { ACCOUNT } from "../../small-world.ts";
 import { DamagedWorld, partOf } from "./damaged-world.ts";
@@ -252,6 +253,25 @@ describe("--over-damaged", () => {
     expect(world.catalog.log(ACCOUNT)).toHaveLength(1);
     const again = await world.acceptOrRollback({ ...decision, overDamaged: true });
     expect(again.row).toMatchObject({ outcome: "PUBLISHED", added: 10 });
+  });
+
+  it("of a decision that has just published is no damage for another one", async () => {
+    const first = await world.publish(10, 1);
+    const decision = { action: "accept", snapshotId: first, force: true } as const;
+    let done = false;
+    const list: AccountStore["list"] = async function* (prefix, after) {
+      if (!done && prefix === layout(ACCOUNT).changes("0000000002", first)) {
+        done = true;
+        await world.acceptOrRollback({ ...decision, overDamaged: true });
+      }
+      yield* world.store.list(prefix, after);
+    };
+    const store = { ...accountStore(world.store, ACCOUNT), list };
+
+    const { row } = await world.acceptOrRollback(decision, { store });
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0 });
+    expect(world.catalog.log(ACCOUNT)).toHaveLength(3);
   });
 
   it("changes nothing before the first publication", async () => {
