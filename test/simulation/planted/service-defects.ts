@@ -42,8 +42,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a list that ends before its total is taken for the whole",
     file: "service/events/list/fetch-list.ts",
-    from: "this.#total.value > received)",
-    to: "this.#total.value < received)",
+    from: "total.value > entries",
+    to: "total.value < entries",
     seed: 336,
   },
   {
