@@ -62,6 +62,12 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'readEntry: if (ids.includes(id) || (ids.at(-1) ?? "") < id) throw corrupt(key, "it was listed but no longer exists"); → if (ids.includes(id) || (ids.at(-1) ?? "") <= id) throw corrupt(key, "it was listed but no longer exists");':
       "Where the last number is this one, the list includes it.",
   },
+  "lambdas/job/service/auth/oauth/token-rotation.ts": {
+    "renewClaimed: return { tokens: stored.tokens, isRenewed: false }; → return undefined;":
+      "One more round reads the same tokens.",
+    "refused: if (tokens.refresh_token !== spent.refresh_token) return { tokens, isRenewed: false }; → return undefined;":
+      "One more round reads the same tokens.",
+  },
   "lambdas/job/snapshot/staging/plan.ts": {
     "add: if (end > this.#open.length) this.#grow(end); → if (end >= this.#open.length) this.#grow(end);":
       "A buffer that is exactly full is only replaced one line earlier.",

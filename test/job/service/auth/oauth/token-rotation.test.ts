@@ -322,6 +322,8 @@ describe("a renewal that is refused", () => {
         message: expect.stringContaining(`has no ${member}`),
       });
       expect(said(error, world.log)).not.toMatch(/canary|undefined/i);
+      // Its refresh token is good: no person has to authorize.
+      expect(String(error)).not.toContain(AUTHORIZE);
       expect(next.isRenewed).toBe(true);
       expect(world.authorized.provider.counts.spentTokensSeen).toBe(0);
     },

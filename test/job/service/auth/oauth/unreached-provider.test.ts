@@ -133,6 +133,23 @@ it("an identity provider that has responded is not waited for later in the run",
   expect(sentAtMs).toEqual([0, 0, 500, 2_500]);
 });
 
+it("another process that claims the tokens after minutes without the provider is waited for as always", async () => {
+  await using given = await waiting(() => "ECONNREFUSED");
+  const { world, process } = given;
+  const beganAtMs = world.clock.monotonicMs();
+  const claimedAtMs = 5 * MINUTE;
+  const own = world.store();
+  const store = world.store({
+    claim: async (version) =>
+      world.clock.monotonicMs() - beganAtMs < claimedAtMs ? own.claim(version) : undefined,
+  });
+
+  const error = await errorOf(world.renewOnce(world.process({ ...process, store })));
+
+  expect(error).toMatchObject({ message: expect.stringContaining("Another process has been renewing") });
+  expect(world.clock.monotonicMs() - beganAtMs).toBe(claimedAtMs + 90_000);
+});
+
 it("a client of the method oauth waits for its identity provider", async () => {
   const clock = new PatientClock(Date.UTC(2026, 10, 21, 6));
   await using authorized = await Authorized.start(clock);
