@@ -13,6 +13,7 @@ const RUN = "2026-01-01T00-00-00.000Z";
 test.each([
   ["accept", RUN],
   ["rollback", RUN],
+  ["retire", RUN],
   ["remove", "uk", "--yes"],
   ["diff", "held"],
   ["status"],

@@ -82,6 +82,7 @@ const retireCommand = command({
   example: "retire 2026-11-21T06-00-00.000Z --yes",
   execute: async (values, context, snapshotId) => {
     const { store, catalog } = await openWarehouse(values, context);
+    await refuseMissingWarehouse(store, values, "SNAPSHOT_NOT_FOUND");
     const ports = { ...shared(values, context), store: accountStore(store, values.account), catalog };
     const { ok, explanation } = await retire(ports, { snapshotId, yes: values.yes });
     const again = commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values);
