@@ -90,8 +90,11 @@ const sqlOf = (title: string): string => {
 
 type Rows = readonly (readonly (string | null)[])[];
 
-const ask = async ({ views }: Warehouse, title: string, [from, to] = ["", ""] as const): Promise<Rows> =>
-  (await query(views, sqlOf(title).replace(from, to))).rows;
+const ask = async (
+  { views }: Warehouse,
+  title: string,
+  [from, to]: readonly [string, string] = ["", ""],
+): Promise<Rows> => (await query(views, sqlOf(title).replace(from, to))).rows;
 
 describe("Athena's grammar", () => {
   const errorsOf = (sql: string): readonly unknown[] => new TrinoSQL().validate(sql);
