@@ -68,13 +68,9 @@ export async function commit<Decision>(
       ...(accepted ? { accepted } : {}),
       write_id: random.token(),
     };
-    // A decision that would have compared with something else may have been stopped, or have just published.
+    // A decision that would have compared with something else may have been stopped. If it has just published, the race is lost.
     const left = await damageIn(checkListed(store, store.keys.changes(number, snapshotId), { parts }));
     if (left && (await store.read(store.keys.publication(number))) === undefined) throw left;
-    if (left) {
-      lost = number;
-      continue;
-    }
     // A part that a person has compressed again is whole, and has another size.
     const stored = action.action === "run" ? manifest.stored : undefined;
     await checkListed(store, store.keys.snapshot(snapshotId), { parts: manifest.parts, stored });
