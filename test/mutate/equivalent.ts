@@ -65,7 +65,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "lambdas/job/service/auth/oauth/token-rotation.ts": {
     "renewClaimed: return { tokens: stored.tokens, isRenewed: false }; → return undefined;":
       "One more round reads the same tokens.",
-    "refused: if (tokens.refresh_token !== spent.refresh_token) return { tokens, isRenewed: false }; → return undefined;":
+    "refused: if (tokens.refresh_token !== spent.refresh_token) return { tokens, isRenewed: false }; → if (tokens.refresh_token !== spent.refresh_token) return undefined;":
       "One more round reads the same tokens.",
   },
   "lambdas/job/snapshot/staging/plan.ts": {
