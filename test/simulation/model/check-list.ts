@@ -15,8 +15,12 @@ export function notePage(model: Model, { by, request, status, text }: ServedCall
   const facts = model.processes.get(by);
   if (facts === undefined || request.endpoint !== "list" || status !== 200) return;
   const { query } = request;
-  if (!["page", "offset", "cursor"].some((name) => query.has(name))) facts.readings.push([]);
+  if (!["page", "offset", "cursor"].some((name) => query.has(name))) {
+    facts.readings.push([]);
+    facts.stated = 0;
+  }
   const reading = facts.readings.at(-1);
+  facts.stated = Math.max(facts.stated, Number(/"total":(\d+)/.exec(text)?.[1] ?? 0));
   const uuids = Array.from(text.matchAll(/"uuid":"([^"]+)"/g), ([, uuid = ""]) => uuid);
   // Page 1 is asked for after a first request without a number, and is the same if pages are counted from 1.
   const known = new Set(reading?.flat());
@@ -32,7 +36,9 @@ export function notePlan(model: Model, runId: string, by: string): void {
   const earlier = facts.readings.map((pages) => new Set(pages.flat()));
   const newest = earlier.pop() ?? new Set<string>();
   const isReadOnce = earlier.length === 0;
-  if (overlapping === 0 || earlier.some((reading) => reading.symmetricDifference(newest).size === 0)) {
+  // Readings that agree on fewer events than the service has are none.
+  const agrees = earlier.some((reading) => reading.symmetricDifference(newest).size === 0);
+  if (overlapping === 0 || (agrees && newest.size >= facts.stated)) {
     if (overlapping === 0 && !isReadOnce) model.fail(`${by} reads a list again that repeats nothing`);
     model.lists.set(runId, { uuids: newest, unstable: 0 });
     return;

@@ -120,6 +120,7 @@ export class Model implements RequestObserver, PartitionObserver {
       wasAlone: others.length === 0 && fromMs - this.#lastEndMs > ECHO_MS,
       hasSent: false,
       readings: [],
+      stated: 0,
       knownLeftOut: new Set(),
       hasPutBack: false,
       isOver: false,

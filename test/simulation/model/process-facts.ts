@@ -17,6 +17,8 @@ export interface ProcessFacts {
   hasSent: boolean;
   /** Of the list: the uuids of each page. */
   readonly readings: string[][][];
+  /** The largest total that a page of the newest reading states; 0 where none does. */
+  stated: number;
   /** The events that readers do not see, although they are listed: those that the heads of its time leave out. */
   readonly knownLeftOut: Set<string>;
   /** It has shown readers what was removed meanwhile. */

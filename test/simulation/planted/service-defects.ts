@@ -125,6 +125,13 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     seed: 75_525_396,
   },
   {
+    name: "readings that agree on fewer events than the list states are taken for it",
+    file: "run/collect/read-list.ts",
+    from: "if (agrees && list.incomplete === undefined) {",
+    to: "if (agrees) {",
+    seed: 77_001_628,
+  },
+  {
     name: "a list whose readings differ too much is published",
     file: "run/publish/guard.ts",
     from: "if (unstable > most) {",
