@@ -104,9 +104,10 @@ export async function main(
   // A reader that has stopped reading must not hold up a person who stops the command.
   const failure = context.signal.aborted ? undefined : await context.stdout.failure();
   if (failure === undefined) return exitCode;
+  const isChanging = CHANGING.has(args[0]);
   const what = `The result cannot be written to standard output: ${systemReason(failure)}.`;
-  context.stderr.message([what, ...results].join(" "));
-  return exitCode === EXIT.done && !CHANGING.has(args[0]) ? EXIT.failed : exitCode;
+  context.stderr.message([isChanging ? what : `QUERY_FAILED: ${what}`, ...results].join(" "));
+  return exitCode === EXIT.done && !isChanging ? EXIT.failed : exitCode;
 }
 
 /** What these have done stands, and to start them again would do it again. */

@@ -66,7 +66,7 @@ test.each([
     redirected: "2>&1 > /dev/full",
     form: ["--format", "csv"],
     code: 1,
-    says: /cannot be written to standard output: the disk is full \(ENOSPC\)/,
+    says: /^QUERY_FAILED: The result cannot be written to standard output: the disk is full \(ENOSPC\)/,
   },
 ])("a query whose $what", async ({ redirected, form, code, says }) => {
   const cwd = await temporaryDirectory();
@@ -88,7 +88,7 @@ test("a run whose result cannot be written says what it came to, and a status fa
 
   expect(run.code).toBe(0);
   expect(run.output).toContain(`${full} PUBLISHED 20 events: 20 added, 0 changed, 0 removed.\n`);
-  expect(status).toEqual({ code: 1, output: `${full}\n` });
+  expect(status).toEqual({ code: 1, output: `QUERY_FAILED: ${full}\n` });
 });
 
 test("a text of which a file takes only a part fails", async () => {

@@ -58,8 +58,6 @@ export interface SimulatorOptions extends SettingsChange {
   readonly clock?: Clock;
   /** Default: any free one. */
   readonly port?: number;
-  /** In PEM. The address begins with `https:` then. */
-  readonly tls?: { readonly key: Buffer; readonly cert: Buffer };
   /** Default: none. */
   readonly outage?: Outage | undefined;
   /** Default: `makeEvents(100)`. */

@@ -2,7 +2,6 @@
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
 import type { Clock } from "../../lambdas/job/runtime/clock.ts";
 import { realClock } from "./clocks.ts";
 import { control, isControl } from "./control.ts";
@@ -30,20 +29,13 @@ export class Simulator {
   #outage: Outage["kind"] | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  private constructor({
-    clock = realClock(),
-    events,
-    port: _,
-    tls,
-    outage: __,
-    ...change
-  }: SimulatorOptions) {
+  private constructor({ clock = realClock(), events, port: _, outage: __, ...change }: SimulatorOptions) {
     this.#clock = clock;
     this.#world = new World(events ?? makeEvents(100));
     this.#front = new Front(this.#world, clock, changedSettings(DEFAULT_SETTINGS, change));
     const handle = (message: IncomingMessage, response: ServerResponse): void =>
       void this.#handle(message, response);
-    this.#server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
+    this.#server = createServer(handle);
     // A connection that the server closes just as it is used again would be an unscripted fault.
     this.#server.keepAliveTimeout = 600_000;
   }
@@ -52,8 +44,7 @@ export class Simulator {
   static async start(options: SimulatorOptions = {}): Promise<Simulator> {
     const simulator = new Simulator(options);
     const port = await simulator.#listen(options.port ?? 0);
-    const scheme = options.tls === undefined ? "http" : "https";
-    simulator.#url = `${scheme}://127.0.0.1:${port}`;
+    simulator.#url = `http://127.0.0.1:${port}`;
     if (options.outage !== undefined) await simulator.#beginOutage(options.outage, port);
     return simulator;
   }

@@ -68,7 +68,8 @@ export async function commit<Decision>(
       ...(accepted ? { accepted } : {}),
       write_id: random.token(),
     };
-    // A decision that would have compared with something else may have been stopped. If it has just published, the race is lost.
+    // A decision that would have compared with something else may have been stopped. If it has just published, the race is
+    // lost.
     const left = await damageIn(checkListed(store, store.keys.changes(number, snapshotId), { parts }));
     if (left && (await store.read(store.keys.publication(number))) === undefined) throw left;
     // A part that a person has compressed again is whole, and has another size.
@@ -167,8 +168,8 @@ export async function explainDamage(
 
 /**
  * For a process that was stopped while the account was removed: takes what there is of its run, or of the snapshot that it
- * wanted to publish, out of the tables and then deletes it, because it never counts again. Undefined where the account was not removed since `last`, the end of the log
- * when the process began.
+ * wanted to publish, out of the tables and then deletes it, because it never counts again. Undefined where the account was
+ * not removed since `last`, the end of the log when the process began.
  */
 export async function takeBack(
   { store, catalog }: Pick<RunPorts, "store" | "catalog">,

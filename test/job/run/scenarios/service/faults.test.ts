@@ -3,16 +3,10 @@
 import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
+import { type Fault, type FaultMatch, type FaultRule, status } from "../../../../simulator/faults.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 import { LimitedWorld } from "./limited-world.ts";
-
-const status = (code: number, headers: Record<string, string> = {}): Fault => ({
-  kind: "status",
-  status: code,
-  headers,
-});
 
 const PASSING: readonly Fault[] = [
   status(408),
