@@ -23,20 +23,20 @@ describe("the preview of a held snapshot", () => {
     const uuids = simulator.listed().map(({ uuid }) => uuid);
     const sorted = uuids.toSorted();
     for (const uuid of sorted.slice(0, 12)) simulator.archive(uuid);
-    for (const uuid of sorted.slice(12, 16)) simulator.restrict(uuid);
-    for (const uuid of sorted.slice(16, 19)) simulator.vanish(uuid);
-    const extra = makeEvents(102, { seed: 0 }).slice(100);
+    for (const uuid of sorted.slice(12, 23)) simulator.restrict(uuid);
+    for (const uuid of sorted.slice(23, 26)) simulator.vanish(uuid);
+    const extra = makeEvents(110, { seed: 0 }).slice(100);
     for (const event of extra) simulator.add(event);
 
     const { row, preview } = await sandbox.run();
 
     const expected = {
       base_snapshot_id: first.row.run_id,
-      added: 2,
+      added: 10,
       changed: 0,
-      removed: 19,
+      removed: 26,
       gone: 3,
-      forbidden: 4,
+      forbidden: 11,
       rejected: 0,
       oversize: 0,
       too_deep: 0,
@@ -44,8 +44,8 @@ describe("the preview of a held snapshot", () => {
         ...NONE,
         added: extra.map(({ uuid }) => uuid).toSorted(),
         removed: sorted.slice(0, 10),
-        gone: sorted.slice(16, 19),
-        forbidden: sorted.slice(12, 16),
+        gone: sorted.slice(23, 26),
+        forbidden: sorted.slice(12, 22),
       },
     };
     expect(row).toMatchObject({ outcome: "HELD", reason: "MISSING", added: null });
