@@ -26,7 +26,7 @@ inBrowser("authorize with a real browser", () => {
 
   beforeAll(async () => {
     browser = await startBrowser();
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
   beforeEach(async () => {
     cwd = await temporaryDirectory();

@@ -74,7 +74,7 @@ inBrowser("the page of report", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
 
   test.each(CASES)("keeps its policy, has no barrier and fits: $name", async ({ name, accounts, fill }) => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const template = await synthTemplate(SETTINGS);
   template.made(template.one("AWS::S3::Bucket").id, { ref: "warehouse", attributes: { Arn: BUCKET } });
   statements = analystStatements(template);
-}, 60_000);
+});
 
 const call = (action: string, ...resources: readonly string[]): AwsCall => ({
   action,

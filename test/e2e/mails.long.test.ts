@@ -34,7 +34,7 @@ beforeAll(async () => {
     .all("AWS::Events::Rule")
     .filter(({ id }) => id.startsWith("Mails"))
     .map(({ properties }) => new EventRule(template.resolve(properties)));
-}, 60_000);
+});
 
 /** The mails that the events so far cause, as the topic gets them. */
 function mailsOf({ events }: FunctionSandbox, workgroup = WORKGROUP): readonly string[] {

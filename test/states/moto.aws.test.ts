@@ -28,7 +28,7 @@ onEmulator("the interpreter and the emulator", () => {
   beforeAll(async () => {
     moto = await MotoEngine.start();
     for (const [name, machine] of Object.entries(MACHINES)) arns.set(name, await moto.create(name, machine));
-  }, 60_000);
+  });
 
   afterAll(() => moto?.[Symbol.asyncDispose]());
 
@@ -67,9 +67,15 @@ onEmulator("the interpreter and the emulator", () => {
       ["DescribeExecution", { executionArn: `${executionArn}2` }],
       ["StartExecution", { stateMachineArn: `${stateMachineArn}2`, ...start }],
     ];
+    const called = Promise.withResolvers<void>();
     const working = Promise.withResolvers<void>();
+    const work = (): Promise<TaskResult> => {
+      called.resolve();
+      return working.promise.then(() => DONE);
+    };
 
-    const theirs = moto.run(stateMachineArn, "answered", INPUT, () => working.promise.then(() => DONE));
+    const theirs = moto.run(stateMachineArn, "answered", INPUT, work);
+    await called.promise;
     const whileRunning = await Promise.all(calls.map(([operation, input]) => moto.call(operation, input)));
     working.resolve();
     await theirs;

@@ -72,5 +72,5 @@ describe.each(places)("tokens in $name", ({ open }) => {
       maxTokenRequestsInFlight: 1,
     });
     expect(stored.tokens && provider.admits(stored.tokens.access_token)).toBe(true);
-  }, 60_000);
+  });
 });
