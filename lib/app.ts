@@ -3,9 +3,8 @@
 import { App, type AppProps, Stack, type StackProps, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 import type { Construct } from "constructs";
-import { DEFAULT_ID } from "./deployment-names.ts";
 import { EventSync } from "./event-sync.ts";
-import { parseSettings, type Settings } from "./settings.ts";
+import { DEFAULT_ID, parseSettings, type Settings } from "./settings.ts";
 
 /** Throws an `Error` that names every wrong setting. Needs no AWS account and no network. */
 export function eventSyncApp(props?: AppProps): { readonly app: App; readonly stack: EventSyncStack } {

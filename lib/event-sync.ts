@@ -13,7 +13,7 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import * as z from "zod";
 import { warehouseLocation } from "../lambdas/job/catalog/glue/glue-tables.ts";
-import { isPlaceholder } from "../lambdas/job/settings/addresses.ts";
+import { isPlaceholder } from "../lambdas/job/settings/values.ts";
 import {
   parseSettings as parse,
   type SettingsSource,
@@ -21,19 +21,17 @@ import {
 } from "../lambdas/job/settings-file/read-settings.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
 import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry.ts";
-import { addSchedules } from "./compute/schedules.ts";
-import { addStateMachine } from "./compute/state-machine.ts";
+import { addSchedules, addStateMachine } from "./compute/state-machine.ts";
 import { addFailureQueue, addFunction } from "./compute/sync-function.ts";
 import { addSecrets } from "./data/secrets.ts";
 import { addStorage, addTables, RESULTS_PREFIX } from "./data/storage.ts";
 import { addWorkgroup } from "./data/workgroup.ts";
-import { deploymentNames } from "./deployment-names.ts";
 import { addAlarms } from "./monitoring/alarms.ts";
 import { addDashboard } from "./monitoring/dashboard.ts";
 import { addAlarmTopic, addMails } from "./monitoring/mails.ts";
 import { addOutputs } from "./outputs.ts";
 import { addAnalystPolicy, addFunctionRole } from "./permissions.ts";
-import { type EventSyncSettings, parseSettings, type Settings } from "./settings.ts";
+import { deploymentNames, type EventSyncSettings, parseSettings, type Settings } from "./settings.ts";
 
 export interface EventSyncProps {
   /** The settings, as in `cdk.json` under `context.eventSync`, or the path of a settings file. */

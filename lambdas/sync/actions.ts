@@ -2,11 +2,10 @@
 // what is done, and the answer.
 
 import * as z from "zod";
-import { acceptOrRollback } from "../job/commands/accept-or-rollback.ts";
 import { type Check, check } from "../job/commands/check.ts";
+import { acceptOrRollback, retire } from "../job/commands/decisions.ts";
 import { diff } from "../job/commands/diff.ts";
 import { DEFAULT_SAMPLE, discover } from "../job/commands/discover.ts";
-import { retire } from "../job/commands/retire.ts";
 import { status } from "../job/commands/status.ts";
 import {
   DEFAULT_VERIFIED,
@@ -22,9 +21,8 @@ import { abandonRun } from "../job/run/hand-over/hand-over.ts";
 import { ChangeSample } from "../job/run/publish/preview.ts";
 import { continueRun, type RunStart, run } from "../job/run/run.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
-import { isPlaceholder } from "../job/settings/addresses.ts";
 import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
-import { eventLimit, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
+import { eventLimit, isPlaceholder, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
 import { formatRunId } from "../job/storage/layout.ts";
 import type { Invocation } from "./function-ports.ts";
 import { invokeCommand, reportResult, startCommand } from "./report-result.ts";

@@ -1,17 +1,20 @@
-// The state machine that continues what one invocation could not finish, and what tells the function of executions that
-// have given up.
+// What starts the function: one schedule per account, in the account's own time zone, whose instant names the run; and the
+// state machine that continues what one invocation could not finish, with what tells the function of executions that have
+// given up.
 
 import { Duration, Stack } from "aws-cdk-lib";
 import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
+import { CfnSchedule, CfnScheduleGroup, type IScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { CfnStateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { acknowledge } from "../acknowledge.ts";
 import { STAGING_EXPIRY } from "../data/storage.ts";
+import type { Settings } from "../settings.ts";
 import { FUNCTION_TIMEOUT } from "./sync-function.ts";
 
 interface StateMachineProps {
@@ -164,4 +167,70 @@ function stateMachineDefinition(functionArn: string): object {
       End: { Type: "Succeed" },
     },
   };
+}
+
+interface SchedulesProps {
+  /** The name of the deployment. */
+  readonly name: string;
+  /** The group of the schedules, if the app brings one. */
+  readonly group: IScheduleGroup | undefined;
+  readonly target: IFunction;
+  readonly failureQueue: IQueue;
+  readonly accounts: Settings["accounts"];
+}
+
+export function addSchedules(
+  parent: Construct,
+  { name, group, target, failureQueue, accounts }: SchedulesProps,
+): void {
+  const scope = new Construct(parent, "Schedules");
+  const { scheduleGroupName, scheduleGroupArn } = group ?? newGroup(scope, name);
+  /** May start the function's alias and report failed starts; for the schedules of this group only. */
+  const role = new Role(scope, "Role", {
+    description: "Allows the schedules to start the function",
+    assumedBy: new ServicePrincipal("scheduler.amazonaws.com", {
+      conditions: {
+        StringEquals: { "aws:SourceAccount": Stack.of(scope).account, "aws:SourceArn": scheduleGroupArn },
+      },
+    }),
+  });
+  role.addToPolicy(
+    new PolicyStatement({
+      sid: "Start",
+      actions: ["lambda:InvokeFunction"],
+      resources: [target.functionArn],
+    }),
+  );
+  role.addToPolicy(
+    new PolicyStatement({
+      sid: "ReportFailures",
+      actions: ["sqs:SendMessage"],
+      resources: [failureQueue.queueArn],
+    }),
+  );
+  for (const [account, { schedule, timeZone, enabled }] of Object.entries(accounts)) {
+    new CfnSchedule(scope, account, {
+      description: `Starts the runs of the account ${account}`,
+      groupName: scheduleGroupName,
+      scheduleExpression: schedule,
+      scheduleExpressionTimezone: timeZone,
+      state: enabled ? "ENABLED" : "DISABLED",
+      flexibleTimeWindow: { mode: "OFF" },
+      target: {
+        arn: target.functionArn,
+        roleArn: role.roleArn,
+        input: JSON.stringify({ account, scheduledAt: "<aws.scheduler.scheduled-time>" }),
+        retryPolicy: { maximumEventAgeInSeconds: Duration.hours(1).toSeconds() },
+        deadLetterConfig: { arn: failureQueue.queueArn },
+      },
+    });
+  }
+}
+
+function newGroup(
+  scope: Construct,
+  name: string,
+): Pick<IScheduleGroup, "scheduleGroupName" | "scheduleGroupArn"> {
+  const group = new CfnScheduleGroup(scope, "Group", { name });
+  return { scheduleGroupName: group.ref, scheduleGroupArn: group.attrArn };
 }

@@ -21,8 +21,7 @@ import {
 import { CfnQueryDefinition, type ILogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { MetricName } from "../../lambdas/sync/telemetry.ts";
-import type { DeploymentAlarms } from "./alarms.ts";
-import { type AccountMetric, accountMetricIn, executionMetric } from "./metrics.ts";
+import { type AccountMetric, accountMetricIn, type DeploymentAlarms, executionMetric } from "./alarms.ts";
 
 const WIDTH = 24;
 const THIRD = WIDTH / 3;

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { ACCOUNT_SETTINGS, type Setting } from "../../lambdas/job/settings-file/settings.ts";
-import { SHARED_SETTINGS } from "../../lambdas/job/settings-file/shared-settings.ts";
+import { SHARED_SETTINGS } from "../../lambdas/job/settings-file/settings-schema.ts";
 import { sync } from "./command-line.ts";
 
 /** Each heading, and the first words of the lines below it. */

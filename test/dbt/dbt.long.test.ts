@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import { removeAccount } from "../../lambdas/job/commands/remove-account.ts";
+import { removeAccount } from "../../lambdas/job/commands/decisions.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
 import { codeBlocks } from "../docs/markdown.ts";
 import { PYTHON, runIn } from "../duckdb/duckdb-versions.ts";

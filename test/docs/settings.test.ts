@@ -16,8 +16,8 @@ import { ACCOUNT_SETTINGS, type Setting } from "../../lambdas/job/settings-file/
 import {
   deploymentSettingsSchema,
   fileSettingsSchema,
+  SHARED_SETTINGS,
 } from "../../lambdas/job/settings-file/settings-schema.ts";
-import { SHARED_SETTINGS } from "../../lambdas/job/settings-file/shared-settings.ts";
 
 const PAGE = "../../docs/settings.md";
 

@@ -5,7 +5,7 @@ import { GetTableCommand, type GlueClient } from "@aws-sdk/client-glue";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { VIEWS, type ViewName } from "../../lambdas/job/catalog/views.ts";
+import { VIEWS, type ViewName } from "../../lambdas/job/catalog/catalog.ts";
 import { formatRunId, layout, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { onEmulator } from "../aws/emulator.ts";
 import { TRINO_WORDS } from "../job/catalog/views/trino-words.ts";

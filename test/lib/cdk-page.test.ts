@@ -5,7 +5,7 @@ import { Stack } from "aws-cdk-lib";
 import { Construct } from "constructs";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { deploymentNames } from "../../lib/deployment-names.ts";
+import { deploymentNames } from "../../lib/settings.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { sectionOf, tableBelow, unquoted } from "../docs/markdown.ts";
 import { newApp, statements, synthesized } from "./synthesized.ts";

@@ -4,7 +4,7 @@ import { App, NestedStack, Stack, Stage } from "aws-cdk-lib";
 import { Construct } from "constructs";
 import { describe, expect, it } from "vitest";
 import { eventSyncApp } from "../../lib/app.ts";
-import { deploymentNames } from "../../lib/deployment-names.ts";
+import { deploymentNames } from "../../lib/settings.ts";
 import { CONTEXT, templateOf, WITHOUT_BUNDLE, WITHOUT_RULES } from "./synthesized.ts";
 
 const stack = (name: string): Stack => new Stack(new App(), name);

@@ -7,9 +7,9 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/retention.ts",
   "lambdas/job/run/publish/commit.ts",
   "lambdas/job/run/publish/publish.ts",
-  "lambdas/job/commands/retire.ts",
+  "lambdas/job/commands/decisions.ts",
   "lambdas/job/run/record/published-run.ts",
-  "lambdas/job/commands/remove-account.ts",
+  "lambdas/job/commands/decisions.ts",
   "lambdas/job/run/dry-run.ts",
   "lambdas/job/storage/publication-log.ts",
   "lambdas/job/storage/layout.ts",
@@ -27,7 +27,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/snapshot/rows/table-columns.ts",
   "lambdas/job/run/publish/columns.ts",
   "lambdas/job/storage/snapshot-marks.ts",
-  "lambdas/job/storage/json-object.ts",
+  "lambdas/job/storage/store.ts",
   "lambdas/job/run/collect/refusals.ts",
   "lambdas/job/run/collect/map-ordered.ts",
   "lambdas/job/snapshot/rows/compare-snapshots.ts",
@@ -54,7 +54,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "isDue: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (days !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
       "Without an instant the comparison is with no number, and false.",
   },
-  "lambdas/job/commands/remove-account.ts": {
+  "lambdas/job/commands/decisions.ts": {
     "removeAccount: for (let at = 0; at < keys.length; at += AT_ONCE) { → for (let at = 0; at <= keys.length; at += AT_ONCE) {":
       "What begins at the end has no files.",
   },
@@ -106,7 +106,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'dateRetired: if (mark === undefined || (await readRetired(store, snapshotId)) !== "undated") return; → if (((await readRetired(store, snapshotId)) !== "undated")) return;':
       "Where there is no mark, it is not one without an instant.",
   },
-  "lambdas/job/storage/json-object.ts": {
+  "lambdas/job/storage/store.ts": {
     "SELDOM_PARSED: export const SELDOM_PARSED = { jitless: true } as const; → export const SELDOM_PARSED = { jitless: false } as const;":
       "Zod finds the same with the code that it generates as without.",
   },

@@ -11,7 +11,7 @@ import { pageHints } from "../../lambdas/job/service/events/list/page-hints.ts";
 import { isUuid, shownNames } from "../../lambdas/job/service/events/shape.ts";
 import { redirected } from "../../lambdas/job/service/requests/failure.ts";
 import { askedWaitMs, retryAfterMs } from "../../lambdas/job/service/requests/retry.ts";
-import { baseUrl } from "../../lambdas/job/settings/addresses.ts";
+import { baseUrl } from "../../lambdas/job/settings/values.ts";
 import { suggestColumns } from "../../lambdas/job/snapshot/fields/suggest-columns.ts";
 import { fitsType } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { isOfLayout } from "../../lambdas/job/storage/layout.ts";

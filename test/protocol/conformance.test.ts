@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import { removeAccount } from "../../lambdas/job/commands/remove-account.ts";
+import { removeAccount } from "../../lambdas/job/commands/decisions.ts";
 import type { Store } from "../../lambdas/job/storage/store.ts";
 import { interposed } from "../job/run/interposed-store.ts";
 import { ACCOUNT, SmallWorld } from "../job/run/small-world.ts";

@@ -8,7 +8,7 @@ import {
   eventsTyped,
   TRINO,
   typedValue,
-} from "../../../lambdas/job/catalog/views.ts";
+} from "../../../lambdas/job/catalog/catalog.ts";
 import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/commands/discover.ts";
 import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";

@@ -1,9 +1,13 @@
 // What a person decides about snapshots that are there, without a request to the service: `accept` and `rollback` publish
 // one, `retire` takes one out of the tables, `remove` a whole account with its files.
 
-import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
-import { countFiles, removeAccount } from "../../../lambdas/job/commands/remove-account.ts";
-import { retire } from "../../../lambdas/job/commands/retire.ts";
+import {
+  type AcceptOrRollback,
+  acceptOrRollback,
+  countFiles,
+  removeAccount,
+  retire,
+} from "../../../lambdas/job/commands/decisions.ts";
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemClock, systemRandom } from "../../../lambdas/job/runtime/clock.ts";

@@ -13,8 +13,8 @@ import {
 import { readInput } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { proxyFor } from "../../../lambdas/job/network/proxies.ts";
-import { baseUrl } from "../../../lambdas/job/settings/addresses.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
+import { baseUrl } from "../../../lambdas/job/settings/values.ts";
 
 import { OPTIONS, type OptionValues } from "../options/options.ts";
 import type { Input, Output, Terminal } from "../output/terminal.ts";

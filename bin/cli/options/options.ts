@@ -9,8 +9,7 @@ import { LOG_LEVELS } from "../../../lambdas/job/runtime/logger.ts";
 import { accountName, eventLimit, trueOrFalse } from "../../../lambdas/job/settings/values.ts";
 import { filePlace } from "../../../lambdas/job/settings-file/places.ts";
 import { ACCOUNT_SETTINGS, type Setting } from "../../../lambdas/job/settings-file/settings.ts";
-import type { FileSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
-import { SHARED_SETTINGS } from "../../../lambdas/job/settings-file/shared-settings.ts";
+import { type FileSettings, SHARED_SETTINGS } from "../../../lambdas/job/settings-file/settings-schema.ts";
 
 /** The file in the current directory, where `--config` names none. */
 export const SETTINGS_FILE = "brand-events.json";

@@ -1,7 +1,7 @@
 // What `query` says beside DuckDB's words: how to read what is no column, and why there are no events.
 
+import { tablesBehind } from "../../../lambdas/job/catalog/catalog.ts";
 import { type AccountLog, UNIT_TABLES } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
-import { tablesBehind } from "../../../lambdas/job/catalog/views.ts";
 import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { undefinedIfDamaged } from "../../../lambdas/job/errors/sync-error.ts";
 import { formatPointer, parsePointer } from "../../../lambdas/job/json/json-pointers.ts";

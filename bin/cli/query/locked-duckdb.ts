@@ -11,6 +11,7 @@ import {
   type DuckDBPreparedStatement,
 } from "@duckdb/node-api";
 import * as z from "zod";
+import { VIEWS } from "../../../lambdas/job/catalog/catalog.ts";
 import type { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import {
   type AccountLog,
@@ -18,11 +19,10 @@ import {
   linesIn,
   literal,
 } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
-import { VIEWS } from "../../../lambdas/job/catalog/views.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
-import { SELDOM_PARSED } from "../../../lambdas/job/storage/json-object.ts";
 import { FOLDERS, TABLES, VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
+import { SELDOM_PARSED } from "../../../lambdas/job/storage/store.ts";
 import { noSql } from "./read-sql.ts";
 
 export type Views = Pick<DuckdbCatalog, "directory" | "read">;

@@ -1,7 +1,7 @@
 // What the tables of a query lack, because files of it are missing: the query goes on without.
 
+import { tablesBehind } from "../../../lambdas/job/catalog/catalog.ts";
 import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
-import { tablesBehind } from "../../../lambdas/job/catalog/views.ts";
 import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 import { type DamagedUnit, describeUnit, folderOf } from "../../../lambdas/job/snapshot/files/units.ts";
 import { isBeforeRestart } from "../../../lambdas/job/storage/publication-log.ts";

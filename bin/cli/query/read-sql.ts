@@ -3,9 +3,8 @@
 import { on } from "node:events";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
+import { NOT_UTF8, shellWord, utf8Text } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { NOT_UTF8, utf8Text } from "../../../lambdas/job/runtime/utf8-text.ts";
 import { systemReason } from "../output/exit-code.ts";
 
 const WAYS =

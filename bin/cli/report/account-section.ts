@@ -14,11 +14,9 @@ import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import { madeAtMs, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
 import { type Html, html } from "../output/html.ts";
 import { age, minute, plural } from "../output/words.ts";
-import { manifestFigures } from "./figures/manifest-figures.ts";
-import { publicationsFigure } from "./figures/publications-figure.ts";
-import { type RequestLimit, runsFigure } from "./figures/run-figures.ts";
-import { storageFigure } from "./figures/storage-figure.ts";
-import { details, type Figure, figures, table } from "./page/figure.ts";
+import { manifestFigures, publicationsFigure, storageFigure } from "./account-figures.ts";
+import { details, type Figure, figures, table } from "./figure.ts";
+import { type RequestLimit, runsFigure } from "./run-figures.ts";
 
 interface AccountReport {
   readonly account: string;

@@ -8,8 +8,8 @@ import { statusTable } from "../output/describe-status.ts";
 import { Html, html, policyOf } from "../output/html.ts";
 import { age, minute, plural } from "../output/words.ts";
 import { NOTHING, type ReportedAccount, reportAccount } from "./account-section.ts";
-import type { RequestLimit } from "./figures/run-figures.ts";
-import { table } from "./page/figure.ts";
+import { table } from "./figure.ts";
+import type { RequestLimit } from "./run-figures.ts";
 
 interface ReportOptions {
   readonly store: Store;

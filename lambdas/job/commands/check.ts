@@ -8,9 +8,8 @@ import {
   undefinedIfDamaged,
   withCommands,
 } from "../errors/sync-error.ts";
-import { estimateText } from "../run/collect/estimate.ts";
 import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
-import { checkTimeLeft } from "../run/collect/time-budget.ts";
+import { checkTimeLeft, estimateText } from "../run/collect/time-budget.ts";
 import { newRateLimiter, type OpenService, withLease } from "../run/lease/lease-account.ts";
 import { openAccount } from "../run/open-account.ts";
 import { columnsOfRun } from "../run/publish/columns.ts";

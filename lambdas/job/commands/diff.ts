@@ -12,7 +12,7 @@ import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { readHead, readLog } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 
-export type DiffPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
+type DiffPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
 
 export interface DiffTask {
   /** The id of a snapshot, or `NEWEST_HELD`. */

@@ -3,9 +3,8 @@
 import * as z from "zod";
 import { addRestart, SyncError } from "../errors/sync-error.ts";
 import { changedPointers } from "../json/json-pointers.ts";
-import { sayEstimate } from "../run/collect/estimate.ts";
 import { mapOrdered } from "../run/collect/map-ordered.ts";
-import { checkTimeLeft, workMs } from "../run/collect/time-budget.ts";
+import { checkTimeLeft, sayEstimate, workMs } from "../run/collect/time-budget.ts";
 import { type OpenService, withLease } from "../run/lease/lease-account.ts";
 import { beginAttempt, NO_COUNTS, recordAttempt, type SnapshotCounts } from "../run/record/attempt.ts";
 import type { RunEnd, RunFailure, Skipped } from "../run/record/run-result.ts";

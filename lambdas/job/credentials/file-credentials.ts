@@ -2,10 +2,9 @@
 
 import { on } from "node:events";
 import { open, stat } from "node:fs/promises";
-import { shellWord } from "../errors/shown-text.ts";
+import { NOT_UTF8, shellWord, utf8Text } from "../errors/shown-text.ts";
 import { codeOf, SyncError } from "../errors/sync-error.ts";
 import type { Logger } from "../runtime/logger.ts";
-import { NOT_UTF8, utf8Text } from "../runtime/utf8-text.ts";
 import { type Credentials, EXAMPLE, parseCredentials, type ServiceCredentials } from "./credentials.ts";
 
 export class FileCredentials implements Credentials {

@@ -1,4 +1,4 @@
-// How an error shows a text that a user entered, and what is shown of a defect.
+// Texts that others have written: as they are read, and as messages show them.
 
 /** A text in quotes, without the user name and password of a URL. */
 export function shownText(text: string): string {
@@ -45,4 +45,20 @@ export function shownDefect(error: unknown): {
 export function redactKey(key: string): string {
   if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(key)) return "<uuid>";
   return /^[A-Za-z_$][\w$-]{0,39}$/.test(key) ? key : "<key>";
+}
+
+/** What is wrong with bytes that are no text, and what to do: `FILE ${NOT_UTF8}`. */
+export const NOT_UTF8 = "is not UTF-8 text. Save it as UTF-8.";
+
+/**
+ * Without a byte order mark, which some editors write. Undefined where the bytes are not UTF-8; also where they have a
+ * NUL, because UTF-16 without a mark is valid UTF-8 with one beside each letter.
+ */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
 }

@@ -8,9 +8,9 @@ import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 
 import { fetchResults } from "./collect/collect.ts";
-import { sayEstimate } from "./collect/estimate.ts";
 import { readListOnce } from "./collect/read-list.ts";
 import { knownRefusals, Refusals } from "./collect/refusals.ts";
+import { sayEstimate } from "./collect/time-budget.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import { explainDamage } from "./publish/commit.ts";
 import { guard, guardRequired } from "./publish/guard.ts";

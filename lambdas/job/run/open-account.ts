@@ -8,11 +8,11 @@ import type { OAuthOptions } from "../service/auth/oauth/by-tokens.ts";
 import type { Transport } from "../service/http/transport.ts";
 import { createEventService, type EventServiceOptions } from "../service/http-event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
-import { readJson } from "../storage/json-object.ts";
-import { orWarn } from "./or-warn.ts";
+import { readJson } from "../storage/store.ts";
 import type { Trigger } from "./record/run-log.ts";
 import { StartSkipped } from "./record/run-result.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
+import { orWarn } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
 /** Sends nothing. Throws `CREDENTIALS_INVALID`, and `StartSkipped` to a schedule or a retry. */

@@ -1,6 +1,7 @@
 // Everything impure that a run touches.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import { SyncError } from "../errors/sync-error.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { EventService } from "../service/event-service.ts";
@@ -63,4 +64,14 @@ export interface Progress {
   readonly done: number;
   readonly total: number;
   readonly retries: number;
+}
+
+/** For work that a run can do without: a `SyncError` of it is a warning. */
+export async function orWarn(logger: Logger, what: string, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    logger.warn(`${what}: ${error.message}`, { error_code: error.code });
+  }
 }

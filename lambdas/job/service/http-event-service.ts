@@ -1,15 +1,13 @@
 // The events of the service over HTTP: connects the parts of this folder for one account.
 
-import type { ServiceCredentials } from "../credentials/credentials.ts";
+import { CurrentCredentials, type ServiceCredentials } from "../credentials/credentials.ts";
 import { parsePointer } from "../json/json-pointers.ts";
 import { type Proxies, proxyFor } from "../network/proxies.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { USER_AGENT } from "../runtime/version.ts";
-import { parseNextPage } from "../settings/next-page.ts";
-import type { IsListed } from "../settings/values.ts";
+import { type IsListed, parseNextPage } from "../settings/values.ts";
 import { basicMethod, sessionMethod } from "./auth/by-password.ts";
-import { CurrentCredentials } from "./auth/current-credentials.ts";
 import { byTokens, type OAuthOptions } from "./auth/oauth/by-tokens.ts";
 import type { EventService } from "./event-service.ts";
 import { fetchList, LIST_CAPS, type ListOptions } from "./events/list/fetch-list.ts";

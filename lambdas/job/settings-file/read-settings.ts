@@ -3,9 +3,9 @@
 
 import { readFileSync } from "node:fs";
 import type { z } from "zod";
+import { NOT_UTF8, utf8Text } from "../errors/shown-text.ts";
 import { codeOf, SyncError } from "../errors/sync-error.ts";
 import { elements, MalformedJson, members, rootSpan, type Span } from "../json/json-scanner.ts";
-import { NOT_UTF8, utf8Text } from "../runtime/utf8-text.ts";
 import { plainEnglish, problemsOf } from "../settings/setting-problem.ts";
 
 /** Where the settings stand, for messages. */

@@ -1,12 +1,21 @@
-// Every setting of an account, once; those that all accounts share are in shared-settings.ts. Options and variables of the
+// Every setting of an account, once; those that all accounts share are in settings-schema.ts. Options and variables of the
 // command line, the keys of `cdk.json` and of a settings file, what the function is given, `brand-events.schema.json` and
 // the tables of docs/settings.md come from these two tables.
 
 import * as z from "zod";
 import { parsePointer } from "../json/json-pointers.ts";
-import { authUrl, baseUrl, notifyUrl } from "../settings/addresses.ts";
-import { nextPage } from "../settings/next-page.ts";
-import { isListed, limit, text, timeZone, trueOrFalse, wholeNumber } from "../settings/values.ts";
+import {
+  authUrl,
+  baseUrl,
+  isListed,
+  limit,
+  nextPage,
+  notifyUrl,
+  text,
+  timeZone,
+  trueOrFalse,
+  wholeNumber,
+} from "../settings/values.ts";
 import { credentialsPlace, warehousePlace } from "./places.ts";
 import { MAX_STALE_HOURS, parseSchedule } from "./schedule.ts";
 

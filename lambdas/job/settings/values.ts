@@ -1,6 +1,9 @@
 // What values may be. Each schema says in plain English what it expects.
 
 import * as z from "zod";
+import { SyncError } from "../errors/sync-error.ts";
+import { parsePointer } from "../json/json-pointers.ts";
+import { isLoopback, parseUrl } from "../network/proxies.ts";
 
 /** @param expectation `expected …`, as the person with the wrong value reads it */
 export function text(expectation: string, isValid: (value: string) => boolean): z.ZodString {
@@ -77,13 +80,13 @@ function haveOwnNames(given: Readonly<Record<string, string>>): boolean {
 }
 
 const MOST = 1e12;
-const EXPECTED = `expected a whole number from 1 to ${MOST}, or "unlimited"`;
+const LIMIT = `expected a whole number from 1 to ${MOST}, or "unlimited"`;
 
 export const limit = z
-  .union([z.literal("unlimited"), z.number()], EXPECTED)
+  .union([z.literal("unlimited"), z.number()], LIMIT)
   .refine(
     (value) => value === "unlimited" || (Number.isInteger(value) && value >= 1 && value <= MOST),
-    EXPECTED,
+    LIMIT,
   );
 
 export type Limit = z.output<typeof limit>;
@@ -110,4 +113,153 @@ export function windowMsOf({ requestsPerMinute, windowMs }: Limits): number {
   return requestsPerMinute === "unlimited"
     ? windowMs
     : Math.max(windowMs, Math.ceil(60_000 / requestsPerMinute));
+}
+
+// The addresses of servers as people paste them, in their one canonical form. No message shows one that may hold a
+// password.
+
+/**
+ * The service, as text, without `/`, `/v1` or an endpoint (docs/service-interface.md §3) at the end of its path. Run
+ * fingerprints contain it.
+ */
+export const baseUrl = server("https://api.example.com", ["/v1/auth/login", "/v1/events", "/v1", "/"]);
+
+/** The identity provider, as text, without an endpoint (docs/service-interface.md §3.4 to §3.6) at the end. */
+export const authUrl = server("https://login.example.com", [
+  "/oauth/authorize",
+  "/oauth/token",
+  "/oauth",
+  "/",
+]);
+
+/** Where a run posts how it ended, as the parser writes it. The whole URL is a secret: who has it may post there. */
+export const notifyUrl = address(
+  "expected an https: URL",
+  () => false,
+  (url) => {
+    if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname)))
+      return "expected an https: URL, or one with http: to this computer";
+    if (url.username !== "" || url.password !== "") return "expected a URL without a user name and password";
+    return url.hash === "" ? undefined : "expected a URL without a fragment";
+  },
+);
+
+/** The address in the `cdk.json` of this project, which stands for the user's own. */
+const PLACEHOLDER = "https://api.example.com/";
+
+/** @param canonical as the schema makes it */
+export function isPlaceholder(canonical: string): boolean {
+  return canonical === PLACEHOLDER;
+}
+
+/** @param example what an address looks like; @param pasted what people paste after the address, which is dropped */
+function server(example: string, pasted: readonly string[]) {
+  const absolute = `expected an absolute URL such as ${example}`;
+  const isShown = (text: string): boolean => !/[@?#]/.test(text);
+  return address(absolute, isShown, (url) => {
+    if (url.protocol !== "https:" && url.protocol !== "http:") return absolute;
+    if (url.username !== "" || url.password !== "") {
+      return "expected a URL without a user name and password, which belong in the credentials";
+    }
+    if (url.search !== "" || url.hash !== "") return "expected a URL without a query or a fragment";
+    if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+      return "expected https:, because http: sends the credentials in clear text and is accepted for loopback hosts only";
+    }
+    url.pathname = trimmed(url.pathname, pasted);
+    return undefined;
+  });
+}
+
+/**
+ * A URL as the parser writes it.
+ * @param isShown whether messages may repeat a text
+ * @param check says what is wrong with the URL, and may change one that is right
+ */
+function address(
+  expected: string,
+  isShown: (text: string) => boolean,
+  check: (url: URL) => string | undefined,
+) {
+  return z.string(expected).transform((text, context) => {
+    const url = parseUrl(text.trim());
+    const message = url === null ? expected : check(url);
+    if (url !== null && message === undefined) return url.href;
+    context.addIssue({ code: "custom", message, params: { isShown: isShown(text) } });
+    return z.NEVER;
+  });
+}
+
+/** Without anything pasted at the end, so that the canonical form of a canonical form is itself. */
+function trimmed(path: string, pasted: readonly string[]): string {
+  // A regular expression for it would take quadratic time on a text of many slashes.
+  let end = path.length;
+  for (;;) {
+    const found = pasted.find((text) => path.endsWith(text, end));
+    if (found === undefined) return path.slice(0, end);
+    end -= found.length;
+  }
+}
+
+// How the pages of a list are asked for, where a user says it: by links, not at all, or by a query.
+
+/** What stands in for the value of one parameter. `place`: where in the page before the value is, in words. */
+type Placeholder =
+  /** 1, 2, 3, …; how many entries have been received; the uuid of the last one. */
+  | { readonly kind: "page" | "received" | "last"; readonly place?: never }
+  /** The next page is what a JSON Pointer (RFC 6901) leads to. */
+  | { readonly kind: "pointer"; readonly place: string; readonly tokens: readonly string[] }
+  /** A header, its name in lower case. */
+  | { readonly kind: "header"; readonly place: string; readonly name: string };
+
+export interface PageQuery {
+  /** Sent with every page. */
+  readonly fixed: readonly (readonly [name: string, value: string])[];
+  readonly parameter: string;
+  readonly placeholder: Placeholder;
+}
+
+export type NextPage = "links" | "none" | PageQuery;
+
+const NEXT_PAGE =
+  'expected "links", "none", or a query in which one of {page}, {received}, {last}, {/pointer} or {header:NAME} is the ' +
+  "whole value of one parameter, such as page={page}&per_page=100";
+
+export const nextPage = z.string(NEXT_PAGE).superRefine((text, context) => {
+  try {
+    parseNextPage(text);
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    context.addIssue({ code: "custom", message: error.message });
+  }
+});
+
+/** Throws `CONFIG_INVALID`. */
+export function parseNextPage(text: string): NextPage {
+  if (text === "links" || text === "none") return text;
+  const fixed: [string, string][] = [];
+  let query: Pick<PageQuery, "parameter" | "placeholder"> | undefined;
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (name.toLowerCase() === "is_listed")
+      throw invalid("expected a query without is_listed, which --is-listed (isListed) sets");
+    if (name === "") throw invalid(NEXT_PAGE);
+    if (!/[{}]/.test(value)) fixed.push([name, value]);
+    else if (query === undefined) query = { parameter: name, placeholder: placeholderIn(value) };
+    else throw invalid(NEXT_PAGE);
+  }
+  if (query === undefined || fixed.some(([name]) => name === query.parameter)) throw invalid(NEXT_PAGE);
+  return { fixed, ...query };
+}
+
+function placeholderIn(value: string): Placeholder {
+  const [, inner = ""] = /^\{(.*)\}$/s.exec(value) ?? [];
+  if (inner === "page" || inner === "received" || inner === "last") return { kind: inner };
+  if (inner.startsWith("/")) return { kind: "pointer", place: inner, tokens: parsePointer(inner) };
+  // RFC 9110 §5.1: a field name is a token.
+  const [, name] = /^header:([\w!#$%&'*+.^`|~-]+)$/.exec(inner) ?? [];
+  if (name === undefined) throw invalid(NEXT_PAGE);
+  return { kind: "header", place: `header ${name}`, name: name.toLowerCase() };
+}
+
+function invalid(message: string): SyncError {
+  return new SyncError("CONFIG_INVALID", message, { fields: { setting: "nextPage" } });
 }

@@ -3,9 +3,8 @@
 
 import * as z from "zod";
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
-import { SELDOM_PARSED } from "./json-object.ts";
 import { isOfLayout, publicationId, runInstant } from "./layout.ts";
-import type { AccountStore } from "./store.ts";
+import { type AccountStore, SELDOM_PARSED } from "./store.ts";
 
 // Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.
 const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);

@@ -2,9 +2,8 @@
 
 import * as z from "zod";
 import { isDamage } from "../errors/sync-error.ts";
-import { ensureJson, readJson } from "./json-object.ts";
 import { isOfLayout } from "./layout.ts";
-import type { AccountStore, StoredKey } from "./store.ts";
+import { type AccountStore, ensureJson, readJson, type StoredKey } from "./store.ts";
 
 /** The files of the layout below one snapshot's prefix. */
 export interface SnapshotFiles {

@@ -15,7 +15,7 @@ import {
 } from "../../../bin/cli/options/options.ts";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { ACCOUNT_SETTINGS } from "../../../lambdas/job/settings-file/settings.ts";
-import { SHARED_SETTINGS } from "../../../lambdas/job/settings-file/shared-settings.ts";
+import { SHARED_SETTINGS } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 
 type Value = string | number | readonly string[];

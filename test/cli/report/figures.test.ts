@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from "vitest";
 import { html } from "../../../bin/cli/output/html.ts";
-import { compared } from "../../../bin/cli/report/figures/publications-figure.ts";
-import { allowedFor } from "../../../bin/cli/report/figures/run-figures.ts";
-import { bars, chart, niceScale } from "../../../bin/cli/report/page/chart.ts";
-import { figures, sizeText } from "../../../bin/cli/report/page/figure.ts";
+import { compared } from "../../../bin/cli/report/account-figures.ts";
+import { bars, chart, niceScale } from "../../../bin/cli/report/chart.ts";
+import { figures, sizeText } from "../../../bin/cli/report/figure.ts";
+import { allowedFor } from "../../../bin/cli/report/run-figures.ts";
 
 describe("a number beside an earlier one", () => {
   test.each([

@@ -1,7 +1,7 @@
 // A warehouse in memory with as many days of an account as a test wants: publications, runs, held snapshots.
 
-import type { RequestLimit } from "../../../bin/cli/report/figures/run-figures.ts";
 import { makeReport, type Report } from "../../../bin/cli/report/report-page.ts";
+import type { RequestLimit } from "../../../bin/cli/report/run-figures.ts";
 import type { Preview } from "../../../lambdas/job/run/publish/preview.ts";
 import { NO_COUNTS } from "../../../lambdas/job/run/record/attempt.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";

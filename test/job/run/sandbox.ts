@@ -1,7 +1,7 @@
 // A run's whole world in memory: store, catalog, clock, and a simulated service that is a real server.
 
 import { randomUUID } from "node:crypto";
-import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
+import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/decisions.ts";
 import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { serviceOpener } from "../../../lambdas/job/run/open-account.ts";

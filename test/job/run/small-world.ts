@@ -1,7 +1,7 @@
 // A run's world without a network: a service that is a map, a clock that a test turns, a store in memory.
 
 import { equal, rejects } from "node:assert/strict";
-import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
+import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/decisions.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
 import type { CountingService, RunPorts } from "../../../lambdas/job/run/run-ports.ts";

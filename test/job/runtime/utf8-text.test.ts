@@ -1,7 +1,7 @@
 // The encodings that editors and shells save text in: only UTF-8 is text.
 
 import { expect, test } from "vitest";
-import { utf8Text } from "../../../lambdas/job/runtime/utf8-text.ts";
+import { utf8Text } from "../../../lambdas/job/errors/shown-text.ts";
 
 test.each([
   ["UTF-8", Buffer.from("Zürich")],

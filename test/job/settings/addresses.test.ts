@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { endpoint } from "../../../lambdas/job/service/requests/api-client.ts";
-import { baseUrl } from "../../../lambdas/job/settings/addresses.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
+import { baseUrl } from "../../../lambdas/job/settings/values.ts";
 
 /** What people paste after an address. */
 const pasted = fc.array(fc.constantFrom("/", "/v1", "/v1/events", "/v1/auth/login", "/brands", "/events"));

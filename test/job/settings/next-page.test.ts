@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nextPage, parseNextPage } from "../../../lambdas/job/settings/next-page.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
+import { nextPage, parseNextPage } from "../../../lambdas/job/settings/values.ts";
 
 describe("the setting nextPage", () => {
   it.each([

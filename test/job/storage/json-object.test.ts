@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { ensureJson, readJson } from "../../../lambdas/job/storage/json-object.ts";
+import { ensureJson, readJson } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 
 const KEY = "folder/object.json";

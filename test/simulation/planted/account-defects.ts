@@ -19,9 +19,9 @@ export const ACCOUNT_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a removal deletes files before the tables follow",
-    file: "commands/remove-account.ts",
-    from: "    await catalog.refresh(store.account);\n",
-    to: "",
+    file: "commands/decisions.ts",
+    from: "createRemoval(store, named));\n    await catalog.refresh(store.account);\n",
+    to: "createRemoval(store, named));\n",
     seed: 10,
   },
   {
@@ -33,7 +33,7 @@ export const ACCOUNT_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "what readers see is retired",
-    file: "commands/retire.ts",
+    file: "commands/decisions.ts",
     from: 'if (log.at(-1)?.snapshot_id === snapshotId) throw isHead(snapshotId, "Readers see the snapshot");',
     to: "",
     seed: 19,

@@ -72,7 +72,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "an accept without force replaces a later head",
-    file: "commands/accept-or-rollback.ts",
+    file: "commands/decisions.ts",
     from: 'return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;',
     to: "return isOlder && snapshotId === head.snapshot_id ? { newer: head } : undefined;",
     seed: 12,

@@ -2,12 +2,10 @@
 
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { acceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
 import { check } from "../../../lambdas/job/commands/check.ts";
+import { acceptOrRollback, removeAccount, retire } from "../../../lambdas/job/commands/decisions.ts";
 import { diff } from "../../../lambdas/job/commands/diff.ts";
 import { discover } from "../../../lambdas/job/commands/discover.ts";
-import { removeAccount } from "../../../lambdas/job/commands/remove-account.ts";
-import { retire } from "../../../lambdas/job/commands/retire.ts";
 import { verifiedCounts, verifiedText, verify } from "../../../lambdas/job/commands/verify.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { abandonRun } from "../../../lambdas/job/run/hand-over/hand-over.ts";

@@ -6,12 +6,17 @@ import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
 import { incompleteUnits, keptSnapshots, partSizes } from "../../snapshot/files/units.ts";
 import { readColumns } from "../../snapshot/rows/table-columns.ts";
-import { SELDOM_PARSED } from "../../storage/json-object.ts";
 import { accountsIn, type DamagedAccount, orDamage } from "../../storage/known-accounts.ts";
 import { FOLDERS, isOfLayout, VIEWS_FILE } from "../../storage/layout.ts";
 import { type PublishedUnits, publishedUnits, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
-import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
+import {
+  type AccountStore,
+  accountStore,
+  SELDOM_PARSED,
+  type Store,
+  type StoredObject,
+} from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
 import { type AccountLog, viewsSql } from "./views-sql.ts";
 

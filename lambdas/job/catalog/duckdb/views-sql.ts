@@ -15,7 +15,7 @@ import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
 import { KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
 import type { PublishedUnits } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
-import { createView, DUCKDB, EVENT_HISTORY, eventsTyped } from "../views.ts";
+import { createView, DUCKDB, EVENT_HISTORY, eventsTyped } from "../catalog.ts";
 
 /** Tables of units; the others show lines as they come. */
 export const UNIT_TABLES = ["events", "event_snapshots", "event_changes"] as const;

@@ -2,7 +2,7 @@
 
 import type { ColumnType, LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { FOLDERS, TABLES, type TableName } from "../../storage/layout.ts";
-import { EVENT_HISTORY, eventsTyped, TRINO } from "../views.ts";
+import { EVENT_HISTORY, eventsTyped, TRINO } from "../catalog.ts";
 
 /** The tables that have lifted columns, after their own. */
 export const LIFTED_TABLES = ["events", "event_snapshots"] as const satisfies readonly TableName[];

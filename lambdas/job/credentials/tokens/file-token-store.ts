@@ -3,8 +3,14 @@
 import { readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf, SyncError } from "../../errors/sync-error.ts";
-import { nameIfFree, nameInPlace, versionOf, writeDurably } from "../../storage/directory/durable-file.ts";
-import { lockIfFree, withFileLock } from "../../storage/directory/file-lock.ts";
+import {
+  lockIfFree,
+  nameIfFree,
+  nameInPlace,
+  versionOf,
+  withFileLock,
+  writeDurably,
+} from "../../storage/directory/durable-file.ts";
 import {
   type OAuthTokens,
   parseTokens,

@@ -4,7 +4,13 @@ import { createHash } from "node:crypto";
 import { PutSecretValueCommand, UpdateSecretVersionStageCommand } from "@aws-sdk/client-secrets-manager";
 import { awsError } from "../../errors/aws-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { type Labels, labelsOf, readSecret, type SecretOptions, secretRefused } from "../secret.ts";
+import {
+  type Labels,
+  labelsOf,
+  readSecret,
+  type SecretOptions,
+  secretRefused,
+} from "../secrets-manager-credentials.ts";
 import {
   type OAuthTokens,
   parseTokens,

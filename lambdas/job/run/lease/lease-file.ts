@@ -7,8 +7,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { UNRECORDED_MS } from "../../service/rate-limit/rate-limiter.ts";
 import type { Usage } from "../../service/rate-limit/usage-window.ts";
 import { allowance, type Limit, type Limits, windowMsOf } from "../../settings/values.ts";
-import { parseJson } from "../../storage/json-object.ts";
-import type { AccountStore } from "../../storage/store.ts";
+import { type AccountStore, parseJson } from "../../storage/store.ts";
 import type { RunSettings } from "../run-settings.ts";
 
 /** A lease that has not been renewed for so long is free. */

@@ -3,9 +3,8 @@
 import * as z from "zod";
 import { isDamage } from "../../errors/sync-error.ts";
 import type { Incomplete } from "../../snapshot/fields/field-profile.ts";
-import { ensureJson, readJson } from "../../storage/json-object.ts";
 import type { Missing } from "../../storage/publication-log.ts";
-import type { AccountStore } from "../../storage/store.ts";
+import { type AccountStore, ensureJson, readJson } from "../../storage/store.ts";
 import { countText, missingReasons } from "../record/texts.ts";
 import { type Preview, previewSchema } from "./preview.ts";
 

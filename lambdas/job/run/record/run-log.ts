@@ -5,9 +5,8 @@ import { shownDefect } from "../../errors/shown-text.ts";
 import { ERROR_CODES, SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { isFuture } from "../../runtime/clock.ts";
-import { readJson, SELDOM_PARSED } from "../../storage/json-object.ts";
 import { isOfLayout, runInstant } from "../../storage/layout.ts";
-import type { AccountStore, StoredKey } from "../../storage/store.ts";
+import { type AccountStore, readJson, SELDOM_PARSED, type StoredKey } from "../../storage/store.ts";
 
 const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
 export type Outcome = (typeof OUTCOMES)[number];

@@ -4,9 +4,8 @@
 import * as z from "zod";
 import { CredentialsNotSetUp } from "../../credentials/credentials.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
 import { findPublication, isOfRun, type Publication } from "../../storage/publication-log.ts";
-import type { AccountStore } from "../../storage/store.ts";
+import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
 import { type Preview, previewSchema } from "../publish/preview.ts";
 import { isRun, type Outcome, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 

@@ -4,7 +4,7 @@
 import { isUtf8 } from "node:buffer";
 import { setImmediate } from "node:timers/promises";
 import { Cookie, CookieJar, pathMatch } from "tough-cookie";
-import type { PasswordCredentials } from "../../credentials/credentials.ts";
+import type { CurrentCredentials, PasswordCredentials } from "../../credentials/credentials.ts";
 import { isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
 import { canonicalHost } from "../../network/proxies.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -22,7 +22,6 @@ import {
 } from "../requests/failure.ts";
 import { askedWaitMs, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
-import type { CurrentCredentials } from "./current-credentials.ts";
 
 interface LoginOptions {
   readonly baseUrl: URL;

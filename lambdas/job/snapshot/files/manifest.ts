@@ -6,8 +6,13 @@ import * as z from "zod";
 import { damaged, MAKE_AGAIN, RESTORE } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { isListed } from "../../settings/values.ts";
-import { readJson, SELDOM_PARSED, writeJsonOnce } from "../../storage/json-object.ts";
-import type { AccountStore, Store } from "../../storage/store.ts";
+import {
+  type AccountStore,
+  readJson,
+  SELDOM_PARSED,
+  type Store,
+  writeJsonOnce,
+} from "../../storage/store.ts";
 import { profileSchema } from "../fields/field-profile.ts";
 import { liftedSchema } from "../rows/lifted-column.ts";
 import { type LeftOut, leftOutSchema } from "../staging/chain.ts";

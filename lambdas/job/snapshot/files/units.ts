@@ -108,7 +108,7 @@ async function incompleteChanges(
   });
 }
 
-export interface ListedChanges {
+interface ListedChanges {
   readonly publication: string;
   readonly snapshotId: string;
   /** False where a part before the last one is missing. */

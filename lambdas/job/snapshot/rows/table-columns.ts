@@ -2,11 +2,16 @@
 
 import * as z from "zod";
 import { RESTORE, undefinedIfDamaged } from "../../errors/sync-error.ts";
-import { parseJson } from "../../storage/json-object.ts";
 import { accountsIn } from "../../storage/known-accounts.ts";
 import { COLUMNS_FILE, FOLDERS } from "../../storage/layout.ts";
 import { newestReadable } from "../../storage/publication-log.ts";
-import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
+import {
+  type AccountStore,
+  accountStore,
+  parseJson,
+  type Store,
+  type StoredObject,
+} from "../../storage/store.ts";
 import { type Manifest, readManifest } from "../files/manifest.ts";
 import { eventColumns, liftedSchema } from "./lifted-column.ts";
 

@@ -7,8 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { damaged } from "../../errors/sync-error.ts";
-import { readJson, writeJsonOnce } from "../../storage/json-object.ts";
-import type { AccountStore, StoredKey } from "../../storage/store.ts";
+import { type AccountStore, readJson, type StoredKey, writeJsonOnce } from "../../storage/store.ts";
 import { Checksum, readLines } from "../files/gzip-lines.ts";
 import type { Plan } from "./plan.ts";
 

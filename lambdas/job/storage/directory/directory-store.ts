@@ -14,10 +14,10 @@ import {
   nameInPlace,
   syncDirectory,
   versionOf,
+  withFileLock,
   writeDurably,
 } from "./durable-file.ts";
 import { fileError, refuseBrokenLink, unusable } from "./file-error.ts";
-import { withFileLock } from "./file-lock.ts";
 import { inFolder, isReal, requireReal } from "./open-folder.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

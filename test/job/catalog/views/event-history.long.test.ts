@@ -3,7 +3,7 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { EVENT_HISTORY } from "../../../../lambdas/job/catalog/views.ts";
+import { EVENT_HISTORY } from "../../../../lambdas/job/catalog/catalog.ts";
 
 /** The events of a snapshot: uuid and text. */
 type Snapshot = ReadonlyMap<string, string>;

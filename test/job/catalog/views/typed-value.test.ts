@@ -4,7 +4,7 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Dialect, DUCKDB, TRINO, typedValue } from "../../../../lambdas/job/catalog/views.ts";
+import { type Dialect, DUCKDB, TRINO, typedValue } from "../../../../lambdas/job/catalog/catalog.ts";
 import { type ColumnType, fitsType } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { HOSTILE_VALUES } from "./hostile-values.ts";
 import { type Value, valueIn } from "./text-values.ts";

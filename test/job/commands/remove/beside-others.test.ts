@@ -2,7 +2,7 @@
 // what was removed is gone, and the account goes on.
 
 import { describe, expect, test } from "vitest";
-import { countFiles, removeAccount } from "../../../../lambdas/job/commands/remove-account.ts";
+import { countFiles, removeAccount } from "../../../../lambdas/job/commands/decisions.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";

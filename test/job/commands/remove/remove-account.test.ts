@@ -2,11 +2,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import {
-  countFiles,
-  type RemovePorts,
-  removeAccount,
-} from "../../../../lambdas/job/commands/remove-account.ts";
+import { countFiles, type RemovePorts, removeAccount } from "../../../../lambdas/job/commands/decisions.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { takeBack } from "../../../../lambdas/job/run/publish/commit.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";

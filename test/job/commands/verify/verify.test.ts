@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { acceptOrRollback } from "../../../../lambdas/job/commands/accept-or-rollback.ts";
+import { acceptOrRollback } from "../../../../lambdas/job/commands/decisions.ts";
 import {
   type SampledEvent,
   sampleEvents,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { estimateText, sayEstimate } from "../../../../lambdas/job/run/collect/estimate.ts";
+import { estimateText, sayEstimate } from "../../../../lambdas/job/run/collect/time-budget.ts";
 import type { RateLimiterOptions } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { acquired, NOW, setUp } from "../../service/rate-limit/rate-limiter-setup.ts";

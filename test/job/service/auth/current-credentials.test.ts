@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
-import type { ServiceCredentials } from "../../../../lambdas/job/credentials/credentials.ts";
-import { CurrentCredentials } from "../../../../lambdas/job/service/auth/current-credentials.ts";
+import {
+  CurrentCredentials,
+  type ServiceCredentials,
+} from "../../../../lambdas/job/credentials/credentials.ts";
 import { MemoryCredentials } from "../../credentials/memory-credentials.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 

@@ -22,8 +22,7 @@ import { tryLock } from "fs-native-extensions";
 import { describe, expect, it, test } from "vitest";
 import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
-import { makeDirectory } from "../../../../lambdas/job/storage/directory/durable-file.ts";
-import { withFileLock } from "../../../../lambdas/job/storage/directory/file-lock.ts";
+import { makeDirectory, withFileLock } from "../../../../lambdas/job/storage/directory/durable-file.ts";
 import { inFolder } from "../../../../lambdas/job/storage/directory/open-folder.ts";
 import { makeFifo, temporaryDirectory } from "./temporary-directory.ts";
 

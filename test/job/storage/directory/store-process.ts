@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
-import { withFileLock } from "../../../../lambdas/job/storage/directory/file-lock.ts";
+import { withFileLock } from "../../../../lambdas/job/storage/directory/durable-file.ts";
 
 const ROUNDS = 200;
 const [task, directory = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 // OAuth 2.0 (docs/service-interface.md §4.3): an access token on every request, renewed when it ends or is refused.
 
-import type { OAuthCredentials } from "../../../credentials/credentials.ts";
+import type { CurrentCredentials, OAuthCredentials } from "../../../credentials/credentials.ts";
 import type { OAuthTokens, TokenStore } from "../../../credentials/tokens/token-store.ts";
 import { type Proxies, proxyFor } from "../../../network/proxies.ts";
 import type { Clock } from "../../../runtime/clock.ts";
@@ -10,7 +10,6 @@ import type { Transport } from "../../http/transport.ts";
 import { UndiciTransport } from "../../http/undici-transport.ts";
 import { type AuthenticationMethod, NEW_PROOF_PAUSES_MS, type Proof } from "../../requests/authenticator.ts";
 import type { Sender } from "../../requests/sender.ts";
-import type { CurrentCredentials } from "../current-credentials.ts";
 import { TokenEndpoint } from "./token-endpoint.ts";
 import { TokenRotation } from "./token-rotation.ts";
 

@@ -21,7 +21,7 @@ import { retryAfterMs, statusClass } from "../../requests/retry.ts";
 import { ServiceCounts } from "../../requests/sender.ts";
 import { isOver } from "./is-over.ts";
 
-export interface TokenEndpointOptions {
+interface TokenEndpointOptions {
   readonly authUrl: URL;
   /** Its time-out is the time that one answer may take. */
   readonly transport: Transport;

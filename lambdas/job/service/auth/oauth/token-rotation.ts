@@ -1,6 +1,6 @@
 // Renews the tokens of an authorization so that none is lost: one process at a time, and stored before their first use.
 
-import type { OAuthCredentials } from "../../../credentials/credentials.ts";
+import type { CurrentCredentials, OAuthCredentials } from "../../../credentials/credentials.ts";
 import type { OAuthTokens, RenewalClaim, TokenStore } from "../../../credentials/tokens/token-store.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
 import type { Clock } from "../../../runtime/clock.ts";
@@ -8,7 +8,6 @@ import type { Logger } from "../../../runtime/logger.ts";
 import { keepsTrying } from "../../requests/connection-problem.ts";
 import { requestName } from "../../requests/failure.ts";
 import type { ServiceCounts } from "../../requests/sender.ts";
-import type { CurrentCredentials } from "../current-credentials.ts";
 import { authorizationExpired, type TokenEndpoint } from "./token-endpoint.ts";
 
 interface TokenRotationOptions {

@@ -3,8 +3,8 @@
 
 import { describe, expect, test } from "vitest";
 import { check } from "../../../../../lambdas/job/commands/check.ts";
+import { removeAccount } from "../../../../../lambdas/job/commands/decisions.ts";
 import { discover } from "../../../../../lambdas/job/commands/discover.ts";
-import { removeAccount } from "../../../../../lambdas/job/commands/remove-account.ts";
 import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { readParts } from "../../../../../lambdas/job/snapshot/files/parts.ts";

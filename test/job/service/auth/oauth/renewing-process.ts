@@ -2,10 +2,10 @@
 // Prints a line for each renewal, and the code of the error that ends it.
 
 import { parseArgs } from "node:util";
+import { CurrentCredentials } from "../../../../../lambdas/job/credentials/credentials.ts";
 import { FileTokenStore } from "../../../../../lambdas/job/credentials/tokens/file-token-store.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { systemClock } from "../../../../../lambdas/job/runtime/clock.ts";
-import { CurrentCredentials } from "../../../../../lambdas/job/service/auth/current-credentials.ts";
 import { TokenEndpoint } from "../../../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { TokenRotation } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
 import { UndiciTransport } from "../../../../../lambdas/job/service/http/undici-transport.ts";

@@ -1,9 +1,11 @@
 // One place of tokens at a real identity provider, and as many processes on it as a test wants.
 
-import type { OAuthCredentials } from "../../../../../lambdas/job/credentials/credentials.ts";
+import {
+  CurrentCredentials,
+  type OAuthCredentials,
+} from "../../../../../lambdas/job/credentials/credentials.ts";
 import type { TokenStore } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import type { Clock } from "../../../../../lambdas/job/runtime/clock.ts";
-import { CurrentCredentials } from "../../../../../lambdas/job/service/auth/current-credentials.ts";
 import { byTokens } from "../../../../../lambdas/job/service/auth/oauth/by-tokens.ts";
 import { TokenEndpoint } from "../../../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import {

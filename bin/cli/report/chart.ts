@@ -1,8 +1,8 @@
 // Charts as plain SVG: panels below each other over the same places, such as runs or publications. Lengths across are shares
 // of the width, and colours are those of the page, so one drawing serves screens of any width, paper, light and dark.
 
-import { countText } from "../../../../lambdas/job/run/record/texts.ts";
-import { type Html, html } from "../../output/html.ts";
+import { countText } from "../../../lambdas/job/run/record/texts.ts";
+import { type Html, html } from "../output/html.ts";
 
 interface Panel {
   readonly title?: string;

@@ -1,8 +1,8 @@
 // The figures of the page, each with its finding, chart, and the table behind it; and lines for what needs no figure.
 
-import { countText } from "../../../../lambdas/job/run/record/texts.ts";
-import { type Html, html } from "../../output/html.ts";
-import { minute } from "../../output/words.ts";
+import { countText } from "../../../lambdas/job/run/record/texts.ts";
+import { type Html, html } from "../output/html.ts";
+import { minute } from "../output/words.ts";
 
 export interface Figure {
   readonly finding: string;

@@ -1,15 +1,15 @@
 // What the run log says: how the last attempts of runs ended, how long they took, and how many requests they sent, against
 // what the limit allows in that time.
 
-import type { Outcome, RunLogEntry } from "../../../../lambdas/job/run/record/run-log.ts";
-import { countText, durationText } from "../../../../lambdas/job/run/record/texts.ts";
-import { isFuture } from "../../../../lambdas/job/runtime/clock.ts";
-import { allowance, type Limit } from "../../../../lambdas/job/settings/values.ts";
-import { reasonOf } from "../../output/describe-status.ts";
-import { type Html, html } from "../../output/html.ts";
-import { plural, throttledText } from "../../output/words.ts";
-import { bars, chart, niceScale, type Shape, symbol } from "../page/chart.ts";
-import { type Figure, instantCell, sizeText, table } from "../page/figure.ts";
+import type { Outcome, RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { countText, durationText } from "../../../lambdas/job/run/record/texts.ts";
+import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
+import { allowance, type Limit } from "../../../lambdas/job/settings/values.ts";
+import { reasonOf } from "../output/describe-status.ts";
+import { type Html, html } from "../output/html.ts";
+import { plural, throttledText } from "../output/words.ts";
+import { bars, chart, niceScale, type Shape, symbol } from "./chart.ts";
+import { type Figure, instantCell, sizeText, table } from "./figure.ts";
 
 export interface RequestLimit {
   readonly requestsPerMinute: Limit;

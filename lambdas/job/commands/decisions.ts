@@ -1,0 +1,294 @@
+// What a person decides, without a request or a lease: `accept` and `rollback` publish a snapshot that is already there,
+// `retire` takes one out of the tables, and `remove` takes a whole account.
+
+import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
+import { whileLeased } from "../run/lease/lease-account.ts";
+import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
+import { readHold } from "../run/publish/guard.ts";
+import { heldSnapshots, keptSnapshot, NEWEST_HELD, snapshotNotFound } from "../run/publish/held-snapshots.ts";
+import {
+  type Attempt,
+  beginAttempt,
+  countsOf,
+  NO_COUNTS,
+  recordAttempt,
+  unrecordedFailure,
+} from "../run/record/attempt.ts";
+import { publishedEnd, recordUnrecorded } from "../run/record/published-run.ts";
+import type { RunEnd, RunResult, Skipped } from "../run/record/run-result.ts";
+import type { RunPorts } from "../run/run-ports.ts";
+import type { Manifest } from "../snapshot/files/manifest.ts";
+import { accountFolders, keysOf } from "../storage/known-accounts.ts";
+import { formatRunId, isOfLayout, runInstant } from "../storage/layout.ts";
+import {
+  createRemoval,
+  type Publication,
+  readEnd,
+  readHead,
+  readLog,
+  readLogSince,
+} from "../storage/publication-log.ts";
+import { dateRetired, markRetired, readRetired } from "../storage/snapshot-marks.ts";
+import type { AccountStore } from "../storage/store.ts";
+
+export type AcceptOrRollback = {
+  /** The id of a snapshot; for `accept` also `NEWEST_HELD`. */
+  readonly snapshotId: string;
+  /** A restart: publishes although files that readers see are damaged, and every event is `added`. */
+  readonly overDamaged?: boolean | undefined;
+} & (
+  | {
+      readonly action: "accept";
+      /** Takes a snapshot older than the head, too. */
+      readonly force: boolean;
+    }
+  | {
+      readonly action: "rollback";
+      /** Later runs are held until an `accept`. */
+      readonly pin: boolean;
+    }
+);
+
+type AcceptOrRollbackPorts = Pick<
+  RunPorts,
+  "store" | "catalog" | "clock" | "random" | "logger" | "version" | "signal"
+>;
+
+/**
+ * Publishes the snapshot against the present head, or says why not. Returns the attempt's row for every outcome; where
+ * there is no such snapshot nothing was attempted, and the row is not in the run log.
+ */
+export async function acceptOrRollback(
+  ports: AcceptOrRollbackPorts,
+  request: AcceptOrRollback,
+): Promise<RunResult> {
+  const attempt = beginAttempt(ports.clock, request.action);
+  const end = await publishAgain(ports, request, attempt).catch((error: unknown) => ({ error }));
+  if ("error" in end && isNotFound(end.error) && attempt.counts === NO_COUNTS)
+    return unrecordedFailure(ports, attempt, end.error);
+  return recordAttempt(ports, attempt, end);
+}
+
+async function publishAgain(
+  ports: AcceptOrRollbackPorts,
+  asked: AcceptOrRollback,
+  attempt: Attempt,
+): Promise<RunEnd> {
+  const { store, catalog } = ports;
+  const first = await readEnd(store);
+  const standing = first.head;
+  await catalog.refresh(store.account);
+  // A run may be about to record its own.
+  if (standing && standing.action !== "run") await recordUnrecorded(ports, standing);
+  const isNewest = asked.action === "accept" && asked.snapshotId === NEWEST_HELD;
+  const request = isNewest ? { ...asked, snapshotId: await onlyHeld(store, standing) } : asked;
+  const { action, snapshotId } = request;
+  attempt.snapshotId = snapshotId;
+  const manifest = await requirePublishable(store, request);
+  attempt.counts = countsOf(manifest);
+  const pinned = request.action === "rollback" && request.pin;
+  const decide = async (head: Publication | undefined) => {
+    const isOlder = head !== undefined && head.snapshot_id > snapshotId;
+    return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;
+  };
+  const published = await commit(
+    ports,
+    manifest,
+    { action, run_id: attempt.runId, pinned },
+    first,
+    decide,
+    request.overDamaged === true,
+  ).catch(async (error: unknown) => {
+    const isRemoved = await takeBack(ports, { last: first.last, id: snapshotId }).catch(() => undefined);
+    throw isRemoved ? removedMeanwhile(store.account, snapshotId) : error;
+  });
+  if ("newer" in published) return olderThan(published.newer, snapshotId);
+  attempt.publication = published.publication;
+  attempt.counts = countsOf(manifest, published);
+  await catalog.refresh(store.account);
+  return publishedEnd(store, published);
+}
+
+function isNotFound(error: unknown): error is SyncError {
+  return error instanceof SyncError && error.code === "SNAPSHOT_NOT_FOUND";
+}
+
+/** The id of the only held snapshot that is later than the head. Throws `SNAPSHOT_NOT_FOUND` with those that are held. */
+async function onlyHeld(store: AccountStore, head: Publication | undefined): Promise<string> {
+  const held = (await heldSnapshots(store)).map(({ snapshotId }) => snapshotId).toReversed();
+  const later = held.filter((id) => id > (head?.snapshot_id ?? ""));
+  const [newest, ...others] = later;
+  if (newest !== undefined && others.length === 0) return newest;
+  const of = `of the account ${store.account}`;
+  const why =
+    newest !== undefined
+      ? `Several snapshots ${of} are held, the newest first: ${later.join(", ")}. Name one by its id.`
+      : held.length > 0
+        ? `The held snapshots ${of} are older than what readers see: ${held.join(", ")}. Name one by its id, with --force (force in AWS).`
+        : `No snapshot ${of} is held.`;
+  throw new SyncError("SNAPSHOT_NOT_FOUND", why);
+}
+
+/** The manifest of a snapshot that this action can publish. Throws `SNAPSHOT_NOT_FOUND` for any other, with the remedy. */
+async function requirePublishable(
+  store: AccountStore,
+  { action, snapshotId }: AcceptOrRollback,
+): Promise<Manifest> {
+  const { publications, removal } = await readLogSince(store, "");
+  const isPublished = publications.some(({ snapshot_id }) => snapshot_id === snapshotId);
+  // Before its files are looked at: a removal that works, or was stopped, has not deleted all of them yet.
+  if (!isPublished && removal && snapshotId <= removal.run_id)
+    throw snapshotNotFound(
+      snapshotId,
+      "was removed with its account. If files of it are left, start remove again",
+    );
+  const manifest = await keptSnapshot(store, snapshotId);
+  if (isPublished) return manifest;
+  const isHeld = (await readHold(store, snapshotId)) !== undefined;
+  if (!isHeld) throw snapshotNotFound(snapshotId, "is not finished. Start run again to finish it");
+  if (action === "rollback")
+    throw snapshotNotFound(snapshotId, "is held and was never published. Publish it with accept");
+  return manifest;
+}
+
+function olderThan(head: Publication, snapshotId: string): RunEnd {
+  return {
+    outcome: "SUPERSEDED",
+    reason: "LATER_HEAD",
+    explanation: `Readers already see ${head.snapshot_id}, which is later than ${snapshotId}. To publish the older one anyway, use accept with --force, or rollback, which also keeps later runs from replacing it.`,
+  };
+}
+
+type RetirePorts = Pick<RunPorts, "store" | "catalog" | "clock" | "logger">;
+
+export interface Retired {
+  /** False where it was not confirmed. */
+  readonly ok: boolean;
+  readonly explanation: string;
+}
+
+/**
+ * Takes a snapshot out of the tables, because it is damaged or bad, as retention does it: its files are deleted by a run at least a day later. Without `yes` nothing is changed. Throws
+ * `SNAPSHOT_NOT_FOUND`, and `CONFIG_INVALID` for the head.
+ */
+export async function retire(
+  ports: RetirePorts,
+  { snapshotId, yes }: { readonly snapshotId: string; readonly yes: boolean },
+): Promise<Retired> {
+  const { store, catalog, clock, logger } = ports;
+  const log = await readLog(store);
+  if (!log.some(({ snapshot_id }) => snapshot_id === snapshotId)) await requireHeld(store, snapshotId);
+  if (log.at(-1)?.snapshot_id === snapshotId) throw isHead(snapshotId, "Readers see the snapshot");
+  if (typeof (await readRetired(store, snapshotId)) === "number")
+    return { ok: true, explanation: `The snapshot ${snapshotId} is retired already.` };
+  if (!yes)
+    return {
+      ok: false,
+      explanation: `retire would take the snapshot ${snapshotId} out of the tables. A run deletes its files after a day, and nothing can be rolled back to it. What readers see stays.`,
+    };
+
+  await markRetired(store, snapshotId);
+  await catalog.refresh(store.account);
+  if ((await readHead(store))?.snapshot_id === snapshotId) {
+    await store.delete(store.keys.retired(snapshotId));
+    await catalog.refresh(store.account);
+    throw isHead(snapshotId, "Meanwhile a person has published the snapshot");
+  }
+  await dateRetired(store, snapshotId, clock.now());
+  logger.info(`retires the snapshot ${snapshotId}, as a person asked`);
+  return {
+    ok: true,
+    explanation: `The snapshot ${snapshotId} is retired: it is in no table, and a run deletes its files after a day.`,
+  };
+}
+
+/** Throws unless this snapshot, which no publication names, is held. */
+async function requireHeld(store: AccountStore, snapshotId: string): Promise<void> {
+  const isMarked = async (): Promise<boolean> =>
+    (await readHold(store, snapshotId)) !== undefined || (await readRetired(store, snapshotId)) !== undefined;
+  const isId = runInstant(snapshotId) !== undefined;
+  if (isId && (await isMarked())) return;
+  const isMade = isId && (await store.read(store.keys.manifest(snapshotId))) !== undefined;
+  throw snapshotNotFound(
+    snapshotId,
+    isMade
+      ? "is not finished. Start run again to finish it"
+      : "does not exist. Look at status and query publications for the ids",
+  );
+}
+
+function isHead(snapshotId: string, why: string): SyncError {
+  return new SyncError(
+    "CONFIG_INVALID",
+    `${why} ${snapshotId}, so it cannot be retired. Publish another one with run, accept or rollback, then retire this one.`,
+    { fields: { snapshot_id: snapshotId } },
+  );
+}
+
+export type RemovePorts = Pick<
+  RunPorts,
+  "store" | "catalog" | "clock" | "random" | "logger" | "process" | "isGone" | "signal"
+>;
+
+/** Files that are deleted at the same time: none of them counts any more. */
+const AT_ONCE = 16;
+
+/**
+ * Takes an account out of a warehouse: out of the log and the tables first, then its files, so that no reader and no
+ * other process ever finds a publication whose files are missing.
+ * Refused while a run, a command or an execution has the lease. May be repeated after it was stopped at any point. The
+ * entry of the log stays, and the lease is deleted last, so that an account that is half removed is still known.
+ */
+export async function removeAccount(ports: RemovePorts): Promise<"removed" | Skipped> {
+  return whileLeased(ports, "remove", undefined, async (lease, leased): Promise<"removed"> => {
+    const { store, catalog, clock, random, signal } = leased;
+    const atMs = clock.now();
+    const named = { runId: formatRunId(atMs), atMs, writeId: random.token() };
+    const removal = store.keys.publication(await createRemoval(store, named));
+    await catalog.refresh(store.account);
+    const keys = (await keysOf(store)).filter((key) => key !== removal && key !== store.keys.lease);
+    // A run that began after the removal has had the lease: where it is still ours, all of these are older.
+    await lease.confirm();
+    for (let at = 0; at < keys.length; at += AT_ONCE) {
+      signal.throwIfAborted();
+      await Promise.all(keys.slice(at, at + AT_ONCE).map((key) => store.delete(key)));
+    }
+    await lease.confirm();
+    await store.delete(store.keys.lease);
+    return "removed";
+  });
+}
+
+/** Everything that a warehouse holds of an account, folder by folder. */
+interface AccountFiles {
+  readonly publications: number;
+  /** Published, held and unfinished ones. */
+  readonly snapshots: number;
+  readonly files: number;
+  /** Not of the layout, so `remove` leaves them. */
+  readonly foreign: readonly string[];
+}
+
+/** Reads only. An account without any file of the layout does not exist; the entry that says that it was removed does not count. */
+export async function countFiles(store: AccountStore): Promise<AccountFiles> {
+  const snapshots = new Set<string>();
+  // A log that is damaged is removed as well.
+  const newest = (await readLogSince(store, "").catch(undefinedIfDamaged))?.removal;
+  const removal = newest && store.keys.publication(newest.publication);
+  let publications = 0;
+  let files = 0;
+  const foreign: string[] = [];
+  for (const folder of accountFolders(store)) {
+    for await (const { key } of store.list(folder)) {
+      if (key === removal) continue;
+      if (!isOfLayout(key)) {
+        foreign.push(key);
+        continue;
+      }
+      files += 1;
+      if (folder === store.keys.publications) publications += 1;
+      if (folder === store.keys.snapshots) snapshots.add(key.slice(folder.length).split("/", 1)[0] ?? "");
+    }
+  }
+  return { publications, snapshots: snapshots.size, files, foreign };
+}
