@@ -160,7 +160,11 @@ export function detailRequests(
         if (status === 403) return { kind: "left-out", reason: "forbidden", retryAfterMs };
         // docs/service-interface.md §3.3: archived or removed after it was listed.
         if (status === 404 || status === 410) return { kind: "left-out", reason: "gone", retryAfterMs };
-        throw unexpectedStatus(requestName("GET", { pathname }), status);
+        throw unexpectedStatus(
+          requestName("GET", { pathname }),
+          status,
+          events === 0 ? undefined : othersWereRead(events),
+        );
       },
     };
   };

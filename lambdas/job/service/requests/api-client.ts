@@ -60,7 +60,7 @@ export class ApiClient {
       try {
         const response = await this.#send(request, authorization, signal);
         // A request sent again after a renewal is no retry and uses up no attempt.
-        renewed = response && authorization.settle(response, signal);
+        renewed = response && authorization.settle(response, signal, request.url);
         if (response === undefined || renewed) continue;
         const result = this.#readResponse(request, response);
         this.#sender.succeeded();

@@ -7,7 +7,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { abortable } from "../../runtime/on-abort.ts";
 import type { Address, HttpResponse } from "../http/transport.ts";
-import { isSessionOver, leadsWithin } from "./failure.ts";
+import { isSessionOver, leadsWithin, requestName } from "./failure.ts";
 import { statusClass } from "./retry.ts";
 
 /** Where the methods differ: what requests carry, and how it is renewed. */
@@ -58,10 +58,12 @@ export interface Authorization {
   /**
    * Reports the response, or that none came or nothing was sent; once for each authorization. After a refusal it resolves
    * with the authorization to send the request again with, or rejects with `UNAUTHENTICATED`; else it returns undefined.
+   * @param url of the request, which the error names if others were answered
    */
   settle(
     response?: Pick<HttpResponse, "status" | "headers">,
     signal?: AbortSignal,
+    url?: Address,
   ): Promise<Authorization> | undefined;
 }
 
@@ -97,6 +99,7 @@ export class Authenticator {
   #changed = Promise.withResolvers<void>();
   #failure: SyncError | undefined;
   #untried = 0;
+  #hasAnswered = false;
 
   /** @param base credentials go to its exact origin (scheme, host, port) only */
   constructor(base: URL, method: AuthenticationMethod, ports: AuthenticatorPorts) {
@@ -118,12 +121,12 @@ export class Authenticator {
   }
 
   /** From here until the returned authorization is settled, no other request is sent. */
-  async #startTrial(signal: AbortSignal | undefined): Promise<Authorization> {
+  async #startTrial(signal: AbortSignal | undefined, refused?: Address): Promise<Authorization> {
     this.#isBusy = true;
     try {
       if (this.#generation?.state !== "fresh") {
         const proof = await this.#method.renew(signal);
-        if (proof === undefined) throw this.#unauthenticated();
+        if (proof === undefined) throw this.#unauthenticated(refused);
         this.#generation = { proof, state: "fresh", pausesMs: proof.pausesMs?.fresh ?? [] };
       }
       return this.#authorization(this.#generation);
@@ -152,12 +155,12 @@ export class Authenticator {
         return isCurrent();
       },
       headers: (url) => (url.origin === this.#base.origin ? proof.headers(url) : {}),
-      settle: (response, signal) => {
+      settle: (response, signal, url) => {
         if (isOver) return undefined;
         isOver = isTrial;
         if (response !== undefined) proof.keep?.(response.headers.get("set-cookie") ?? []);
         if (response && this.#isRefusal(generation, response))
-          return this.#refused(generation, isTrial, signal);
+          return this.#refused(generation, isTrial, signal, url);
         if (isTrial) this.#passTrial(generation, response !== undefined && showsAcceptance(response.status));
         return undefined;
       },
@@ -180,6 +183,7 @@ export class Authenticator {
   #passTrial(generation: Generation, isAccepted: boolean): void {
     if (isAccepted) {
       generation.state = "accepted";
+      this.#hasAnswered = true;
       generation.pausesMs = generation.proof.pausesMs?.accepted ?? [];
       this.#untried = 0;
     }
@@ -190,6 +194,7 @@ export class Authenticator {
     generation: Generation,
     wasTrial: boolean,
     signal: AbortSignal | undefined,
+    url: Address | undefined,
   ): Promise<Authorization> {
     // A late refusal of an older proof, or of one that another request has found refused, says nothing new.
     const isLate = this.#isBusy || this.#generation !== generation || generation.state === "refused";
@@ -201,12 +206,12 @@ export class Authenticator {
       this.#generation = { proof, state: "fresh", pausesMs: left };
       return this.#tryAgain(this.#generation, pauseMs, signal);
     }
-    if (!wasTrial || !proof.isLastTry) return this.#startTrial(signal);
+    if (!wasTrial || !proof.isLastTry) return this.#startTrial(signal, url);
     // Its first request waited so long for permission to be sent that the proof had expired by then.
     this.#untried += 1;
     const isUntried = proof.isExpired && pausesMs.length === (proof.pausesMs?.fresh ?? []).length;
     if (isUntried && this.#untried < MOST_UNTRIED) return this.#startTrial(signal);
-    this.#failure = this.#unauthenticated();
+    this.#failure = this.#unauthenticated(url);
     this.#endTrial();
     throw this.#failure;
   }
@@ -229,9 +234,15 @@ export class Authenticator {
     }
   }
 
-  #unauthenticated(): SyncError {
+  /** One event may be refused whatever the proof: then the credentials are right, and only its request says so. */
+  #unauthenticated(refused: Address | undefined): SyncError {
     const { name, unauthenticated } = this.#method;
-    return new SyncError("UNAUTHENTICATED", unauthenticated, { fields: { method: name, status: 401 } });
+    const request = refused && this.#hasAnswered ? requestName("GET", refused) : undefined;
+    const only = request
+      ? ` The refused request is ${request}, and others were answered: if it is always this one, ask the service's operator about it.`
+      : "";
+    const fields = { method: name, status: 401, ...(request && { request }) };
+    return new SyncError("UNAUTHENTICATED", unauthenticated + only, { fields });
   }
 }
 

@@ -75,14 +75,17 @@ export function isSessionOver(status: number): boolean {
 }
 
 /** A status without a meaning for the request (docs/service-interface.md §6). */
-export function unexpectedStatus(request: string, status: number): SyncError {
+export function unexpectedStatus(
+  request: string,
+  status: number,
+  remedy = "Check --base-url: it is the address before /v1. If it is right, ask the service's operator.",
+): SyncError {
   const meaning = isSessionOver(status)
     ? "by which some services say that they do not accept the session"
     : "for which the interface gives no meaning";
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `${request} was answered with status ${status}, ${meaning}. Check --base-url: it is the address before /v1. If it ` +
-      "is right, ask the service's operator.",
+    `${request} was answered with status ${status}, ${meaning}. ${remedy}`,
     { fields: { request, status } },
   );
 }
@@ -199,10 +202,13 @@ export function redirected(
         ? `another path of ${url.origin}`
         : shownOrigin(to);
   const isSlash = to !== null && (to.pathname === `${url.pathname}/` || `${to.pathname}/` === url.pathname);
-  const why = leadsWithin(response, url)
-    ? `. ${isSlash ? SLASH : LOGIN_PAGE} Check ${addressOption}; if it is right, ask the service's operator.`
-    : ` because the credentials belong to ${addressOption} only. Ask the service's operator for the right address; do ` +
-      "not copy it from a response.";
+  const why =
+    location === undefined
+      ? `. Look for a cache or a proxy that answers instead of ${peerOf(addressOption)}; if there is none, ask the service's operator.`
+      : leadsWithin(response, url)
+        ? `. ${isSlash ? SLASH : LOGIN_PAGE} Check ${addressOption}; if it is right, ask the service's operator.`
+        : ` because the credentials belong to ${addressOption} only. Ask the service's operator for the right address; do ` +
+          "not copy it from a response.";
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `${request} was answered with status ${status}, a redirect to ${target}, which is not followed${why}`,
