@@ -42,6 +42,25 @@ describe("a response that no retry can fix", () => {
   });
 });
 
+describe("one event that is answered in an odd way, after others were read", () => {
+  const uuid = EVENTS.map((event) => event.uuid).reduce((a, b) => (a > b ? a : b));
+  const refused = `GET /v1/events/${uuid}`;
+  it.each<readonly [number, "UNAUTHENTICATED" | "UNEXPECTED_RESPONSE", string]>([
+    [401, "UNAUTHENTICATED", `The refused request is ${refused}, and others were answered`],
+    [418, "UNEXPECTED_RESPONSE", "2 other events were read in the same way"],
+    [304, "UNEXPECTED_RESPONSE", "Look for a cache or a proxy that answers instead of the service"],
+  ])("is named, with what that means: status %i, %s, %s", async (code, error, text) => {
+    const faults = [{ match: { uuid, times: Infinity }, fault: status(code) }];
+    await using connection = await connect({ events: EVENTS, faults });
+
+    const found = await errorOf(fetchAll(connection.service, 1));
+
+    expect(found).toMatchObject({ code: error, fields: { request: refused } });
+    expect(found.message).toContain(text);
+    expect(found.message).toContain(refused);
+  });
+});
+
 describe("a host that answers, but is not the service", () => {
   it.each([
     ["session", 200, "<html>", "UNEXPECTED_RESPONSE"],
