@@ -168,7 +168,11 @@ class Pages {
     const total = isTrusted ? this.#total : undefined;
     const short = (entries: number): SyncError | undefined =>
       total && total.value > entries
-        ? this.#incomplete(`states a total of ${total.value} at ${total.place}`, "links", entries)
+        ? this.#incomplete(
+            `states a total of ${total.value} at ${total.place}`,
+            (this.#count === 1 && nextPage === undefined && total.nextPage) || "links",
+            entries,
+          )
         : undefined;
     const error = short(received);
     if (error) throw error;

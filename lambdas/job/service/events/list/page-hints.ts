@@ -10,6 +10,8 @@ import type { ListPage } from "./list-page.ts";
 interface Stated<Value> {
   readonly place: string;
   readonly value: Value;
+  /** Of a count beside the place or the size of the page: the setting `nextPage` that probably asks for the next one. */
+  readonly nextPage?: string | undefined;
 }
 
 // Names without case, `_`, `-`, `@` and `.`.
@@ -34,6 +36,11 @@ const ADDRESS = /^(?:href|url|uri|link)$/;
 const RELATION = /^rel(?:ation)?$/;
 /** Where a request that gets this object begins. */
 const OFFSET = /^(?:offset|skip|start|startindex|from)$/;
+/** The number or the size of this page. */
+const OF_PAGE =
+  /^(?:current|this)?page(?:number|index|no)?$|^(?:page)?(?:size|limit)$|^(?:items|results|records|events|entries)?perpage$/;
+/** GraphQL names the next page so (Relay's connections), beside `hasNextPage`. */
+const END_CURSOR = "endcursor";
 
 /** Reads the members beside the list, and those of objects beside and around it, two levels deep; and headers. */
 export function pageHints(
@@ -130,12 +137,12 @@ export class PageHints {
       this.#say(
         /^true$/i.test(String(value)) === MORE.test(name),
         place,
-        () => counting(object),
+        () => this.#asking(path.slice(0, -1), object),
         !OF_QUERY.test(name),
       );
     else if (PAGES.test(name) || (TOTAL.test(name) && normalized(path.at(-2)) === "pages"))
       this.#count("pages", place, value);
-    else if (TOTAL.test(name)) this.#count("total", place, value, OF_ALL.test(name));
+    else if (TOTAL.test(name)) this.#count("total", place, value, OF_ALL.test(name), countingBeside(object));
     // Some services name the next page so, and no number.
     else if (name === "offset" && typeof value === "string" && countOf(value) === undefined)
       this.#follow(place, `offset={${place}}`, value);
@@ -169,11 +176,12 @@ export class PageHints {
     }
   }
 
-  /** A place for what asks for the next page. Numbers below 1 name no page that could follow. */
+  /** A place for what asks for the next page. Numbers below 1, also as texts, name no page that could follow. */
   #follow(place: string, nextPage: string, value: unknown): void {
     this.isStated = true;
+    const number = typeof value === "string" ? countOf(value) : value;
     const isNext =
-      typeof value === "number" ? value > 0 : value === true || (typeof value === "string" && value !== "");
+      typeof number === "number" ? number > 0 : value === true || (typeof value === "string" && value !== "");
     if (isNext) this.#next ??= { place, value: nextPage };
   }
 
@@ -184,11 +192,20 @@ export class PageHints {
     else this.isLast ||= endsList;
   }
 
-  #count(what: "total" | "pages", place: string, value: unknown, isOfAll = true): void {
+  #count(what: "total" | "pages", place: string, value: unknown, isOfAll = true, nextPage?: string): void {
     const count = countOf(value);
     if (count === undefined) return;
     this.isStated ||= isOfAll;
-    this[what] = larger(this[what], { place, value: count });
+    this[what] = larger(this[what], { place, value: count, nextPage });
+  }
+
+  /** How the page after the one that this object describes is probably asked for. */
+  #asking(path: readonly string[], object: JsonObject): string {
+    const cursor = Object.entries(object).find(
+      ([key, value]) => normalized(key) === END_CURSOR && typeof value === "string" && value !== "",
+    );
+    if (cursor !== undefined) return `after={${this.#shown([...path, cursor[0]])}}`;
+    return countingBeside(object) ?? "page={page}";
   }
 
   /** The path without the names that may be data; an index is none. */
@@ -225,10 +242,10 @@ function parameterFor(path: readonly string[]): string {
   return /^token$/i.test(rest) ? name : rest.charAt(0).toLowerCase() + rest.slice(1);
 }
 
-/** How the pages beside such an object are probably asked for. */
-function counting(object: JsonObject): string {
-  const offset = Object.entries(object).find(
-    ([key, value]) => OFFSET.test(normalized(key)) && typeof value === "number",
-  );
-  return offset === undefined ? "page={page}" : `${offset[0]}={received}`;
+/** How pages are probably asked for of which the object says where they begin, or which they are; undefined if it says neither. */
+function countingBeside(object: JsonObject): string | undefined {
+  const numbers = Object.keys(object).filter((key) => countOf(object[key]) !== undefined);
+  const offset = numbers.find((key) => OFFSET.test(normalized(key)));
+  if (offset !== undefined) return `${offset}={received}`;
+  return numbers.some((key) => OF_PAGE.test(normalized(key))) ? "page={page}" : undefined;
 }

@@ -116,7 +116,17 @@ describe("the list", () => {
       "states a total of 11 at /data/total",
       "links",
     ],
-    [{ pageSize: 4, members: { top: '"total":11' } }, "states a total of 11 at /total", "links"],
+    [{ pageSize: 4, members: { top: '"total":11,"per_page":4' } }, "states a total of 11 at /total", "links"],
+    [
+      { pageSize: 4, next: "none", members: { top: '"total":10,"page":1,"per_page":4' } },
+      "states a total of 10 at /total",
+      "'page={page}'",
+    ],
+    [
+      { pageSize: 4, next: "none", members: { top: '"total":10,"skip":0,"limit":4' } },
+      "states a total of 10 at /total",
+      "'skip={received}'",
+    ],
     [{ pageSize: 4, members: { top: '"totalPages":4' } }, "states 4 pages at /totalPages", "'page={page}'"],
     [{ pageSize: 4, next: "none", members: { top: hasMore } }, "says at /has_more", "'page={page}'"],
     [
@@ -389,9 +399,9 @@ describe("the list with --next-page", () => {
     [
       "a total above all pages",
       "page={page}",
-      { pageSize: 4, members: { top: '"total":11' } },
+      { pageSize: 4, members: { top: '"total":11,"per_page":4' } },
       "LIST_INCOMPLETE",
-      "a total of 11",
+      "a total of 11 at /total, and 10 entries were received. A partial snapshot is never published. If it counts other",
     ],
     [
       "404 behind a page without a total",

@@ -100,21 +100,31 @@ describe("what a page says of the others", () => {
     [{ next: true }, "/next", "cursor={/next}"],
     [{ has_more: true, limit: 50, skip: "a" }, "/has_more", "page={page}"],
     [{ "a b": { has_more: true } }, "/<key>/has_more", "page={page}"],
+    [
+      { pageInfo: { hasNextPage: true, endCursor: "b" } },
+      "/pageInfo/hasNextPage",
+      "after={/pageInfo/endCursor}",
+    ],
+    [{ pageInfo: { hasNextPage: true, endCursor: "" } }, "/pageInfo/hasNextPage", "page={page}"],
   ])("%j says at %s that there is more, which %s probably asks for", (members, place, value) => {
     expect(hintsIn(members).more).toEqual({ place, value });
   });
 
-  it.each([{ next: false }, { next: null }, { links: { next: { href: "/x", title: "b" } } }])(
-    "%j names no place of what asks for more",
-    (members) => {
-      expect(hintsIn(members).more).toBeUndefined();
-    },
-  );
+  it.each([
+    { next: false },
+    { next: null },
+    { next_cursor: "0" },
+    { next_page: 0 },
+    { links: { next: { href: "/x", title: "b" } } },
+  ])("%j names no place of what asks for more", (members) => {
+    expect(hintsIn(members).more).toBeUndefined();
+  });
 
   it.each([
     ["x-next-cursor", "b", { place: "X-Next-Cursor", value: "cursor={header:X-Next-Cursor}" }],
     ["x-next-page", "2", { place: "X-Next-Page", value: "page={header:X-Next-Page}" }],
     ["x-next-page", "", undefined],
+    ["x-next-page", "0", undefined],
     ["x-next-link", "b", undefined],
   ])("the header %s: %s says %j", (name, value, more) => {
     const headers = new Map([[name, [value]]]);
