@@ -6,7 +6,7 @@ import { lstat, open, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { codeOf } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/clock.ts";
-import { isAccountFolder, isPlace } from "../layout.ts";
+import { isAccountFolder, isOfLayout, isPlace } from "../layout.ts";
 import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
 import {
   makeDirectory,
@@ -206,7 +206,8 @@ async function unlessMissing<T>(operation: Promise<T>, verb: string, path: strin
 
 /**
  * Skips names that start with a dot, files that vanish while they are listed, and what is neither a file nor a folder where
- * the layout has no name. Throws for such a thing where it has one; in the place of an account's folder it is listed.
+ * the layout has no name. Throws for such a thing where it has one, and for a folder in the place of a file; in the place of
+ * an account's folder it is listed.
  */
 async function* listFiles(root: string, prefix: string, after: string): AsyncIterable<StoredKey> {
   const first = prefix.slice(0, prefix.lastIndexOf("/") + 1);
@@ -247,6 +248,9 @@ async function keysIn(root: string, folder: string, prefix: string): Promise<rea
   for (const entry of (await unlessMissing(entries, "list", path)) ?? []) {
     const key = `${folder}${entry.name}`;
     if (entry.name.startsWith(".") || !key.startsWith(prefix)) continue;
+    // As reading it would say: a list without it would be one of something else.
+    if (entry.isDirectory() && isOfLayout(key))
+      throw fileError(Object.assign(new Error(), { code: "EISDIR" }), "read", join(root, key));
     if (isReal(entry) || isAccountFolder(key)) keys.push(entry.isDirectory() ? `${key}/` : key);
     else if (isPlace(key)) throw unusable(root, key, false);
   }

@@ -17,7 +17,7 @@ const NO_LINKS =
 const NO_LOCKS =
   "this file system has no file locks, which the warehouse needs between processes. Choose a directory on a local disk with --warehouse.";
 const NO_LOCK_RIGHT =
-  "this user may not write there, and a run must lock the warehouse. Start the run as the user that made the warehouse, or give this user permission to write in it. Reading needs no lock.";
+  "this user may not write there, and what writes must lock the warehouse. Start it as the user that made the warehouse, or give this user permission to write in it. Reading needs no lock.";
 const TOO_MANY_FILES =
   "too many files are open. Lower --concurrency or raise the limit (`ulimit -n`), then start again.";
 

@@ -172,6 +172,21 @@ describe.skipIf(process.platform === "win32")("in a warehouse", () => {
     });
   });
 
+  it("a folder in the place of a file stops a list, as it stops who reads it", async () => {
+    const { directory, store } = await warehouse();
+    const path = join(directory, PUBLICATION);
+    await rename(path, `${directory}-moved`);
+    await mkdir(path);
+    const refused = {
+      code: "STORE_FAILED",
+      message: expect.stringContaining("a directory is where a file should be"),
+      fields: { path },
+    };
+
+    await expect(keysOf(store, "publications/")).rejects.toMatchObject(refused);
+    await expect(store.read(PUBLICATION)).rejects.toMatchObject(refused);
+  });
+
   it("a link that takes the place of an opened folder leads nowhere", async ({ skip }) => {
     if (process.platform !== "linux") skip();
     const [directory, elsewhere] = [await temporaryDirectory(), await temporaryDirectory()];

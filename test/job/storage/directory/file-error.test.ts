@@ -26,7 +26,7 @@ describe("fileError", () => {
     ["link", "EXDEV", "Keep the whole warehouse on one disk"],
     ["link", "ENOSPC", "the disk or the quota is full"],
     ["lock", "ENOLCK", "this file system has no file locks"],
-    ["lock", "EACCES", "this user may not write there, and a run must lock the warehouse"],
+    ["lock", "EACCES", "this user may not write there, and what writes must lock the warehouse"],
     ["make the directory", "ENOENT", "the file system accepts no new directory there"],
     ["list", "ELOOP", "Remove the link and start again"],
     ["read", "EIO", "the file system reports an error. Check the disk"],
