@@ -11,7 +11,7 @@ import { CfnSchedule, CfnScheduleGroup, type IScheduleGroup } from "aws-cdk-lib/
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { CfnStateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
-import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { RETRYABLE_CODES } from "../../lambdas/job/errors/sync-error.ts";
 import { acknowledge } from "../acknowledge.ts";
 import { STAGING_EXPIRY } from "../data/storage.ts";
 import type { Settings } from "../settings.ts";
@@ -120,7 +120,7 @@ const RETRIED = [
   "Sandbox.Timedout",
   "Runtime.ExitError",
   // The function's own: the name of its error is the code.
-  ...ERROR_CODES.filter((code) => new SyncError(code, "").isRetryable),
+  ...RETRYABLE_CODES,
 ];
 
 /** @param functionArn of the alias. */

@@ -2,7 +2,7 @@
 // that concerns, and the commands to paste.
 
 import type { AccountStatus, Status } from "../../../lambdas/job/commands/status.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { RETRYABLE_CODES } from "../../../lambdas/job/errors/sync-error.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
 import {
   type Held,
@@ -70,7 +70,7 @@ export function troubleOf(runs: readonly RunLogEntry[]): RunLogEntry | undefined
 /** `FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: … To find the cause: … check`. */
 export function describeTrouble(row: RunLogEntry, values: NextValues): string {
   const { outcome, reason, error_code: code, error_message: message, started_at } = row;
-  const isUnfinished = code !== null && new SyncError(code, "").isRetryable;
+  const isUnfinished = code !== null && RETRYABLE_CODES.includes(code);
   const next =
     outcome === "FAILED" ? nextAfterFailure(code, isUnfinished, values) : nextAfterSkip(reason, values);
   const said = messageBefore(next, message ?? skippedBecause(reason), values);

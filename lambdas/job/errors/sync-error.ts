@@ -29,13 +29,13 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 export type ErrorFields = Readonly<Record<string, string | number | boolean | null>>;
 
 /** A retry of the same run can fix these, so they leave the run unfinished; every other code finishes it. */
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+export const RETRYABLE_CODES: readonly ErrorCode[] = [
   "SERVICE_UNAVAILABLE",
   "THROTTLED",
   "STORE_FAILED",
   "CATALOG_FAILED",
   "INTERRUPTED",
-]);
+];
 
 /** An error whose message says what failed, why, and what to do. Branch on `code`, never on the message. */
 export class SyncError extends Error {
@@ -54,7 +54,7 @@ export class SyncError extends Error {
   }
 
   get isRetryable(): boolean {
-    return RETRYABLE.has(this.code);
+    return RETRYABLE_CODES.includes(this.code);
   }
 }
 
