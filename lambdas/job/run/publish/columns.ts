@@ -6,10 +6,11 @@ import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import {
+  endsLikeType,
   eventColumns,
   type LiftedColumn,
   liftText,
-  resemblesType,
+  TYPES_TEXT,
 } from "../../snapshot/rows/lifted-column.ts";
 import { readColumns, recordColumns, type TableColumns } from "../../snapshot/rows/table-columns.ts";
 import type { RunPorts } from "../run-ports.ts";
@@ -150,10 +151,9 @@ function asNamed(column: LiftedColumn, earlier: WarehouseColumn | undefined, log
       `the column ${name} now comes from ${pointer} and no longer from ${before}; older snapshots keep what they have`,
     );
   }
-  const [, end = ""] = /:([^:/]*)$/.exec(pointer) ?? [];
-  if (type === undefined && resemblesType(end)) {
+  if (type === undefined && endsLikeType(pointer)) {
     logger.warn(
-      `the column ${name} comes from the field ${pointer}, and has no type: a type is written in capital letters and without spaces, such as DECIMAL(18,2)`,
+      `the column ${name} comes from the field ${pointer}, and has no type. A type is, in capital letters and without spaces, ${TYPES_TEXT}`,
     );
   }
   if (type === undefined) return { ...column, type: earlier?.type, typedBy: earlier?.typedBy };

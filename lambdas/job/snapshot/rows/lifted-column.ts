@@ -27,8 +27,9 @@ const MAX_PRECISION = 38;
 const WRITTEN =
   /^(?:BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|VARCHAR(?:\[\])?|DECIMAL\([0-9]{1,3},[0-9]{1,3}\))$/;
 
-const EXPECTED =
-  "expected BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP, VARCHAR or VARCHAR[]";
+export const TYPES_TEXT =
+  "BIGINT, DOUBLE, DECIMAL(p,s) with p from 1 to 38 and s from 0 to p, BOOLEAN, DATE, TIMESTAMP, VARCHAR or VARCHAR[]";
+const EXPECTED = `expected ${TYPES_TEXT}`;
 
 const columnType = z
   .string(EXPECTED)
@@ -44,9 +45,14 @@ export const liftedSchema = z.object({
   typed_by: z.string().optional(),
 });
 
-/** Whether a text that is no type was probably meant as one, such as `decimal(18, 2)`. */
-export function resemblesType(text: string): boolean {
-  return WRITTEN.test(text.toUpperCase().replaceAll(" ", ""));
+/** Of SQL, also of types that columns do not have. */
+const NAMES_OF_TYPES =
+  /^(?:BIGINT|INT|INTEGER|SMALLINT|NUMBER|NUMERIC|DECIMAL|DOUBLE|FLOAT|REAL|TEXT|STRING|CHAR|VARCHAR|BOOL|BOOLEAN|DATE|DATETIME|TIMESTAMP|TIMESTAMPTZ|JSON)(?:\([0-9,]*\))?(?:\[\])*$/;
+
+/** Whether what the pointer ends with was probably meant as a type, such as `decimal(18, 2)` or `INTEGER`. */
+export function endsLikeType(pointer: string): boolean {
+  const [, end = ""] = /:([^:/]*)$/.exec(pointer) ?? [];
+  return NAMES_OF_TYPES.test(end.toUpperCase().replaceAll(" ", ""));
 }
 
 /** Precision and scale of a `DECIMAL`; undefined for every other type. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  endsLikeType,
   eventColumns,
   liftedSchema,
   lifter,
@@ -43,21 +44,26 @@ describe("a lifted column", () => {
   });
 
   it.each([
-    "/x:date",
-    "/x:INT",
-    "/x:DECIMAL",
-    "/x:DECIMAL(18, 2)",
-    "/x:decimal(18,2)",
-    "/x:TIMESTAMP(3)",
-    "/x:",
-    "/BIGINT",
-    "/x:DATE ",
-    "/x:BIGINT/y",
-    "/x:BIGINT[]",
-    "/x:VARCHAR[][]",
-    "/x:varchar[]",
-  ])("%s is a pointer without a type", (pointer) => {
+    ["/x:date", true],
+    ["/x:INT", true],
+    ["/x:INTEGER", true],
+    ["/x:text[]", true],
+    ["/x:DECIMAL", true],
+    ["/x:DECIMAL(18, 2)", true],
+    ["/x:decimal(18,2)", true],
+    ["/x:TIMESTAMP(3)", true],
+    ["/x:DATE ", true],
+    ["/x:BIGINT[]", true],
+    ["/x:VARCHAR[][]", true],
+    ["/x:varchar[]", true],
+    ["/x:", false],
+    ["/x:code", false],
+    ["/x:INTERNAL", false],
+    ["/BIGINT", false],
+    ["/x:BIGINT/y", false],
+  ])("%s is a pointer without a type, and ends as if it had one: %s", (pointer, resembles) => {
     expect(parseLiftedColumns([`a=${pointer}`])).toEqual([{ name: "a", pointer }]);
+    expect(endsLikeType(pointer)).toBe(resembles);
   });
 
   it("whose pointer ends like a type is written with a type", () => {
