@@ -85,7 +85,7 @@ async function emptyColumns(
   const { events } = manifest.counts;
   const where = rows < events ? `the first ${countText(rows)} rows` : `all ${countText(events)} rows`;
   return [...open].map(([{ name, pointer, type }, { filled }]) => {
-    const column = `the column ${name} (${shownPointer(pointer)})`;
+    const column = `the column ${name} (${pointer})`;
     return filled === 0
       ? `${column} is empty in ${where}; ${instead(manifest, name, pointer)}`
       : `${column} has ${countText(filled)} values in ${where}, and none fits the type ${type}: events_typed shows null. Name the column again with another type, or VARCHAR for none`;
