@@ -106,13 +106,13 @@ describe("a snapshot that is held", () => {
 });
 
 describe("what a run says of the fields and of the columns of one's own", () => {
-  const EMPTY = "the column nothing (/nothing) is empty in all";
+  const EMPTY = "the column nothing (/nothing:INTEGER) is empty in all";
 
   /** Reading a snapshot takes so long that a run which does not wait for it ends first. */
   async function described(events: number) {
     const world = new SmallWorld();
     await world.publish(10);
-    world.settings = { ...world.settings, lifted: [{ name: "nothing", pointer: "/nothing" }] };
+    world.settings = { ...world.settings, lifted: [{ name: "nothing", pointer: "/nothing:INTEGER" }] };
     world.fieldOfNote = "note";
     world.show(events, 2);
     const slow: Store = {
