@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { livingLease } from "../job/run/living-lease.ts";
+import { livingLease } from "../job/run/lease/lease-world.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { type Laptop, laptop, lastJson } from "./command-line.ts";
 

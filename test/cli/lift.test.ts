@@ -4,8 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
-import { customEvent } from "../job/run/custom-event.ts";
-import { makeEvents } from "../simulator/simulated-event.ts";
+import { customEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { against, type Ended, laptop, lastJson, shellWords, sync } from "./command-line.ts";
 import { readRows } from "./warehouse-reader.ts";
 

@@ -3,7 +3,7 @@
 import { readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { livingLease } from "../job/run/living-lease.ts";
+import { livingLease } from "../job/run/lease/lease-world.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { type Laptop, laptop, lastJson, printedCommand } from "./command-line.ts";
 import { readRows } from "./warehouse-reader.ts";

@@ -3,7 +3,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { customEvent } from "../job/run/custom-event.ts";
+import { customEvent } from "../simulator/simulated-event.ts";
 import { against, laptop, lastJson, printedCommand, sync } from "./command-line.ts";
 
 const events = (count: number) =>

@@ -12,8 +12,7 @@ import { Sandbox } from "../job/run/sandbox.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";
 import type { Simulator } from "../simulator/simulator.ts";
-import { FunctionSandbox } from "../sync/function-sandbox.ts";
-import { NEXT_DAY, NEXT_RUN, RUN, SCHEDULED_AT } from "../sync/instants.ts";
+import { FunctionSandbox, NEXT_DAY, NEXT_RUN, RUN, SCHEDULED_AT } from "../sync/function-sandbox.ts";
 import { sectionOf } from "./markdown.ts";
 
 /** The snapshots' names: on the page, or in a test. */

@@ -94,3 +94,10 @@ const prose = (random: SeededRandom, length: number): string => {
   for (let size = 0; size < length; size += (words.at(-1)?.length ?? 0) + 1) words.push(pick(random, WORDS));
   return words.join(" ");
 };
+
+/** `members` is the text after the uuid; list entry and detail are the same. */
+export const customEvent = (name: string, members: string): SimulatedEvent => {
+  const uuid = uuidOf(name);
+  const text = `{"uuid":"${uuid}",${members}}`;
+  return { uuid, source: text, listing: text, listed: true, archived: false };
+};

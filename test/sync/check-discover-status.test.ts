@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { livingLease } from "../job/run/living-lease.ts";
+import { livingLease } from "../job/run/lease/lease-world.ts";
 import { FunctionSandbox } from "./function-sandbox.ts";
 
 describe("a request that publishes nothing", () => {

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
-import { customEvent } from "../job/run/custom-event.ts";
 import { interposed } from "../job/run/interposed-store.ts";
-import { livingLease } from "../job/run/living-lease.ts";
-import { makeEvents } from "../simulator/simulated-event.ts";
-import { FunctionSandbox } from "./function-sandbox.ts";
-import { NEXT_DAY, RUN, SCHEDULED_AT } from "./instants.ts";
+import { livingLease } from "../job/run/lease/lease-world.ts";
+import { customEvent, makeEvents } from "../simulator/simulated-event.ts";
+import { FunctionSandbox, NEXT_DAY, RUN, SCHEDULED_AT } from "./function-sandbox.ts";
 
 const types = ({ events }: FunctionSandbox): readonly string[] => events.map(({ detailType }) => detailType);
 

@@ -1,13 +1,15 @@
+import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import type { Catalog } from "../../lambdas/job/catalog/catalog.ts";
 import { CredentialsNotSetUp } from "../../lambdas/job/credentials/credentials.ts";
 import { addRestart, damaged, RESTORE, SyncError } from "../../lambdas/job/errors/sync-error.ts";
-import { layout } from "../../lambdas/job/storage/layout.ts";
-import type { Store } from "../../lambdas/job/storage/store.ts";
+import { formatRunId, layout } from "../../lambdas/job/storage/layout.ts";
+import { createRemoval } from "../../lambdas/job/storage/publication-log.ts";
+import { accountStore, type Store } from "../../lambdas/job/storage/store.ts";
 import { invocationError, timeKept, timeLimit } from "../../lambdas/sync/handle-request.ts";
 import { interposed } from "../job/run/interposed-store.ts";
-import { FunctionSandbox } from "./function-sandbox.ts";
-import { RUN, SCHEDULED_AT } from "./instants.ts";
+import { realClock, settableClock } from "../simulator/clocks.ts";
+import { FunctionSandbox, RUN, SCHEDULED_AT } from "./function-sandbox.ts";
 
 describe("a run", () => {
   test("of the only account is published, counted, logged and sent as an event", async () => {
@@ -250,4 +252,55 @@ test("the time left is Lambda's, and an invocation that has ended is not aborted
   await new Promise((resolve) => setTimeout(resolve, 30));
 
   expect(limit.signal.aborted).toBe(false);
+});
+
+// The function in an environment in which Node.js accepts any certificate.
+
+const HANDLER = new URL("../../lambdas/sync/handler.ts", import.meta.url).href;
+
+test("an invocation ends with CONFIG_INVALID before any request", () => {
+  const program = `
+    const { handler } = await import(${JSON.stringify(HANDLER)});
+    const context = { getRemainingTimeInMillis: () => 60_000, invokedFunctionArn: "arn", functionName: "f" };
+    const error = await handler({ account: "uk" }, context).catch((reason) => reason);
+    console.log(error.name, error.message);
+  `;
+  const args = ["--input-type=module", "--eval", program];
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0", AWS_REGION: "eu-central-1" };
+
+  const said = execFileSync(process.execPath, args, { env, stdio: "pipe" }).toString();
+
+  expect(said).toMatch(/^CONFIG_INVALID .* NODE_TLS_REJECT_UNAUTHORIZED is 0: .* set NODE_EXTRA_CA_CERTS/);
+});
+
+// A head in the future in AWS, where the clock is right: the command of the error, the mail, and what it starts.
+
+const DAY_MS = 24 * 60 * 60_000;
+
+test("a run and its mail name the command, whose input publishes; the service's clock does not matter", async () => {
+  const clock = settableClock(realClock());
+  clock.set(-10 * DAY_MS);
+  await using sandbox = await FunctionSandbox.start({ clock });
+  const atMs = sandbox.clock.now() + DAY_MS;
+  await createRemoval(accountStore(sandbox.store, "uk"), { runId: formatRunId(atMs), atMs, writeId: "1" });
+
+  const failure = await sandbox.invoke({}).catch((error: unknown) => error);
+  const mail = sandbox.events.at(-1);
+  const [, payload = ""] = / --payload (\S+) \/dev\/stdout/.exec(JSON.stringify(mail?.detail["mail"])) ?? [];
+  const input: unknown = JSON.parse(Buffer.from(payload, "base64").toString());
+  const pasted = await sandbox.invoke(input);
+  const plain = await sandbox.invoke({});
+
+  expect(failure).toMatchObject({
+    name: "CLOCK_WRONG",
+    message: expect.stringContaining('"trustClock":true'),
+  });
+  expect(input).toEqual({ action: "run", account: "uk", trustClock: true });
+  expect(mail).toMatchObject({
+    detailType: "Run Failed",
+    detail: { error_code: "CLOCK_WRONG", finished: true },
+  });
+  expect(sandbox.metrics[0]).toMatchObject({ values: { Failed: 1 } });
+  expect([pasted, plain]).toMatchObject([{ outcome: "PUBLISHED" }, { outcome: "PUBLISHED" }]);
+  expect(sandbox.log.text).not.toContain("and the service's");
 });

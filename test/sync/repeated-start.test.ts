@@ -5,8 +5,7 @@ import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import { interposed } from "../job/run/interposed-store.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { FunctionSandbox } from "./function-sandbox.ts";
-import { SCHEDULED_AT } from "./instants.ts";
+import { FunctionSandbox, SCHEDULED_AT } from "./function-sandbox.ts";
 
 const runsOf = ({ store }: FunctionSandbox): number =>
   new Set(store.keys(layout("uk").runLogs).map((key) => key.slice(0, -"-1.ndjson".length))).size;

@@ -2,11 +2,8 @@ import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
 import { lastRuns } from "../../../lambdas/job/run/record/run-log.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { readHead, readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import { type HeldWorld, heldWorld } from "../run/held-world.ts";
-import { ACCOUNT, type SmallWorld } from "../run/small-world.ts";
-
-const head = (world: SmallWorld) => readHead(world.own);
+import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { ACCOUNT, type HeldWorld, heldWorld } from "../run/small-world.ts";
 
 describe("accept", () => {
   test("publishes a held snapshot without a request, with its changes against the present head", async () => {
@@ -25,7 +22,7 @@ describe("accept", () => {
       removed: 5,
       requests: null,
     });
-    expect(await head(world)).toMatchObject({
+    expect(await world.head()).toMatchObject({
       publication: "0000000003",
       action: "accept",
       snapshot_id: held,
@@ -47,7 +44,7 @@ describe("accept", () => {
     expect(refused.row).toMatchObject({ outcome: "SUPERSEDED", reason: "LATER_HEAD" });
     expect(refused.explanation).toContain("--force");
     expect(forced.row).toMatchObject({ outcome: "PUBLISHED", changed: 10 });
-    expect((await head(world))?.snapshot_id).toBe(first);
+    expect((await world.head())?.snapshot_id).toBe(first);
   });
 
   test("of the head publishes an entry without changes", async () => {
@@ -56,7 +53,7 @@ describe("accept", () => {
     const { row } = await world.accept(second);
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0, removed: 0 });
-    expect(await head(world)).toMatchObject({
+    expect(await world.head()).toMatchObject({
       publication: "0000000003",
       snapshot_id: second,
       pinned: false,
@@ -71,7 +68,7 @@ describe("accept held", () => {
     const { row } = await world.accept("held");
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", snapshot_id: held });
-    expect((await head(world))?.snapshot_id).toBe(held);
+    expect((await world.head())?.snapshot_id).toBe(held);
   });
 
   test("of several publishes none, and names them, the newest first", async () => {
@@ -155,12 +152,12 @@ describe("rollback", () => {
     const { world, second } = await heldWorld();
 
     const pinned = await world.rollback(second);
-    const headPinned = await head(world);
+    const headPinned = await world.head();
     const ended = await world.accept(second);
 
     expect([pinned, ended].map(({ row }) => row.changed)).toEqual([0, 0]);
     expect(headPinned).toMatchObject({ snapshot_id: second, pinned: true });
-    expect(await head(world)).toMatchObject({ snapshot_id: second, pinned: false });
+    expect(await world.head()).toMatchObject({ snapshot_id: second, pinned: false });
   });
 });
 

@@ -3,7 +3,7 @@ import { check } from "../../../lambdas/job/commands/check.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { interposed } from "../run/interposed-store.ts";
-import { livingLease } from "../run/living-lease.ts";
+import { livingLease } from "../run/lease/lease-world.ts";
 import { ACCOUNT, Sandbox } from "../run/sandbox.ts";
 
 const LEASE = `accounts/${ACCOUNT}/lease.json`;

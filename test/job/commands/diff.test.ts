@@ -11,8 +11,7 @@ import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
-import { heldWorld } from "../run/held-world.ts";
-import { ACCOUNT, type PortChanges, SmallWorld } from "../run/small-world.ts";
+import { ACCOUNT, heldWorld, type PortChanges, SmallWorld } from "../run/small-world.ts";
 
 async function compare(world: SmallWorld, task: DiffTask, changes: PortChanges = {}) {
   const first = new FirstChanges(1_000);

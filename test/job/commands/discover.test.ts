@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Discovery, discover } from "../../../lambdas/job/commands/discover.ts";
-import { makeEvents } from "../../simulator/simulated-event.ts";
-import { customEvent } from "../run/custom-event.ts";
+import { customEvent, makeEvents } from "../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../run/sandbox.ts";
 
 const LEASE = `accounts/${ACCOUNT}/lease.json`;

@@ -7,7 +7,7 @@ import { verify } from "../../../lambdas/job/commands/verify.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
-import { livingLease } from "../run/living-lease.ts";
+import { livingLease } from "../run/lease/lease-world.ts";
 import { ACCOUNT, Sandbox } from "../run/sandbox.ts";
 
 const LEASE = `accounts/${ACCOUNT}/lease.json`;

@@ -8,17 +8,16 @@ import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { interposed } from "../run/interposed-store.ts";
-import { DamagedWorld, partOf } from "../run/scenarios/publishing/damaged-world.ts";
-import { ACCOUNT, DAY_MS, type PortChanges } from "../run/small-world.ts";
+import { ACCOUNT, DAY_MS, type PortChanges, partOf, SmallWorld } from "../run/small-world.ts";
 
-let world: DamagedWorld;
+let world: SmallWorld;
 let first: string;
 let second: string;
 let third: string;
 
 /** Three publications of ten events each. */
 beforeEach(async () => {
-  world = new DamagedWorld();
+  world = new SmallWorld();
   first = await world.publish(10, 1);
   second = await world.publish(10, 2);
   third = await world.publish(10, 3);

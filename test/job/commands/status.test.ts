@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { heldWorld } from "../run/held-world.ts";
-import { ACCOUNT, DAY_MS, SmallWorld } from "../run/small-world.ts";
+import { ACCOUNT, DAY_MS, heldWorld, SmallWorld } from "../run/small-world.ts";
 
 describe("status", () => {
   test("says which fields of the head's events are new", async () => {

@@ -1,12 +1,14 @@
 // A run's world without a network: a service that is a map, a clock that a test turns, a store in memory.
 
 import { equal, rejects } from "node:assert/strict";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/decisions.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
 import type { CountingService, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { type Publication, readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 import { uuidOf } from "../../simulator/simulated-event.ts";
@@ -124,6 +126,22 @@ export class SmallWorld {
     return new Map((await this.catalog.events(ACCOUNT)).map(({ uuid, event }) => [uuid, event]));
   }
 
+  /** The newest publication, as readers have it. */
+  head(): Promise<Publication | undefined> {
+    return readHead(this.own);
+  }
+
+  /** Changes the rows of a snapshot's first part. */
+  async edit(snapshotId: string, change: (text: string) => string): Promise<void> {
+    const stored = await this.store.read(partOf(snapshotId));
+    this.store.put(partOf(snapshotId), gzipSync(change(gunzipSync(stored?.bytes ?? "").toString())));
+  }
+
+  /** Leaves rows that are whole, but are not those that were published. */
+  damage(snapshotId: string): Promise<void> {
+    return this.edit(snapshotId, (text) => text.replace('\\"version\\":', '\\"Version\\":'));
+  }
+
   async #make(count: number, version: number, outcome: "PUBLISHED" | "HELD"): Promise<string> {
     this.show(count, version);
     const { row } = await this.run();
@@ -167,6 +185,10 @@ export class SmallWorld {
   }
 }
 
+export function partOf(snapshotId: string): string {
+  return layout(ACCOUNT).part(snapshotId, 0);
+}
+
 /** Between the two questions for an event that is gone. */
 const AGAIN_AFTER_MS = 5_000;
 
@@ -178,3 +200,32 @@ function uuid(n: number): string {
 }
 const eventText = (n: number, version: number): string =>
   `{"uuid":"${uuid(n)}","date":"2026-01-01","version":${version}}`;
+
+// Accounts with published snapshots and a held one.
+
+export interface HeldWorld {
+  readonly world: SmallWorld;
+  readonly first: string;
+  readonly second: string;
+  readonly held: string;
+}
+
+/** Two published snapshots of ten events, then a held one of five. */
+export async function heldWorld(): Promise<HeldWorld> {
+  const world = new SmallWorld();
+  const first = await world.publish(10, 1);
+  const second = await world.publish(10, 2);
+  const held = await world.hold(5, 3);
+  return { world, first, second, held };
+}
+
+export type DueWorld = Omit<HeldWorld, "second">;
+
+/** One snapshot published, a smaller one held, and the service has something new again. */
+export async function dueWorld(): Promise<DueWorld> {
+  const world = new SmallWorld();
+  const first = await world.publish(10, 1);
+  const held = await world.hold(5, 2);
+  world.show(9, 3);
+  return { world, first, held };
+}

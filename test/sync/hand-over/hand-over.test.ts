@@ -3,8 +3,7 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { FunctionPorts } from "../../../lambdas/sync/function-ports.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
-import { FunctionSandbox } from "../function-sandbox.ts";
-import { NEXT_DAY, RUN, SCHEDULED_AT } from "../instants.ts";
+import { FunctionSandbox, NEXT_DAY, RUN, SCHEDULED_AT } from "../function-sandbox.ts";
 
 const NAME = `uk-${RUN.replaceAll(/[-.]/g, "")}-1`;
 

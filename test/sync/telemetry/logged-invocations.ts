@@ -1,7 +1,7 @@
 // A program whose standard output is the log of some invocations, as Lambda would pass it to CloudWatch.
 
 import { cloudWatchMetrics, functionLog } from "../../../lambdas/sync/function-ports.ts";
-import { customEvent } from "../../job/run/custom-event.ts";
+import { customEvent } from "../../simulator/simulated-event.ts";
 import { FunctionSandbox } from "../function-sandbox.ts";
 
 const logger = functionLog();

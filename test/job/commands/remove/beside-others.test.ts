@@ -9,8 +9,13 @@ import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readEnd, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../run/crash.ts";
-import { type DueWorld, dueWorld } from "../../run/held-world.ts";
-import { ACCOUNT, type PortChanges, type SmallWorld } from "../../run/small-world.ts";
+import {
+  ACCOUNT,
+  type DueWorld,
+  dueWorld,
+  type PortChanges,
+  type SmallWorld,
+} from "../../run/small-world.ts";
 
 type Work = (due: DueWorld, ports: PortChanges) => Promise<RunResult | undefined>;
 

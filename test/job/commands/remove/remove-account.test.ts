@@ -12,7 +12,7 @@ import { readEnd, readHead } from "../../../../lambdas/job/storage/publication-l
 import type { AccountStore, Store } from "../../../../lambdas/job/storage/store.ts";
 import { Crashed, CrashPoint, type Moment } from "../../run/crash.ts";
 import { interposed } from "../../run/interposed-store.ts";
-import { livingLease } from "../../run/living-lease.ts";
+import { livingLease } from "../../run/lease/lease-world.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../../run/small-world.ts";
 
 /** uk has two publications, a held snapshot and changes; de has one publication. */

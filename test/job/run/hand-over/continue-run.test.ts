@@ -4,7 +4,7 @@ import type { RunStart } from "../../../../lambdas/job/run/run.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { interposed } from "../interposed-store.ts";
-import { livingLease } from "../living-lease.ts";
+import { livingLease } from "../lease/lease-world.ts";
 import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
 import { withoutStart } from "./memory-executions.ts";

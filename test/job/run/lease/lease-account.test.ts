@@ -14,8 +14,8 @@ import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { interposed } from "../interposed-store.ts";
-import { livingLease } from "../living-lease.ts";
 import { ACCOUNT, SmallWorld } from "../small-world.ts";
+import { livingLease } from "./lease-world.ts";
 
 const LEASE = `accounts/${ACCOUNT}/lease.json`;
 const OLD_RUN = "2025-01-01T00-00-00.000Z";

@@ -4,10 +4,8 @@ import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { explainDamage } from "../../../../lambdas/job/run/publish/commit.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
-import { type HeldWorld, heldWorld } from "../held-world.ts";
 import { interposed } from "../interposed-store.ts";
-import { DamagedWorld } from "../scenarios/publishing/damaged-world.ts";
-import { ACCOUNT, type SmallWorld } from "../small-world.ts";
+import { ACCOUNT, type HeldWorld, heldWorld, SmallWorld } from "../small-world.ts";
 
 const keys = layout(ACCOUNT);
 const STOPPED = new SyncError("INTERRUPTED", "The job was stopped.");
@@ -112,7 +110,7 @@ describe("the cause of damage that a comparison meets", () => {
   const down = new SyncError("STORE_FAILED", "The store is down.");
 
   test("is the damage that it met where both snapshots are whole", async () => {
-    const world = new DamagedWorld();
+    const world = new SmallWorld();
     const whole = await world.publish(10, 1);
 
     expect(await explainDamage(met, world.ports(), { base: whole })).toBe(met);
@@ -121,7 +119,7 @@ describe("the cause of damage that a comparison meets", () => {
   });
 
   test("is not looked for where a comparison ended with another error", async () => {
-    const world = new DamagedWorld();
+    const world = new SmallWorld();
     const base = await world.publish(10, 1);
     await world.damage(base);
 
@@ -129,7 +127,7 @@ describe("the cause of damage that a comparison meets", () => {
   });
 
   test("is the stop of the job, where that comes first", async () => {
-    const world = new DamagedWorld();
+    const world = new SmallWorld();
     const base = await world.publish(10, 1);
     const ports = world.ports({ signal: AbortSignal.abort(STOPPED) });
 

@@ -3,9 +3,13 @@
 import { describe, expect, test } from "vitest";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
-import { makeEvents, type SimulatedEvent, uuidOf } from "../../../../simulator/simulated-event.ts";
+import {
+  customEvent,
+  makeEvents,
+  type SimulatedEvent,
+  uuidOf,
+} from "../../../../simulator/simulated-event.ts";
 import type { Simulator } from "../../../../simulator/simulator.ts";
-import { customEvent } from "../../custom-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 import { SmallWorld } from "../../small-world.ts";
 

@@ -16,9 +16,8 @@ import {
 import { readColumns } from "../../../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { COLUMNS_FILE, layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../../../lambdas/job/storage/store.ts";
-import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { customEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
 import { CrashPoint } from "../../crash.ts";
-import { customEvent } from "../../custom-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 import { SmallWorld } from "../../small-world.ts";
 

@@ -1,15 +1,16 @@
 // A sandbox whose service counts requests, and whose clock moves only while a run waits for it.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
 import type { RunStart } from "../../../../../lambdas/job/run/run.ts";
 import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
 import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
 import type { SimulatorOptions } from "../../../../simulator/settings.ts";
+import type { Simulator } from "../../../../simulator/simulator.ts";
 import { Crashed, CrashPoint, type Moment } from "../../crash.ts";
 import { Sandbox } from "../../sandbox.ts";
 import type { PortChanges } from "../../small-world.ts";
-import { inVirtualTime } from "./virtual-time.ts";
 
 export const WINDOW_MS = 30_000;
 /** Of a window. Runs and service agree on it. */
@@ -87,4 +88,50 @@ export class LimitedWorld implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.sandbox[Symbol.asyncDispose]();
   }
+}
+
+// Time that passes only while a run has nothing else to do, so that no test depends on the speed of the machine.
+
+/** Client and simulator share one event loop: after so many turns without a request or a response both are idle. */
+const IDLE_TURNS = 30;
+/** A request that is still on its way then sees time pass; the longer nothing happens, the surer it is that none is. */
+const STEP_MS = 500;
+/** A run that holds its lease always sleeps until the next renewal. */
+const RENEWALS = 1;
+
+/**
+ * Moves the clock until the work ends, but only while something waits for the clock beside `renewals` leases. So
+ * requests, compression and storage take no time.
+ */
+export async function inVirtualTime<T>(
+  clock: ManualClock,
+  simulator: Pick<Simulator, "requests">,
+  work: Promise<T>,
+  renewals = RENEWALS,
+): Promise<T> {
+  let isDone = false;
+  const ended = work.finally(() => {
+    isDone = true;
+  });
+  ended.catch(() => undefined); // reported by the return below
+  let before = traffic(simulator);
+  let stepMs = STEP_MS;
+  for (let turns = 0; !isDone; turns += 1) {
+    await nextTurn();
+    const now = traffic(simulator);
+    if (now !== before) {
+      turns = 0;
+      stepMs = STEP_MS;
+    }
+    before = now;
+    if (turns < IDLE_TURNS || clock.sleeping <= renewals) continue;
+    clock.advance(Math.max(1, Math.min(stepMs, (clock.nextDueMs ?? 0) - clock.monotonicMs())));
+    turns = 0;
+    stepMs *= 2;
+  }
+  return ended;
+}
+
+function traffic({ requests }: Pick<Simulator, "requests">): number {
+  return requests.length + requests.filter(({ answeredAtMs }) => answeredAtMs !== undefined).length;
 }

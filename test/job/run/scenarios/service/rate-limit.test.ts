@@ -6,8 +6,7 @@ import { settableClock } from "../../../../simulator/clocks.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { Sandbox } from "../../sandbox.ts";
-import { ALLOWED, LIMIT, LimitedWorld, PER_MINUTE, WINDOW_MS } from "./limited-world.ts";
-import { inVirtualTime } from "./virtual-time.ts";
+import { ALLOWED, inVirtualTime, LIMIT, LimitedWorld, PER_MINUTE, WINDOW_MS } from "./limited-world.ts";
 
 describe("a request limit that is configured", () => {
   test("is used up to 90 %, also by a run right after another", async () => {

@@ -1,24 +1,23 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { acceptOrRollback } from "../../../../lambdas/job/commands/decisions.ts";
+import { acceptOrRollback } from "../../../lambdas/job/commands/decisions.ts";
 import {
   type SampledEvent,
   sampleEvents,
   type Verified,
   verify,
-} from "../../../../lambdas/job/commands/verify.ts";
-import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
-import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
-import { rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
-import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
-import { seededRandom } from "../../../simulator/seeded-random.ts";
-import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { customEvent } from "../../run/custom-event.ts";
-import { livingLease } from "../../run/living-lease.ts";
-import { ACCOUNT, Sandbox } from "../../run/sandbox.ts";
-import { aManifest } from "../../snapshot/files/manifests.ts";
-import { streamOf } from "../../snapshot/files/streams.ts";
-import { MemoryStore } from "../../storage/memory-store.ts";
+} from "../../../lambdas/job/commands/verify.ts";
+import type { Manifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
+import { writeParts } from "../../../lambdas/job/snapshot/files/parts.ts";
+import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
+import { seededRandom } from "../../simulator/seeded-random.ts";
+import { customEvent, makeEvents } from "../../simulator/simulated-event.ts";
+import { livingLease } from "../run/lease/lease-world.ts";
+import { ACCOUNT, Sandbox } from "../run/sandbox.ts";
+import { aManifest } from "../snapshot/files/manifests.ts";
+import { streamOf } from "../snapshot/files/streams.ts";
+import { MemoryStore } from "../storage/memory-store.ts";
 
 const LEASE = `accounts/${ACCOUNT}/lease.json`;
 
