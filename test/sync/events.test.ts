@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
-import { interposed } from "../job/run/interposed-store.ts";
+import { refusing } from "../job/run/interposed-store.ts";
 import { livingLease } from "../job/run/lease/lease-world.ts";
 import { customEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox, NEXT_DAY, RUN, SCHEDULED_AT } from "./function-sandbox.ts";
@@ -50,9 +49,7 @@ describe("the event Run Started", () => {
     ],
   ])("is sent of an attempt, and %s", async (_, part, next, expected) => {
     await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
-    const store = interposed(sandbox.store, async (key) => {
-      if (key.includes(part)) throw new SyncError("STORE_FAILED", "for a moment");
-    });
+    const store = refusing(sandbox.store, part);
     const failed = sandbox.invoke({ scheduledAt: SCHEDULED_AT }, { store });
     await expect(failed).rejects.toMatchObject({ name: "STORE_FAILED" });
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
-import { interposed } from "../job/run/interposed-store.ts";
+import { refusing } from "../job/run/interposed-store.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox, SCHEDULED_AT } from "./function-sandbox.ts";
 
@@ -38,10 +38,7 @@ describe("a start by hand that is delivered again", () => {
 
   test("finds the run that the first delivery has continued", async () => {
     await using sandbox = await FunctionSandbox.start({ events: makeEvents(5) });
-    const store = interposed(sandbox.store, async (key) => {
-      if (key.endsWith("_manifest.json")) throw new SyncError("STORE_FAILED", "for a moment");
-    });
-    await sandbox.invoke({}, { store }).catch(() => undefined);
+    await sandbox.invoke({}, { store: refusing(sandbox.store, "_manifest.json") }).catch(() => undefined);
     const continued = await sandbox.invoke({});
 
     const again = await sandbox.retry({});
@@ -52,9 +49,7 @@ describe("a start by hand that is delivered again", () => {
 
   test("finds a run that failed for good, whose error it throws once more: no mail, no request", async () => {
     await using sandbox = await FunctionSandbox.start({ events: makeEvents(5) });
-    const store = interposed(sandbox.store, async (key) => {
-      if (key.includes("plan.ndjson")) throw new SyncError("CONFIG_INVALID", "wrong");
-    });
+    const store = refusing(sandbox.store, "plan.ndjson", new SyncError("CONFIG_INVALID", "wrong"));
     await sandbox.invoke({}, { store }).catch(() => undefined);
     sandbox.simulator.reset();
 
@@ -96,10 +91,8 @@ test("another start by hand makes another run", async () => {
 describe("a run", () => {
   test("started by hand resumes the unfinished run, and logs under its id", async () => {
     await using sandbox = await FunctionSandbox.start({ events: makeEvents(5) });
-    const broken = interposed(sandbox.store, async (key) => {
-      if (key.endsWith("_manifest.json")) throw new SyncError("STORE_FAILED", "for a moment");
-    });
-    const failure = await sandbox.invoke({}, { store: broken }).catch((error: unknown) => error);
+    const store = refusing(sandbox.store, "_manifest.json");
+    const failure = await sandbox.invoke({}, { store }).catch((error: unknown) => error);
     const unfinished = String(sandbox.log.known["run_id"]);
     sandbox.simulator.reset();
 
@@ -113,10 +106,7 @@ describe("a run", () => {
 
   test("starts from the beginning with fresh", async () => {
     await using sandbox = await FunctionSandbox.start({ events: makeEvents(5) });
-    const broken = interposed(sandbox.store, async (key) => {
-      if (key.endsWith("_manifest.json")) throw new SyncError("STORE_FAILED", "for a moment");
-    });
-    await sandbox.invoke({}, { store: broken }).catch(() => undefined);
+    await sandbox.invoke({}, { store: refusing(sandbox.store, "_manifest.json") }).catch(() => undefined);
     sandbox.simulator.reset();
 
     await sandbox.invoke({ fresh: true });

@@ -39,19 +39,6 @@ describe.each<{ readonly name: string; readonly command: Command }>([
     expect(fullestWindow.requests).toBeLessThanOrEqual(40);
   });
 
-  test("sends nothing where a run works on the account, and says which", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(5) });
-    await sandbox.run();
-    sandbox.simulator.reset();
-    sandbox.store.put(LEASE, livingLease(sandbox.clock.now()));
-
-    const said = JSON.stringify(await command(sandbox.ports(), sandbox.settings));
-
-    expect(said).toContain("LEASE_TAKEN");
-    expect(said).toContain("The run run-1 works on this account; ");
-    expect(sandbox.simulator.counts.requests).toBe(0);
-  });
-
   test("stops when another process takes the lease meanwhile, and leaves it that", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(50) }, { concurrency: 1 });
     await sandbox.run();

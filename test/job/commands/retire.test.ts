@@ -7,7 +7,7 @@ import { type Retired, retire } from "../../../lambdas/job/commands/decisions.ts
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
-import { interposed } from "../run/interposed-store.ts";
+import { interposedOnce } from "../run/interposed-store.ts";
 import { ACCOUNT, DAY_MS, type PortChanges, partOf, SmallWorld } from "../run/small-world.ts";
 
 let world: SmallWorld;
@@ -98,12 +98,7 @@ describe("retire", () => {
   });
 
   it("takes its mark away again where a person has published the snapshot meanwhile", async () => {
-    let published = false;
-    const quick = interposed(world.store, async (key) => {
-      if (published || key !== layout(ACCOUNT).retired(second)) return;
-      published = true;
-      await world.rollback(second);
-    });
+    const quick = interposedOnce(world.store, layout(ACCOUNT).retired(second), () => world.rollback(second));
     const store: Store = {
       ...quick,
       delete: async (key) => {

@@ -1,5 +1,6 @@
 // A store that does something of a test's own before each creation: waits, lets another run go first, fails.
 
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 
 export function interposed(
@@ -21,4 +22,25 @@ export function interposed(
     replace: (key, bytes, version) => store.replace(key, bytes, version),
     delete: (key) => store.delete(key),
   };
+}
+
+/** Before the first creation of a file with this in its key, something else happens. */
+export function interposedOnce(store: Store, at: string, act: () => Promise<unknown>): Store {
+  let isDone = false;
+  return interposed(store, async (key) => {
+    if (isDone || !key.includes(at)) return;
+    isDone = true;
+    await act();
+  });
+}
+
+/** No file with this in its key can be created. */
+export function refusing(
+  store: Store,
+  at: string,
+  error = new SyncError("STORE_FAILED", "for a moment"),
+): Store {
+  return interposed(store, async (key) => {
+    if (key.includes(at)) throw error;
+  });
 }

@@ -6,7 +6,7 @@ import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
-import { interposed } from "./interposed-store.ts";
+import { interposed, refusing } from "./interposed-store.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
 import { SmallWorld } from "./small-world.ts";
 
@@ -163,9 +163,7 @@ test("a store that fails while a request is in flight", async () => {
 
 test("a store that fails when the outcome of a failed run is written hides nothing of the failure", async () => {
   const world = new SmallWorld();
-  const store = interposed(world.store, async (key) => {
-    if (key.endsWith("/outcome.json")) throw new SyncError("STORE_FAILED", "the disk is full");
-  });
+  const store = refusing(world.store, "/outcome.json");
   const openService: RunPorts["openService"] = () => {
     throw new SyncError("UNEXPECTED_RESPONSE", "The list is no JSON.");
   };

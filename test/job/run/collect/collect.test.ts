@@ -403,24 +403,18 @@ describe("where another process records first", () => {
   }
 
   test.each([
-    ["a shorter range", [[4, 5]], ["5–9: 4", "9–10: 1"]],
-    ["a longer range", [[4, 9]], ["9–10: 1"]],
-    [
-      "all of the rest",
-      [
-        [4, 6],
-        [6, 10],
-      ],
-      [],
-    ],
-  ])("%s, its own rows are deleted, and it goes on at the end of the other's", async (_, others, then) => {
+    ["a shorter range", [5], ["5–9: 4", "9–10: 1"]],
+    ["a longer range", [9], ["9–10: 1"]],
+    ["all of the rest", [6, 10], []],
+  ])("%s, its own rows are deleted, and it goes on at the end of the other's", async (_, ends, then) => {
+    const others = ends.map((end, n) => ({ place: ends[n - 1] ?? 4, end }));
     const on = raced(() => {
-      for (const [place = 0, end = 0] of others) putRange(store, plan, place, end);
+      for (const { place, end } of others) putRange(store, plan, place, end);
     });
 
     await start(begun(on), { on });
 
-    const theirs = others.map(([place = 0, end = 0]) => `${place}–${end}: ${end - place}`);
+    const theirs = others.map(({ place, end }) => `${place}–${end}: ${end - place}`);
     expect(await ranges()).toEqual(["0–4: 4", ...theirs, ...then]);
     expect(recorded).toEqual([0, ...then.map((range) => Number.parseInt(range, 10))]);
     // One file for each record: that of the lost race is gone.

@@ -6,7 +6,6 @@ import { check } from "../../../../lambdas/job/commands/check.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { Executions } from "../../../../lambdas/job/run/hand-over/executions.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { Crashed, CrashPoint, type Moment } from "../crash.ts";
 import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
@@ -230,31 +229,6 @@ describe("the invocation that hands over", () => {
       await finished(world);
     },
   );
-
-  test("killed around the change of the lease leaves a run that the next start repairs", async () => {
-    for (const moment of ["before", "after"] as const) {
-      const world = new HandOverWorld(SMALL);
-      const lease = layout(ACCOUNT).lease;
-      let isNext = false;
-      const ports = world.ports();
-      const dying = {
-        ...ports.store,
-        replace: async (...args: Parameters<Store["replace"]>) => {
-          isNext ||= `${Buffer.from(args[1])}`.includes(FIRST);
-          if (!isNext || args[0] !== lease) return ports.store.replace(...args);
-          if (moment === "after") await ports.store.replace(...args);
-          throw new Crashed("the process died");
-        },
-      };
-      await world.first({ store: dying }).catch(() => undefined);
-      world.small.clock.advance(61_000);
-
-      await world.first();
-
-      expect(world.executions.names).toEqual([FIRST]);
-      await finished(world);
-    }
-  });
 
   test("killed before the start is repaired by a start of another run, which is skipped", async () => {
     const world = new HandOverWorld(SMALL);

@@ -7,7 +7,7 @@ import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { CountingService, RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
-import { interposed } from "../interposed-store.ts";
+import { refusing } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, type PortChanges, SmallWorld } from "../small-world.ts";
 
 const NOTE = `accounts/${ACCOUNT}/login-refused.json`;
@@ -134,9 +134,7 @@ describe("after a refused login a schedule", () => {
     const world = new GuardedWorld();
     world.refusesWith = undefined;
     const runId = formatRunId(world.clock.now());
-    const store = interposed(world.store, async (key) => {
-      if (key.endsWith("_manifest.json")) throw new SyncError("STORE_FAILED", "for a moment");
-    });
+    const store = refusing(world.store, "_manifest.json");
     await world.run({ trigger: "schedule", runId }, { store });
     world.refusesWith = "LOGIN_REFUSED";
     await check(world.ports(), world.settings);
@@ -213,14 +211,11 @@ describe("the recorded refusal", () => {
 
   test("that cannot be written changes nothing in how the run ends", async () => {
     const world = new GuardedWorld();
-    const store = interposed(world.store, async (key) => {
-      if (key === NOTE) throw new SyncError("STORE_FAILED", "no rights");
-    });
 
-    const { error } = await world.scheduled({ store });
+    const { error } = await world.scheduled({ store: refusing(world.store, NOTE) });
 
     expect(error?.code).toBe("LOGIN_REFUSED");
-    expect(world.log.text).toContain("the result of the login could not be recorded: no rights");
+    expect(world.log.text).toContain("the result of the login could not be recorded: for a moment");
   });
 });
 

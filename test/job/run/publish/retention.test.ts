@@ -6,7 +6,7 @@ import { applyRetention } from "../../../../lambdas/job/run/publish/retention.ts
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
-import { interposed } from "../interposed-store.ts";
+import { interposed, refusing } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
 
 const MINUTE_MS = 60_000;
@@ -273,11 +273,8 @@ describe("retention", () => {
     const world = new SmallWorld({ retainDays: 3 });
     await daily(world, 5);
     world.clock.advance(DAY_MS);
-    const failing = interposed(world.store, async (key) => {
-      if (key.endsWith("_retired.json")) throw new SyncError("STORE_FAILED", "The disk is full.");
-    });
 
-    const { row } = await world.run({}, { store: failing });
+    const { row } = await world.run({}, { store: refusing(world.store, "_retired.json") });
 
     expect(row.outcome).toBe("PUBLISHED");
     expect(world.log.text).toContain("old snapshots could not be deleted");

@@ -12,7 +12,7 @@ import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts"
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
-import { interposed } from "../interposed-store.ts";
+import { interposed, interposedOnce } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
 
 const PUBLISHES = "create publications/";
@@ -162,18 +162,16 @@ describe("a slow process of a run that another one has published meanwhile", () 
     const largest = await world.publish(20, 1);
     await world.publish(17, 2);
     world.show(14, 3);
-    let isOvertaken = false;
-    const store = interposed(world.store, async (key) => {
-      if (isOvertaken || !key.includes(`${SCHEDULED}/_manifest.json`)) return;
-      isOvertaken = true;
+    const overtakes: unknown[] = [];
+    const store = interposedOnce(world.store, `${SCHEDULED}/_manifest.json`, async () => {
       await world.store.delete(layout(ACCOUNT).lease);
-      expect((await world.run({ runId: SCHEDULED })).row.outcome).toBe("PUBLISHED");
+      overtakes.push((await world.run({ runId: SCHEDULED })).row.outcome);
       await world.rollback(largest, pin);
     });
 
     const { row } = await world.run({ runId: SCHEDULED }, { store });
 
-    expect(isOvertaken).toBe(true);
+    expect(overtakes).toEqual(["PUBLISHED"]);
     expect(row).toMatchObject({ outcome: "PUBLISHED", changed: 14, removed: 3 });
     expect(heldMark(world, SCHEDULED)).toBeUndefined();
     expect((await log(world)).filter((line) => line === `run ${SCHEDULED}`)).toHaveLength(1);

@@ -122,26 +122,20 @@ describe("adding a range", () => {
   });
 
   it.each([
-    ["shorter", [[0, 2]]],
-    ["as long, of other rows", [[0, 5]]],
-    ["longer", [[0, 9]]],
-    [
-      "several",
-      [
-        [0, 2],
-        [2, 6],
-        [6, 10],
-      ],
-    ],
-  ])("loses the race to another process whose range is %s, and goes on at its end", async (_, others) => {
+    ["shorter", [2]],
+    ["as long, of other rows", [5]],
+    ["longer", [9]],
+    ["several", [2, 6, 10]],
+  ])("loses the race to another process whose range is %s, and goes on at its end", async (_, ends) => {
     const chain = new Chain(accountStore(store, "uk"), plan);
     const own = writeRange(store, 0, 5);
-    for (const [place = 0, end = 0] of others) putRange(store, plan, place, end, { gone: [place] });
+    const others = ends.map((end, n) => ({ place: ends[n - 1] ?? 0, end }));
+    for (const { place, end } of others) putRange(store, plan, place, end, { gone: [place] });
 
     expect(await chain.add(own)).toBe(false);
 
-    expect(chain.records.map(({ place, end }) => [place, end])).toEqual(others);
-    expect(chain.end).toBe(others.at(-1)?.[1]);
+    expect(chain.records.map(({ place, end }) => ({ place, end }))).toEqual(others);
+    expect(chain.end).toBe(ends.at(-1));
     expect(store.text(recordKey(0))).not.toContain(String(own.rows?.sha256));
   });
 

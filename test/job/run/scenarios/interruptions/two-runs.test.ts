@@ -1,14 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { type RunResult, readRunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
-import { run } from "../../../../../lambdas/job/run/run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
-import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
-import { CrashPoint } from "../../crash.ts";
-import { interposed } from "../../interposed-store.ts";
+import { interposedOnce } from "../../interposed-store.ts";
 import { Sandbox } from "../../sandbox.ts";
 import { ACCOUNT, type PortChanges, SmallWorld } from "../../small-world.ts";
 
@@ -84,8 +81,7 @@ describe("two runs of one account", () => {
   ])("a run overtaken $when publishes nothing", async ({ at }) => {
     await using sandbox = await Sandbox.start({}, {}, realClock());
     let quick: RunResult | undefined;
-    const store = interposed(sandbox.store, async (key) => {
-      if (quick !== undefined || !key.includes(at)) return;
+    const store = interposedOnce(sandbox.store, at, async () => {
       await sandbox.store.delete(layout(ACCOUNT).lease);
       quick = await sandbox.run({ fresh: true });
     });
@@ -99,34 +95,10 @@ describe("two runs of one account", () => {
     expect(await sandbox.events()).toEqual(sandbox.truth());
   });
 
-  test("a range that another process has just recorded is used as it is, whatever it covers", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { rangeEvents: 10 });
-    let other: RunResult | undefined;
-    const store = interposed(sandbox.store, async (key) => {
-      if (other !== undefined || key !== layout(ACCOUNT).record(RUN, 10)) return;
-      const settings = { ...sandbox.settings, rangeEvents: 7 };
-      const point = new CrashPoint(layout(ACCOUNT).record(RUN, 24), "before");
-      await sandbox.store.delete(layout(ACCOUNT).lease);
-      const crashing = sandbox.ports(point.wrap(sandbox));
-      other = await run(crashing, settings, { trigger: "schedule", runId: RUN }).catch(() => undefined);
-      await sandbox.store.delete(layout(ACCOUNT).lease);
-    });
-
-    const { row } = await sandbox.run({ runId: RUN }, { store });
-
-    expect(row).toMatchObject({ outcome: "SKIPPED" });
-    const next = await sandbox.run({ runId: RUN });
-    expect(next.row).toMatchObject({ outcome: "PUBLISHED", events: 30 });
-    expect(await sandbox.events()).toEqual(sandbox.truth());
-  });
-
   test("a lost race for the next publication is computed again against the new head [D25]", async () => {
     await using sandbox = await Sandbox.start({}, {}, realClock());
     const LATER = "2099-01-01T00-00-00.000Z";
-    let raced = false;
-    const store = interposed(sandbox.store, async (key) => {
-      if (raced || !key.includes("publications/")) return;
-      raced = true;
+    const store = interposedOnce(sandbox.store, "publications/", async () => {
       await sandbox.store.delete(layout(ACCOUNT).lease);
       await sandbox.run({ fresh: true });
       sandbox.simulator.reset();
@@ -144,24 +116,15 @@ describe("two runs of one account", () => {
   });
 });
 
-/** A second start's store: the first start does all of its work between this one's first look and its lease. */
-function secondAfter(sandbox: Sandbox, first: () => Promise<unknown>): Store {
-  let done = false;
-  return interposed(sandbox.store, async (key) => {
-    if (done || key !== layout(ACCOUNT).lease) return;
-    done = true;
-    await first();
-  });
-}
-
 test("a published run has one line in the run log, and the second start frees the lease again", async () => {
   await using sandbox = await Sandbox.start();
   let published: object = {};
-  const first = async () => {
+  // The first start does all of its work between the second one's first look and its lease.
+  const store = interposedOnce(sandbox.store, layout(ACCOUNT).lease, async () => {
     published = await sandbox.run({ runId: RUN });
-  };
+  });
 
-  const second = await sandbox.run({ runId: RUN }, { store: secondAfter(sandbox, first) });
+  const second = await sandbox.run({ runId: RUN }, { store });
 
   expect(second).toEqual({ ...published, isRepeat: true });
   expect(sandbox.simulator.counts.logins).toBe(1);
@@ -169,15 +132,10 @@ test("a published run has one line in the run log, and the second start frees th
   expect(JSON.parse(sandbox.store.text(layout(ACCOUNT).lease) ?? "")).toMatchObject({ run_id: null });
 });
 
-// A process that was stopped for a while, such as on a computer that slept, and goes on after another has taken its run.
-
 /** Starts the run; at its first creation of such a file the process stops, and another one makes the run to its end. */
 async function stoppedAt(world: SmallWorld, prefix: string, changes: PortChanges = {}): Promise<RunResult> {
   const ports = world.ports();
-  let isStopped = false;
-  const store = interposed(world.store, async (key) => {
-    if (isStopped || !key.startsWith(prefix)) return;
-    isStopped = true;
+  const store = interposedOnce(world.store, prefix, async () => {
     // So the other process takes its lease over.
     world.dead.add(ports.process.pid ?? 0);
     await world.run({ runId: RUN });
@@ -191,53 +149,38 @@ const failing = {
   },
 };
 
-describe("a process that failed and was stopped before it recorded that", () => {
-  test("leaves the run to the process that has taken its lease and published", async () => {
-    const world = new SmallWorld();
-    world.show(10, 1);
+test("a process that failed and was stopped before it recorded that leaves the run to the one that has published", async () => {
+  const world = new SmallWorld();
+  world.show(10, 1);
 
-    const { row } = await stoppedAt(world, "run-log/", failing);
+  const { row } = await stoppedAt(world, "run-log/", failing);
 
-    expect((await readRunResult(world.own, RUN))?.row.outcome).toBe("PUBLISHED");
-    expect(row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
-  });
-
-  test("finishes the run where it still has the lease", async () => {
-    const world = new SmallWorld();
-
-    const { row } = await world.run({ runId: RUN }, failing);
-
-    expect(row).toMatchObject({ outcome: "FAILED", error_code: "UNEXPECTED_RESPONSE" });
-    expect((await readRunResult(world.own, RUN))?.row).toEqual(row);
-  });
+  expect((await readRunResult(world.own, RUN))?.row.outcome).toBe("PUBLISHED");
+  expect(row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_LOST" });
 });
 
-describe("a failure that is recorded after another process has taken the lease", () => {
-  test("ends the run for that process too, and nothing is published", async () => {
-    const failed = new SmallWorld();
-    await failed.run({ runId: RUN }, failing);
-    const world = new SmallWorld();
-    world.show(10, 1);
-    const { outcome, manifest } = layout(ACCOUNT);
-    const store = interposed(world.store, async (key) => {
-      if (key === manifest(RUN)) world.store.put(outcome(RUN), failed.store.text(outcome(RUN)) ?? "");
-    });
+test("a failure that is recorded after another process has taken the lease ends the run for that one too", async () => {
+  const failed = new SmallWorld();
+  await failed.run({ runId: RUN }, failing);
+  const world = new SmallWorld();
+  world.show(10, 1);
+  const { outcome, manifest } = layout(ACCOUNT);
+  const store = interposedOnce(world.store, manifest(RUN), async () =>
+    world.store.put(outcome(RUN), failed.store.text(outcome(RUN)) ?? ""),
+  );
 
-    const { row } = await world.run({ runId: RUN }, { store });
+  const { row } = await world.run({ runId: RUN }, { store });
 
-    expect(row).toMatchObject({ outcome: "FAILED", error_code: "UNEXPECTED_RESPONSE" });
-    expect(world.store.keys("publications/")).toEqual([]);
-  });
+  expect(row).toMatchObject({ outcome: "FAILED", error_code: "UNEXPECTED_RESPONSE" });
+  expect(world.store.keys("publications/")).toEqual([]);
 });
 
-describe("a process that was stopped before its last write", () => {
-  test("returns the result that another process has written", async () => {
-    const world = new SmallWorld();
-    world.show(10, 1);
+test("a process that was stopped before its last write returns the result that another one has written", async () => {
+  const world = new SmallWorld();
+  world.show(10, 1);
 
-    const late = await stoppedAt(world, layout(ACCOUNT).outcome(RUN));
+  const late = await stoppedAt(world, layout(ACCOUNT).outcome(RUN));
 
-    expect(late.row).toEqual((await readRunResult(world.own, RUN))?.row);
-    expect(late.isRepeat).toBe(true);
-  });
+  expect(late.row).toEqual((await readRunResult(world.own, RUN))?.row);
+  expect(late.isRepeat).toBe(true);
 });

@@ -6,7 +6,7 @@ import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { type Publication, readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../crash.ts";
-import { interposed } from "../../interposed-store.ts";
+import { interposed, interposedOnce } from "../../interposed-store.ts";
 import { ACCOUNT, type DueWorld, dueWorld, SmallWorld } from "../../small-world.ts";
 
 type Work = (due: DueWorld, ports?: object) => Promise<RunResult>;
@@ -108,8 +108,7 @@ describe.each([
   });
 });
 
-// What depends on the head is decided when a run commits: what readers saw at its start may be long gone.
-
+/** What depends on the head is decided when a run commits: what readers saw at its start may be long gone. */
 interface Due {
   readonly world: SmallWorld;
   readonly large: string;
@@ -133,14 +132,10 @@ const MOMENTS = [
 
 /** A run; before it creates the first file of this name, a person does something. */
 async function runWith({ world }: Due, at: string, act: () => Promise<RunResult>): Promise<RunResult> {
-  let done = false;
-  const store = interposed(world.store, async (key) => {
-    if (done || !key.includes(at)) return;
-    done = true;
-    expect((await act()).row.outcome).toBe("PUBLISHED");
-  });
+  const meanwhile: unknown[] = [];
+  const store = interposedOnce(world.store, at, async () => meanwhile.push((await act()).row.outcome));
   const result = await world.run({}, { store });
-  expect(done).toBe(true);
+  expect(meanwhile).toEqual(["PUBLISHED"]);
   return result;
 }
 
@@ -169,10 +164,7 @@ test("a run does not publish over a head of the future that came while it worked
   const { world, small } = await due();
   const later = "2027-01-01T00-00-00.000Z";
   const log = layout(ACCOUNT);
-  let isDone = false;
-  const store = interposed(world.store, async (key) => {
-    if (isDone || !key.includes("_manifest.json")) return;
-    isDone = true;
+  const store = interposedOnce(world.store, "_manifest.json", async () => {
     const publication = JSON.parse(world.store.text(log.publication("0000000002")) ?? "");
     const future = { ...publication, publication: "0000000003", snapshot_id: later, run_id: later };
     world.store.put(
@@ -183,7 +175,6 @@ test("a run does not publish over a head of the future that came while it worked
 
   const { row } = await world.run({}, { store });
 
-  expect(isDone).toBe(true);
   expect(row).toMatchObject({ outcome: "FAILED", error_code: "CLOCK_WRONG" });
 });
 
@@ -202,8 +193,7 @@ test("a time limit counts the rows of the head that the changes are computed aga
   const { world } = one;
   let leftMs = Number.POSITIVE_INFINITY;
   const ports = world.ports({ timeLeftMs: () => leftMs });
-  const store = interposed(world.store, async (key) => {
-    if (!key.includes("/_manifest.json")) return;
+  const store = interposedOnce(world.store, "/_manifest.json", async () => {
     leftMs = 30_000 + 8.5 * 0.05; // enough for 4 rows of its own and 4 of the head, not for 5
     world.show(5, 4);
     await world.store.delete(layout(ACCOUNT).lease);
