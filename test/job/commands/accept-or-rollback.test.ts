@@ -46,19 +46,6 @@ describe("accept", () => {
     expect(forced.row).toMatchObject({ outcome: "PUBLISHED", changed: 10 });
     expect((await world.head())?.snapshot_id).toBe(first);
   });
-
-  test("of the head publishes an entry without changes", async () => {
-    const { world, second } = await heldWorld();
-
-    const { row } = await world.accept(second);
-
-    expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0, changed: 0, removed: 0 });
-    expect(await world.head()).toMatchObject({
-      publication: "0000000003",
-      snapshot_id: second,
-      pinned: false,
-    });
-  });
 });
 
 describe("accept held", () => {
@@ -136,16 +123,6 @@ describe("rollback", () => {
       "accept false",
       "run false",
     ]);
-  });
-
-  test("without a pin lets the next run replace it", async () => {
-    const { world, first } = await heldWorld();
-    world.show(10, 4);
-
-    await world.rollback(first, false);
-    const next = await world.run();
-
-    expect(next.row).toMatchObject({ outcome: "PUBLISHED", changed: 10 });
   });
 
   test("of the head sets the pin, and accept of the head ends it, both without changes", async () => {

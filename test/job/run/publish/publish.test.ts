@@ -1,7 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { hold } from "../../../../lambdas/job/run/publish/guard.ts";
 import { supersededBy } from "../../../../lambdas/job/run/publish/publish.ts";
+import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { customEvent, makeEvents } from "../../../simulator/simulated-event.ts";
@@ -222,4 +224,62 @@ test("a run is published although the changes of the fields cannot be compared",
 
   expect(row).toMatchObject({ outcome: "PUBLISHED", error_code: null });
   expect(sandbox.log.text).toMatch(/warn the changes of the events' fields could not be compared/);
+});
+
+const SECOND_MS = 1000;
+
+function twelveEvents(): SmallWorld {
+  const world = new SmallWorld();
+  world.show(12);
+  return world;
+}
+
+const refuseService: RunPorts["openService"] = async () => {
+  throw new Error("no request is expected");
+};
+
+describe("publishing in limited time", () => {
+  test.each([
+    ["its publication", [], { outcome: "PUBLISHED", added: 12 }],
+    ["its comparison, where it is to be held", ["/nothing"], { outcome: "HELD", reason: "REQUIRED" }],
+  ])("stops between the snapshot and %s; the next start goes on", async (_, require, ends) => {
+    const world = twelveEvents();
+    world.settings = { ...world.settings, require };
+    const endMs = world.clock.now() + 100 * SECOND_MS;
+    const store = interposed(world.store, async (key) => {
+      if (key.endsWith("_manifest.json")) world.clock.advance(75 * SECOND_MS);
+    });
+
+    const first = await world.run({ runId: OWN }, { store, timeLeftMs: () => endMs - world.clock.now() });
+    const made = world.store.keys().filter((key) => /^publications|_held/.test(key));
+    const next = await world.run({ runId: OWN }, { openService: refuseService });
+
+    expect(first.error?.message).toContain("the snapshot of 12 events is made");
+    expect(first.row.snapshot_id).toBe(OWN);
+    expect(made).toEqual([]);
+    expect(next.row).toMatchObject(ends);
+  });
+
+  test("is stopped by the signal while it compares rows that have not changed, and frees the lease", async () => {
+    const world = twelveEvents();
+    const head = (await world.run()).row.snapshot_id ?? "";
+    const stop = new AbortController();
+    const stopped = new SyncError("INTERRUPTED", "the time is up");
+    let compared = 0;
+    const store: Store = {
+      ...world.own,
+      open: (key) => {
+        // The rows of the head are read for nothing but the comparison.
+        if (key === layout(ACCOUNT).part(head, 0) && ++compared > 0) stop.abort(stopped);
+        return world.store.open(key);
+      },
+    };
+
+    const { error } = await world.run({ runId: OWN }, { store, signal: stop.signal });
+
+    expect(compared).toBe(1);
+    expect(error).toBe(stopped);
+    expect(world.store.keys(layout(ACCOUNT).publications)).toHaveLength(1);
+    expect(JSON.parse(world.store.text(layout(ACCOUNT).lease) ?? "")).toMatchObject({ run_id: null });
+  });
 });

@@ -1,8 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { status } from "../../../../../lambdas/job/commands/status.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import type { Store } from "../../../../../lambdas/job/storage/store.ts";
-import { interposed } from "../../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../../small-world.ts";
 
 let world: SmallWorld;
@@ -22,24 +20,6 @@ async function heldSnapshot(): Promise<string> {
 
 const markOf = (snapshotId: string): string => layout(ACCOUNT).held(snapshotId);
 const heldNow = async () => (await status(world.own, world.clock.now())).held;
-
-/** What was done to marks, in order. A mark is never overwritten. */
-function watched(done: string[]): Store {
-  const store = interposed(world.store, async (key) => {
-    if (key.endsWith("_held.json") || key.endsWith("_retired.json")) done.push(`create ${key}`);
-  });
-  return {
-    ...store,
-    delete: async (key) => {
-      done.push(`delete ${key}`);
-      await store.delete(key);
-    },
-    replace: async (key, bytes, version) => {
-      done.push(`replace ${key}`);
-      return store.replace(key, bytes, version);
-    },
-  };
-}
 
 const DAMAGE = [
   ["not JSON", "{"],
@@ -62,21 +42,6 @@ describe.each(DAMAGE)("a held mark that is %s", (_, content) => {
     const { row } = await world.accept(snapshotId);
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", removed: 8 });
-  });
-
-  it("is deleted and created again by the next run, and never overwritten", async () => {
-    const snapshotId = await heldSnapshot();
-    world.store.put(markOf(snapshotId), content);
-    world.show(10, 2);
-    const done: string[] = [];
-
-    const { row } = await world.run({}, { store: watched(done) });
-
-    expect(row.outcome).toBe("PUBLISHED");
-    const ofMark = done.filter((each) => each.endsWith(markOf(snapshotId)));
-    expect(ofMark.filter((each) => !each.startsWith("create"))).toEqual([`delete ${markOf(snapshotId)}`]);
-    expect(ofMark.at(-1)).toBe(`create ${markOf(snapshotId)}`);
-    expect(JSON.parse(world.store.text(markOf(snapshotId)) ?? "")).toMatchObject({ reason: "MARK_DAMAGED" });
   });
 
   it.each([
@@ -126,16 +91,14 @@ describe.each(DAMAGE)("a retired mark that is %s", (_, content) => {
     expect(world.store.text(mark)).toBeDefined();
     world.store.put(mark, content);
     world.clock.advance(2 * DAY_MS);
-    const done: string[] = [];
 
     const refused = await world.rollback(first);
-    await world.run({}, { store: watched(done) });
+    await world.run();
     const afterRun = world.store.keys(layout(ACCOUNT).snapshot(first));
     world.clock.advance(DAY_MS + 1);
     await world.run();
 
     expect(refused.row).toMatchObject({ error_code: "SNAPSHOT_NOT_FOUND" });
-    expect(done.filter((each) => each.endsWith(mark))).toEqual([`replace ${mark}`]);
     expect(afterRun).toContain(layout(ACCOUNT).part(first, 0));
     expect(world.store.keys(layout(ACCOUNT).snapshot(first))).toEqual([mark]);
   });
