@@ -5,7 +5,6 @@ import { check } from "../../../lambdas/job/commands/check.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { formatRunId, layout } from "../../../lambdas/job/storage/layout.ts";
-import { createRemoval } from "../../../lambdas/job/storage/publication-log.ts";
 import { realClock, settableClock } from "../../simulator/clocks.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
@@ -114,25 +113,6 @@ describe("over a head in the future", () => {
     const { row } = await sandbox.run({ trustClock: true });
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", run_id: unfinished.row.run_id });
-  });
-
-  test("an account that was removed there can be made again", async () => {
-    const world = await start();
-    await using sandbox = world.sandbox;
-    const atMs = world.clock.now() + DAY_MS;
-    await createRemoval(sandbox.own, {
-      runId: formatRunId(atMs),
-      atMs,
-      writeId: "1",
-    });
-
-    const failed = await sandbox.run();
-    const trusted = await sandbox.run({ trustClock: true });
-    const plain = await sandbox.run();
-
-    expect(failed.error?.message).toContain("was removed at");
-    expect(failed.error?.message).toEqual(endsWithDecision);
-    expect([trusted, plain].map(({ row }) => row.outcome)).toEqual(["PUBLISHED", "PUBLISHED"]);
   });
 });
 

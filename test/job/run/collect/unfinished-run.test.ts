@@ -10,8 +10,9 @@ const RUN = "2026-11-21T06-00-00.000Z";
 
 describe("an unfinished run", () => {
   /** Three ranges of ten; the run was stopped in the middle of the second. */
-  async function unfinished(start: Partial<RunStart> = {}): Promise<Sandbox> {
-    const sandbox = await Sandbox.start({ events: makeEvents(30) }, { rangeEvents: 10, concurrency: 1 });
+  async function unfinished(start: Partial<RunStart> = {}, lifted?: RunSettings["lifted"]): Promise<Sandbox> {
+    const ranges = { rangeEvents: 10, concurrency: 1, ...(lifted && { lifted }) };
+    const sandbox = await Sandbox.start({ events: makeEvents(30) }, ranges);
     await sandbox.interrupt(12, start);
     sandbox.simulator.reset();
     return sandbox;
@@ -32,10 +33,14 @@ describe("an unfinished run", () => {
     { why: "with --fresh", start: { fresh: true } },
     { why: "by a triggered start of another run", start: { runId: "2099-01-01T00-00-00.000Z" } },
     { why: "under other settings", settings: { isListed: "any" } },
+    {
+      why: "where a column comes from another pointer",
+      settings: { lifted: [{ name: "n", pointer: "/date" }] },
+    },
     { why: "when its last progress is too old", settings: { resumeWithinMinutes: 0 } },
     { why: "by a dry run", start: { dryRun: { limit: undefined } } },
   ])("is not adopted $why", async ({ settings = {}, start = {} }) => {
-    await using sandbox = await unfinished();
+    await using sandbox = await unfinished({}, settings.lifted && [{ name: "n", pointer: "/name" }]);
     sandbox.settings = { ...sandbox.settings, ...settings };
 
     const { row } = await sandbox.run(start);

@@ -37,7 +37,6 @@ export class HandOverWorld {
   /** Requests for details that were staged already. */
   wasted = 0;
   logins = 0;
-  invocations = 0;
   waitedSeconds = 0;
   readonly #options: WorldOptions;
 
@@ -50,7 +49,6 @@ export class HandOverWorld {
 
   /** What a new invocation is given. */
   ports(changes: PortChanges = {}): RunPorts {
-    this.invocations += 1;
     const { clock } = this.small;
     const { limitSeconds = 900 } = this.#options;
     const endMs = clock.monotonicMs() + limitSeconds * SECOND_MS;
