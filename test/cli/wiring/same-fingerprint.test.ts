@@ -37,7 +37,7 @@ const SHAPE = {
   lifted: [BRAND, SECTOR],
 } as const;
 
-// The canonical form of an address: `test/job/settings/addresses.test.ts`.
+// The canonical form of an address: `test/job/settings/values.test.ts`.
 const ADDRESSES: readonly [given: string, canonical: string][] = [
   ["https://s.example", "https://s.example/"],
   [" https://s.example//v1/events\n", "https://s.example/"],

@@ -1,8 +1,54 @@
-import { describe, expect, it } from "vitest";
-import { estimateText, sayEstimate } from "../../../../lambdas/job/run/collect/time-budget.ts";
+// How long a run takes at the least, as it is said before, and when a start has to stop.
+
+import { describe, expect, test } from "vitest";
+import { estimateText, sayEstimate, TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
 import type { RateLimiterOptions } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { acquired, NOW, setUp } from "../../service/rate-limit/rate-limiter-setup.ts";
+
+/** A budget that gives nothing for 90 s. */
+const pause = { waitMs: () => 90_000, waiting: 0, detailsPerWindow: 1_000, windowMs: 600_000 };
+
+const leaving = (seconds: number) => ({ timeLeftMs: () => seconds * 1_000 });
+
+describe("a start", () => {
+  test("never stops where nothing limits its time, and no pause of the budget is told", () => {
+    expect(new TimeBudget({}).stop(1_000_000)).toBeUndefined();
+  });
+
+  test.each([
+    { left: 30, needed: 0, stops: false },
+    { left: 29.999, needed: 0, stops: true },
+    { left: 40, needed: 10, stops: false },
+    { left: 40, needed: 10.001, stops: true },
+  ])("with $left s left that needs $needed s beside the reserve of 30 s stops: $stops", (one) => {
+    const stop = new TimeBudget(leaving(one.left)).stop(one.needed * 1_000);
+
+    expect(stop).toEqual(one.stops ? { reason: "TIME_LIMIT", waitMs: 0 } : undefined);
+  });
+
+  test("has the reserve that its ports say", () => {
+    const ports = { ...leaving(5), reserveMs: 5_000 };
+
+    expect(new TimeBudget(ports).stop()).toBeUndefined();
+    expect(new TimeBudget(ports).stop(1)).toMatchObject({ reason: "TIME_LIMIT" });
+  });
+
+  test("stops for a long pause of the budget, and says how long it is; its time limit comes first", () => {
+    expect(new TimeBudget({}, pause).stop()).toEqual({ reason: "BUDGET", waitMs: 90_000 });
+    expect(new TimeBudget(leaving(1), pause).stop()).toEqual({ reason: "TIME_LIMIT", waitMs: 0 });
+  });
+
+  test("that sends nothing is not stopped by the budget, and otherwise says what is done and what comes next", () => {
+    new TimeBudget({}, pause).checkTime("all 12 events are staged");
+    const check = (): void => new TimeBudget(leaving(29)).checkTime("all 12 events are staged");
+
+    expect(check).toThrow(
+      "The time limit is near, so the run stops here: all 12 events are staged. What is staged is kept, and the next start of this run resumes there.",
+    );
+    expect(check).toThrow(expect.objectContaining({ code: "INTERRUPTED", isRetryable: true }));
+  });
+});
 
 const TEN_MINUTES = 600_000;
 const HIGHER = "A higher --requests-per-minute (requestsPerMinute) shortens it if the service allows more";
@@ -10,7 +56,7 @@ const LONGER =
   "so does --limit-window 600 (limitWindowSeconds) if the service averages its limit over 10 minutes";
 
 describe("the estimate for a run", () => {
-  it.each([
+  test.each([
     { events: 50_000, requestsPerMinute: "unlimited" as const, says: "50,000 events" },
     { events: 180, requestsPerMinute: 200, says: "180 events" },
     { events: 181, requestsPerMinute: 200, says: "181 events, about 60 s" },
@@ -43,14 +89,14 @@ describe("the estimate for a run", () => {
     expect(estimateText(events, rateLimiter)).toBe(says);
   });
 
-  it("counts what earlier runs have used in the window", () => {
+  test("counts what earlier runs have used in the window", () => {
     const earlier = [{ atMs: NOW - 60_000, requests: 1_800, bytes: 0 }];
     const { rateLimiter } = setUp({ requestsPerMinute: 200, windowMs: TEN_MINUTES, earlier });
 
     expect(estimateText(10, rateLimiter)).toBe(`10 events, about 9 min. ${HIGHER}.`);
   });
 
-  it("goes by bytes where they are the narrower limit, once the size of a body is known", () => {
+  test("goes by bytes where they are the narrower limit, once the size of a body is known", () => {
     const { rateLimiter } = setUp({ requestsPerMinute: 200, bytesPerMinute: 1_000_000 });
     const before = estimateText(900, rateLimiter);
     acquired(rateLimiter).settle(100_000);
@@ -69,7 +115,7 @@ const notice = (options: Partial<RateLimiterOptions>) => {
   return { rateLimiter, say: (events: number) => sayEstimate(events, rateLimiter, log), said };
 };
 
-it("a run of more than a minute says before it starts how long it takes", () => {
+test("a run of more than a minute says before it starts how long it takes", () => {
   const { say, said } = notice({ requestsPerMinute: 200 });
 
   say(600);
@@ -77,7 +123,7 @@ it("a run of more than a minute says before it starts how long it takes", () => 
   expect(said()).toEqual([expect.stringContaining("600 events, about 3 min")]);
 });
 
-it("a shorter run says nothing", () => {
+test("a shorter run says nothing", () => {
   const { say, said } = notice({ requestsPerMinute: 200 });
 
   say(180);
@@ -85,7 +131,7 @@ it("a shorter run says nothing", () => {
   expect(said()).toEqual([]);
 });
 
-it("bodies that make it much longer are said once twenty are known", () => {
+test("bodies that make it much longer are said once twenty are known", () => {
   const { say, rateLimiter, said } = notice({ bytesPerMinute: 1_000_000 });
 
   const sayLeft = say(900);
