@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";
 import { acquired } from "../service/rate-limit/rate-limiter-setup.ts";
+import { serviceWith } from "./run-defaults.ts";
 import { Sandbox } from "./sandbox.ts";
-import { type PortChanges, SmallWorld } from "./small-world.ts";
+import { SmallWorld } from "./small-world.ts";
 
 describe("a dry run", () => {
   test("counts what a run would do, and writes nothing but its line in the log", async () => {
@@ -62,21 +63,16 @@ describe("a dry run", () => {
   test("says how long it takes, once the sizes of bodies are known", async () => {
     const world = new SmallWorld({ bytesPerMinute: 1_000_000 });
     world.show(100);
-    const { openService } = world.ports();
     let isKnown = false;
-    const changes: PortChanges = {
-      openService: async (rateLimiter) => {
-        const service = await openService(rateLimiter);
-        const detail: typeof service.detail = (...request) => {
-          if (!isKnown) acquired(rateLimiter).settle(100_000);
-          isKnown = true;
-          return service.detail(...request);
-        };
-        return { ...service, detail };
+    const sized = serviceWith(world.ports(), (service, limiter) => ({
+      detail: (...request) => {
+        if (!isKnown) acquired(limiter).settle(100_000);
+        isKnown = true;
+        return service.detail(...request);
       },
-    };
+    }));
 
-    await world.run({ dryRun: { limit: undefined } }, changes);
+    await world.run({ dryRun: { limit: undefined } }, sized);
 
     expect(world.log.text).toMatch(/^.*80 events, about \d+ min/m);
   });

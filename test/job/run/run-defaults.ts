@@ -1,7 +1,7 @@
 // The settings and the ports of a run, where a test says nothing else.
 
 import { randomUUID } from "node:crypto";
-import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { CountingService, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { LogLines } from "../runtime/log-lines.ts";
@@ -26,5 +26,22 @@ export function portsWith(
     version: "0.0.0",
     signal: new AbortController().signal,
     ...own,
+  };
+}
+
+type Opened = Pick<RunPorts, "openService">;
+type Limiter = Parameters<RunPorts["openService"]>[0];
+
+/** The service of these ports, but for what a test changes of it. */
+export function serviceWith(
+  { openService }: Opened,
+  change: (service: CountingService, limiter: Limiter) => Partial<CountingService>,
+): Opened {
+  return {
+    openService: async (limiter) => {
+      const service = await openService(limiter);
+      const counts: PropertyDescriptor = { get: () => service.counts, enumerable: true };
+      return Object.defineProperty({ ...service, ...change(service, limiter) }, "counts", counts);
+    },
   };
 }

@@ -7,6 +7,7 @@ import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { interposed, refusing } from "./interposed-store.ts";
+import { serviceWith } from "./run-defaults.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
 import { SmallWorld } from "./small-world.ts";
 
@@ -136,26 +137,22 @@ test("a store that fails while a request is in flight", async () => {
     },
   };
   let aborted = 0;
-  const openService: RunPorts["openService"] = async (rateLimiter) => {
-    const service = await world.ports().openService(rateLimiter);
-    return {
-      ...service,
-      detail: async (requestAs, signal) => {
-        if (world.details < 14) {
-          const detail = await service.detail(requestAs, signal);
-          return detail.kind === "event" ? { ...detail, event: `{"noise":"${NOISE}"}` } : detail;
-        }
-        return new Promise((_, reject) => {
-          signal?.addEventListener("abort", () => {
-            aborted += 1;
-            reject(signal.reason);
-          });
+  const endless = serviceWith(world.ports(), (service) => ({
+    detail: async (requestAs, signal) => {
+      if (world.details < 14) {
+        const detail = await service.detail(requestAs, signal);
+        return detail.kind === "event" ? { ...detail, event: `{"noise":"${NOISE}"}` } : detail;
+      }
+      return new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => {
+          aborted += 1;
+          reject(signal.reason);
         });
-      },
-    };
-  };
+      });
+    },
+  }));
 
-  const { error } = await world.run({}, { store, openService });
+  const { error } = await world.run({}, { store, ...endless });
 
   expect(error).toBe(full);
   expect(aborted).toBeGreaterThan(0);

@@ -6,7 +6,6 @@ import { check } from "../../../../lambdas/job/commands/check.ts";
 import { discover } from "../../../../lambdas/job/commands/discover.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
-import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import type { EventList } from "../../../../lambdas/job/service/event-service.ts";
 import { EventListBuilder, EventTexts } from "../../../../lambdas/job/service/events/list/listed-events.ts";
 import { readPlan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
@@ -14,6 +13,7 @@ import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { acceleratedClock } from "../../../simulator/clocks.ts";
 import { makeEvents, uuidOf } from "../../../simulator/simulated-event.ts";
 import { MemoryExecutions } from "../hand-over/memory-executions.ts";
+import { serviceWith } from "../run-defaults.ts";
 import { Sandbox } from "../sandbox.ts";
 import { ACCOUNT, type PortChanges, SmallWorld } from "../small-world.ts";
 
@@ -48,7 +48,8 @@ class PagedWorld {
   }
 
   run(changes: PortChanges = {}): Promise<RunResult> {
-    return this.small.run({ runId: "2026-01-02T06-00-00.000Z" }, { openService: this.#open, ...changes });
+    const pages = serviceWith(this.small.ports(), () => ({ list: () => this.list() }));
+    return this.small.run({ runId: "2026-01-02T06-00-00.000Z" }, { ...pages, ...changes });
   }
 
   /** With so many seconds for it. */
@@ -68,11 +69,6 @@ class PagedWorld {
     const rows = await this.small.catalog.events(ACCOUNT);
     return new Map(rows.map(({ uuid, listing }) => [uuid, listing]));
   }
-
-  readonly #open: RunPorts["openService"] = async (limiter) => ({
-    ...(await this.small.ports().openService(limiter)),
-    list: () => this.list(),
-  });
 
   async list(): Promise<EventList> {
     const reading = this.#readings[this.reads];
@@ -253,14 +249,10 @@ describe("a list", () => {
   test("of which a further reading fails fails the run", async () => {
     const world = new PagedWorld(NEVER_AGREE.slice(0, 1));
     const broken = new SyncError("SERVICE_UNAVAILABLE", "The service does not answer.");
-    const { openService } = world.small.ports();
     let reads = 0;
-    const { row } = await world.run({
-      openService: async (limiter) => {
-        const service = await openService(limiter);
-        return { ...service, list: () => (++reads === 1 ? world.list() : Promise.reject(broken)) };
-      },
-    });
+    const list = () => (++reads === 1 ? world.list() : Promise.reject(broken));
+
+    const { row } = await world.run(serviceWith(world.small.ports(), () => ({ list })));
 
     expect(row).toMatchObject({ outcome: "FAILED", error_code: "SERVICE_UNAVAILABLE", listed: null });
     expect(world.small.store.keys(layout(ACCOUNT).runs)).toEqual([]);

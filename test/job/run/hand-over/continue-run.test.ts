@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunStart } from "../../../../lambdas/job/run/run.ts";
-import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { interposed } from "../interposed-store.ts";
 import { livingLease } from "../lease/lease-world.ts";
+import { serviceWith } from "../run-defaults.ts";
 import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
 import { withoutStart } from "./memory-executions.ts";
@@ -131,22 +131,18 @@ test.each([
     const { world, arn } = await handedOver();
     const stop = new AbortController();
     const ports = world.ports({ signal: stop.signal });
-    const openService: RunPorts["openService"] = async (limiter) => {
-      const service = await ports.openService(limiter);
-      let details = 0;
-      return {
-        ...service,
-        detail: async (requestAs, signal) => {
-          details += 1;
-          if (details < 3) return service.detail(requestAs, signal);
-          limiter.pause(pauseMs, true);
-          stop.abort(new SyncError("INTERRUPTED", "The time limit was reached."));
-          throw stop.signal.reason;
-        },
-      };
-    };
+    let details = 0;
+    const pausing = serviceWith(ports, (service, limiter) => ({
+      detail: async (requestAs, signal) => {
+        details += 1;
+        if (details < 3) return service.detail(requestAs, signal);
+        limiter.pause(pauseMs, true);
+        stop.abort(new SyncError("INTERRUPTED", "The time limit was reached."));
+        throw stop.signal.reason;
+      },
+    }));
 
-    const { result, waitSeconds } = await world.turn(arn, 0, { ...ports, openService });
+    const { result, waitSeconds } = await world.turn(arn, 0, { ...ports, ...pausing });
 
     expect(result.row).toMatchObject({ outcome: "HANDED_OVER", reason: "TIME_LIMIT" });
     expect(waitSeconds).toBe(seconds);
@@ -154,15 +150,8 @@ test.each([
 );
 
 describe("a turn that fails", () => {
-  const failing = (world: HandOverWorld, error: SyncError) => {
-    const { openService } = world.ports();
-    return {
-      openService: async (limiter: Parameters<typeof openService>[0]) => ({
-        ...(await openService(limiter)),
-        detail: () => Promise.reject(error),
-      }),
-    };
-  };
+  const failing = (world: HandOverWorld, error: SyncError) =>
+    serviceWith(world.ports(), () => ({ detail: () => Promise.reject(error) }));
 
   test("with an error that a retry may fix leaves the lease to its execution", async () => {
     const { world, arn } = await handedOver();

@@ -7,6 +7,7 @@ import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { Executions } from "../../../../lambdas/job/run/hand-over/executions.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { Crashed, CrashPoint, type Moment } from "../crash.ts";
+import { serviceWith } from "../run-defaults.ts";
 import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
 import { withoutStart } from "./memory-executions.ts";
@@ -79,19 +80,15 @@ test("a run that a person started stays one, whichever execution works on it", a
 test("a run that has no plan yet is not handed over: its next start lists the events", async () => {
   const world = new HandOverWorld(SMALL);
   const stop = new AbortController();
-  const { openService } = world.ports();
+  const stopped = serviceWith(world.ports(), () => ({
+    list: async (signal) => {
+      stop.abort(new SyncError("INTERRUPTED", "The time is over."));
+      signal?.throwIfAborted();
+      throw new Error("the signal was not passed on");
+    },
+  }));
 
-  const { error } = await world.first({
-    signal: stop.signal,
-    openService: async (limiter) => ({
-      ...(await openService(limiter)),
-      list: async (signal) => {
-        stop.abort(new SyncError("INTERRUPTED", "The time is over."));
-        signal?.throwIfAborted();
-        throw new Error("the signal was not passed on");
-      },
-    }),
-  });
+  const { error } = await world.first({ signal: stop.signal, ...stopped });
 
   expect(error).toMatchObject({ code: "INTERRUPTED" });
   expect(world.executions.names).toEqual([]);
@@ -100,17 +97,13 @@ test("a run that has no plan yet is not handed over: its next start lists the ev
 
 test("an error that is no interruption is not handed over", async () => {
   const world = new HandOverWorld(SMALL);
-  const { openService } = world.ports();
-  const failing = new SyncError("SERVICE_UNAVAILABLE", "The service is down.");
+  const down = new SyncError("SERVICE_UNAVAILABLE", "The service is down.");
 
-  const { error } = await world.first({
-    openService: async (limiter) => ({
-      ...(await openService(limiter)),
-      detail: () => Promise.reject(failing),
-    }),
-  });
+  const { error } = await world.first(
+    serviceWith(world.ports(), () => ({ detail: () => Promise.reject(down) })),
+  );
 
-  expect(error).toBe(failing);
+  expect(error).toBe(down);
   expect(world.executions.names).toEqual([]);
 });
 

@@ -1,11 +1,11 @@
 // At whatever effect a process crashes, before or after it: readers see one whole snapshot, and a new start finishes.
 
 import { describe, expect, test } from "vitest";
-import type { RunPorts } from "../../../../../lambdas/job/run/run-ports.ts";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { acceleratedClock } from "../../../../simulator/clocks.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
 import { Crashed, CrashPoint, type Moment } from "../../crash.ts";
+import { serviceWith } from "../../run-defaults.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 
 const EVENTS = 11;
@@ -49,30 +49,6 @@ async function crash(sandbox: Sandbox, at: number, moment: Moment, runId?: strin
   sandbox.dead.add(ports.process.pid ?? 0);
 }
 
-/** Counted by the process itself: requests of the one that died may still be on their way to the service. */
-function countingDetails(sandbox: Sandbox, onDetail: () => void): Pick<RunPorts, "openService"> {
-  const { openService } = sandbox.ports();
-  return {
-    openService: async (limiter) => {
-      const service = await openService(limiter);
-      const detail: typeof service.detail = (requestAs, signal) => {
-        onDetail();
-        return service.detail(requestAs, signal);
-      };
-      const { logIn, list, close } = service;
-      return {
-        logIn,
-        list,
-        detail,
-        close,
-        get counts() {
-          return service.counts;
-        },
-      };
-    },
-  };
-}
-
 const effects = await effectsOfSecondRun();
 const boundaries = effects.flatMap((effect, index) =>
   (["before", "after"] as const).map((moment) => ({ at: index + 1, moment, effect })),
@@ -109,10 +85,14 @@ describe("a process that crashes", () => {
       const staged =
         sandbox.store.keys(`runs/${ACCOUNT}/`).filter((key) => key.includes("record-")).length - 2;
       let again = 0;
-      const result = await sandbox.run(
-        {},
-        countingDetails(sandbox, () => (again += 1)),
-      );
+      // Counted by the process itself: requests of the one that died may still be on their way to the service.
+      const counting = serviceWith(sandbox.ports(), (service) => ({
+        detail: (...request) => {
+          again += 1;
+          return service.detail(...request);
+        },
+      }));
+      const result = await sandbox.run({}, counting);
 
       expect([before, after]).toContainEqual(seen);
       expect(result.row.outcome).toBe("PUBLISHED");

@@ -8,6 +8,7 @@ import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { interposedOnce } from "../../interposed-store.ts";
+import { serviceWith } from "../../run-defaults.ts";
 import { Sandbox } from "../../sandbox.ts";
 import { ACCOUNT, SmallWorld } from "../../small-world.ts";
 
@@ -178,28 +179,22 @@ async function runWith(changes: { readonly listing?: string; readonly note?: str
     lifted: Array.from({ length: columns }, (_, n) => ({ name: `c${n}`, pointer: "/note" })),
   });
   world.show(10);
-  const ports = world.ports();
-  const openService: typeof ports.openService = async (rateLimiter) => {
-    const service = await ports.openService(rateLimiter);
-    const list = await service.list();
-    const [first] = list.events;
-    const events = [...list.events].map((event) =>
-      event.uuid === first?.uuid && changes.listing !== undefined
-        ? { ...event, listing: changes.listing }
-        : event,
-    );
-    return {
-      ...service,
-      list: async () => ({ ...list, events }),
-      detail: async (requestAs) => {
-        const detail = await service.detail(requestAs);
-        if (detail.kind !== "event" || requestAs !== first?.requestAs || changes.note === undefined)
-          return detail;
-        return { ...detail, event: detail.event.replace("}", `,"note":${changes.note}}`) };
-      },
-    };
-  };
-  const { row, error } = await world.run({}, { openService });
+  const [chosen] = world.truth().keys();
+  const changed = serviceWith(world.ports(), (service) => ({
+    list: async () => {
+      const list = await service.list();
+      const events = [...list.events].map((event) =>
+        event.uuid === chosen ? { ...event, listing: changes.listing ?? event.listing } : event,
+      );
+      return { ...list, events };
+    },
+    detail: async (requestAs) => {
+      const detail = await service.detail(requestAs);
+      if (detail.kind !== "event" || requestAs !== chosen || changes.note === undefined) return detail;
+      return { ...detail, event: detail.event.replace("}", `,"note":${changes.note}}`) };
+    },
+  }));
+  const { row, error } = await world.run({}, changed);
   return { world, row, error };
 }
 
