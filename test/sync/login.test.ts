@@ -96,14 +96,6 @@ async function oauthFunction(tokens?: TokenPlace): Promise<OAuthFunction> {
 const codeOf = (error: unknown): unknown => (error instanceof Error ? error.name : JSON.stringify(error));
 
 describe("a scheduled run with the method oauth", () => {
-  it("publishes with stored tokens", async () => {
-    await using world = await oauthFunction();
-
-    const response = await world.sandbox.invoke(scheduledAt(6));
-
-    expect(response).toMatchObject({ outcome: "PUBLISHED" });
-  });
-
   it("is skipped while the second secret never had a value, and names the command to paste", async () => {
     await using world = await oauthFunction();
     const { place } = world.authorized;

@@ -54,4 +54,16 @@ describe("status", () => {
       "manual PUBLISHED",
     ]);
   });
+
+  test("shows what there is although the head's manifest is damaged", async () => {
+    const world = new SmallWorld();
+    await world.publish(10);
+    const head = await world.publish(10, 2);
+    world.store.put(layout(ACCOUNT).manifest(head), "{");
+
+    const found = await status(world.own, world.clock.now());
+
+    expect(found.head).toMatchObject({ snapshot_id: head });
+    expect(found.fieldChanges).toBeUndefined();
+  });
 });

@@ -21,53 +21,24 @@ async function ended(status: EndStatus, error?: string, cause?: string) {
   return { world, arn };
 }
 
-test.each<{
-  readonly status: EndStatus;
-  readonly error?: string;
-  readonly cause?: string;
-  readonly code: string;
-  readonly says: string;
-}>([
+const DOWN = `The service is down. The execution ${FIRST} has ended with this error.`;
+
+test.each<{ status?: EndStatus; error?: string; cause?: string; code: string; says: string }>([
+  { error: "SERVICE_UNAVAILABLE", cause: CAUSE, code: "SERVICE_UNAVAILABLE", says: DOWN },
+  { error: "CONFIG_INVALID", cause: CAUSE, code: "CONFIG_INVALID", says: "The service is down." },
   {
-    status: "FAILED",
-    error: "SERVICE_UNAVAILABLE",
-    cause: CAUSE,
-    code: "SERVICE_UNAVAILABLE",
-    says: `The service is down. The execution ${FIRST} has ended with this error.`,
-  },
-  {
-    status: "FAILED",
-    error: "CONFIG_INVALID",
-    cause: CAUSE,
-    code: "CONFIG_INVALID",
-    says: "The service is down.",
-  },
-  {
-    status: "FAILED",
-    error: "SERVICE_UNAVAILABLE",
+    error: "THROTTLED",
     cause: "not JSON",
     code: "INTERRUPTED",
-    says: `The execution ${FIRST} has ended as FAILED (SERVICE_UNAVAILABLE).`,
+    says: `${FIRST} has ended as FAILED (THROTTLED).`,
   },
-  {
-    status: "FAILED",
-    error: "Lambda.Unknown",
-    cause: CAUSE,
-    code: "INTERRUPTED",
-    says: "as FAILED (Lambda.Unknown).",
-  },
+  { error: "Lambda.Unknown", cause: CAUSE, code: "INTERRUPTED", says: "as FAILED (Lambda.Unknown)." },
   { status: "TIMED_OUT", code: "INTERRUPTED", says: `The execution ${FIRST} has ended as TIMED_OUT.` },
-  {
-    status: "ABORTED",
-    error: "a b\nc",
-    cause: "x",
-    code: "INTERRUPTED",
-    says: "has ended as ABORTED. ",
-  },
+  { status: "ABORTED", error: "a b\nc", cause: "x", code: "INTERRUPTED", says: "has ended as ABORTED. " },
 ])(
   "an execution that ended as $status ($error) is recorded as $code, and its run stays unfinished",
   async (one) => {
-    const { world, arn } = await ended(one.status, one.error, one.cause);
+    const { world, arn } = await ended(one.status ?? "FAILED", one.error, one.cause);
 
     const abandonment = await world.abandon(arn);
 

@@ -2,10 +2,7 @@ import { describe, expect, test } from "vitest";
 import { check } from "../../../../lambdas/job/commands/check.ts";
 import { CredentialsNotSetUp } from "../../../../lambdas/job/credentials/credentials.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { run } from "../../../../lambdas/job/run/run.ts";
 import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
-import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { Sandbox } from "../sandbox.ts";
 import { ACCOUNT, SmallWorld } from "../small-world.ts";
 
@@ -63,30 +60,6 @@ test("HTTP Basic publishes the same snapshot without a login", async () => {
 
   expect(result.row).toMatchObject({ outcome: "PUBLISHED", events: 100, logins: 0, requests: 101 });
   expect(await sandbox.events()).toEqual(sandbox.truth());
-});
-
-test("two accounts with one authorization publish, and never send the same refresh token", async () => {
-  await using sandbox = await Sandbox.start({ events: makeEvents(30) }, { concurrency: 4 });
-  sandbox.use("oauth");
-  const { provider, place } = sandbox.authorized;
-  provider.configure({ accessToken: { maxRequests: 10 } });
-
-  const [uk, de] = await Promise.all(
-    ["uk", "de"].map((account) =>
-      run({ ...sandbox.ports(), store: accountStore(sandbox.store, account) }, sandbox.settings, {
-        trigger: "manual",
-      }),
-    ),
-  );
-
-  expect([uk?.row.outcome, de?.row.outcome]).toEqual(["PUBLISHED", "PUBLISHED"]);
-  expect(provider.counts).toMatchObject({
-    spentTokensSeen: 0,
-    revokedFamilies: 0,
-    maxTokenRequestsInFlight: 1,
-  });
-  expect(provider.counts.refreshes).toBeGreaterThanOrEqual(5);
-  expect(place.writes).toBe(1 + provider.counts.refreshes);
 });
 
 // A secret that never had a value is an unfinished setup: runs are skipped until a person fills it.

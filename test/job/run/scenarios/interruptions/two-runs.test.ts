@@ -12,20 +12,6 @@ import { ACCOUNT, type PortChanges, SmallWorld } from "../../small-world.ts";
 const RUN = "2026-11-21T06-00-00.000Z";
 
 describe("two runs of one account", () => {
-  test("at once: one publishes, the other is skipped, each detail is fetched once", async () => {
-    await using sandbox = await Sandbox.start({ latencyMs: 50 });
-
-    const results = await Promise.all([sandbox.run(), sandbox.run({ runId: RUN })]);
-
-    expect(results.map(({ row }) => row.outcome).sort()).toEqual(["PUBLISHED", "SKIPPED"]);
-    const [finished, ...more] = sandbox.store.keys("runs/").filter((key) => key.endsWith("outcome.json"));
-    expect(finished).toContain(results.find(({ row }) => row.outcome === "PUBLISHED")?.row.run_id);
-    expect(more).toEqual([]);
-    expect(sandbox.simulator.counts.logins).toBe(1);
-    expect([...sandbox.simulator.counts.detailsByUuid.values()].every((n) => n === 1)).toBe(true);
-    expect(await readLog(sandbox.own)).toHaveLength(1);
-  });
-
   test("the same trigger delivered again later: the outcome, and no request [D22]", async () => {
     await using sandbox = await Sandbox.start();
 

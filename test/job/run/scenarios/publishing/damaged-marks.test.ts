@@ -103,17 +103,3 @@ describe.each(DAMAGE)("a retired mark that is %s", (_, content) => {
     expect(world.store.keys(layout(ACCOUNT).snapshot(first))).toEqual([mark]);
   });
 });
-
-describe("status", () => {
-  it("shows what there is although the head's manifest is damaged", async () => {
-    await world.publish(10);
-    world.show(10, 2);
-    const { row } = await world.run();
-    world.store.put(layout(ACCOUNT).manifest(row.snapshot_id ?? ""), "{");
-
-    const { head, fieldChanges } = await status(world.own, world.clock.now());
-
-    expect(head).toMatchObject({ snapshot_id: row.snapshot_id });
-    expect(fieldChanges).toBeUndefined();
-  });
-});
