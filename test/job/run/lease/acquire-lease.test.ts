@@ -94,9 +94,7 @@ describe("the lease", () => {
     const [one, two] = await Promise.all([account.acquire("a", "run-1"), account.acquire("b", "run-2")]);
 
     const taken = one instanceof Lease ? two : one;
-    const winner = one instanceof Lease ? one : two;
     expect(taken).toMatchObject(takenBy(one instanceof Lease ? "The run run-1" : "The run run-2"));
-    if (winner instanceof Lease) await winner.release();
   });
 
   test("is taken over when it has expired, and the new owner knows that its last use is not all", async () => {
@@ -112,7 +110,6 @@ describe("the lease", () => {
     expect(early).toMatchObject(takenBy("The run run-1"));
     expect(next.earlier).toMatchObject([{ requests: 7, bytes: 70 }, { requests: 100 }]);
     expect(crashedAtMs(next)).toBe(leftAtMs + 60_000);
-    await next.release();
   });
 
   test("is taken over at once from a process that no longer exists", async () => {
@@ -123,7 +120,6 @@ describe("the lease", () => {
     const next = await account.acquire("b", "run-2");
 
     expect(next).toBeInstanceOf(Lease);
-    if (next instanceof Lease) await next.release();
   });
 
   test("is waited for by a trigger of its own run while it is not renewed", async () => {
@@ -134,18 +130,16 @@ describe("the lease", () => {
 
     expect(crashedAtMs(next)).toBe(account.clock.now());
     expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 1));
-    await next.release();
   });
 
   test("is not waited for by a trigger of its own run, once it is seen renewed", async () => {
     const account = new Account();
-    const lease = await account.held("a", "run-1");
+    await account.held("a", "run-1");
 
     const next = await account.until(account.acquire("b", "run-1", { waitForOwnRun: true }));
 
     expect(next).toMatchObject(takenBy("The run run-1"));
     expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 0, 25));
-    await lease.release();
   });
 
   test.each([
@@ -193,7 +187,6 @@ describe("the lease", () => {
 
     expect(lease.earlier).toEqual([{ atMs: 5, requests: 1, bytes: 2 }]);
     expect(account.log.lines).toEqual([]);
-    await lease.release();
   });
 });
 
@@ -208,17 +201,15 @@ describe("a lease that says that it expires in the year 9999", () => {
 
     expect(atOnce).toMatchObject(takenBy("The run run-1 .* until 2026-01-01T00:01:00.000Z"));
     expect(later.earlier).toMatchObject([{ requests: 7 }, { requests: 100 }]);
-    await later.release();
   });
 
   test("is waited for no longer than a minute by a trigger of its own run", async () => {
     const account = new Account();
     account.leave("a", "run-1", { expires_at: FAR });
 
-    const next = await account.held("b", "run-1", { waitForOwnRun: true });
+    await account.held("b", "run-1", { waitForOwnRun: true });
 
     expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 1));
-    await next.release();
   });
 
   test("and that it was renewed then is watched for a minute, and is free if it does not change", async () => {
@@ -231,7 +222,6 @@ describe("a lease that says that it expires in the year 9999", () => {
     const waitedMs = account.clock.monotonicMs() - before;
     expect(waitedMs).toBe(60_000);
     expect(crashedAtMs(next)).toBe(account.clock.now());
-    await next.release();
   });
 
   test("and that it was renewed then is taken if it changes while it is watched", async () => {
@@ -282,7 +272,6 @@ describe("the lease of an execution", () => {
     const lease = await account.held("b", "run-1", { execution });
 
     expect(crashedAtMs(lease)).toBe(Date.parse(LONG_AGO) + 60_000);
-    await lease.release();
   });
 
   test("is lost by an older invocation once a newer one of the same execution works", async () => {
@@ -296,7 +285,6 @@ describe("the lease of an execution", () => {
     await newer.confirm();
 
     expect(account.lease()).toMatchObject({ execution, holder: { token: "b" } });
-    await newer.release();
   });
 
   test("keeps the number of the last hand-over for later runs of the same id, whichever run had it since", async () => {
@@ -309,7 +297,6 @@ describe("the lease of an execution", () => {
     const again = await account.held("c", "run-1");
 
     expect([first, again.nextHandOver]).toEqual([1, 4]);
-    await again.release();
   });
 });
 
@@ -328,16 +315,14 @@ describe("the lease of a command", () => {
     expect(lease).toBeInstanceOf(Lease);
     expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 0, 55));
     expect(account.log.lines).toEqual(["info waits up to a minute for the command check to end {}"]);
-    if (lease instanceof Lease) await lease.release();
   });
 
   test("is waited for no longer than a minute", async () => {
     const account = new Account();
-    const check = await account.held("a", CHECK);
+    await account.held("a", CHECK);
 
     expect(await account.until(account.acquire("b", "run-1"))).toMatchObject(takenBy("The command check"));
     expect(account.clock.now()).toBe(Date.UTC(2026, 0, 1, 0, 1));
-    await check.release();
   });
 
   test("is not waited for by a command", async () => {

@@ -99,32 +99,29 @@ describe("the lease of an account", () => {
     await (await leased(world)).lease.release();
     const written: string[] = [];
 
-    const { lease } = await leased(world, written);
+    await leased(world, written);
 
     expect(written).toEqual([LEASE]);
-    await lease.release();
   });
 
   test("has the use of a long window at once, when a minute's budget is used", async () => {
     const world = new SmallWorld({ requestsPerMinute: 4, windowMs: 600_000 });
-    const { lease, rateLimiter } = await leased(world);
+    const { rateLimiter } = await leased(world);
 
     for (let n = 0; n < 4; n += 1) rateLimiter.tryAcquire("detail");
     await setImmediate();
     await setImmediate();
 
     expect(carried(world)).toMatchObject([{ requests: 3 }]);
-    await lease.release();
   });
 
   test("is asked before a request, where it is overdue", async () => {
     const world = limited();
-    const { lease, rateLimiter } = await leased(world);
+    const { rateLimiter } = await leased(world);
 
     world.clock.advance(60_000);
 
     expect(rateLimiter.tryAcquire("detail")).toBeUndefined();
-    await lease.release();
   });
 });
 

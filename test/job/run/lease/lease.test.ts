@@ -6,14 +6,13 @@ import { Account, crashedAtMs, KEY, settled, takenBy } from "./lease-world.ts";
 describe("a lease that is held", () => {
   test("is renewed while its run works, so that no other process takes it", async () => {
     const account = new Account();
-    const lease = await account.held("a", "run-1");
+    await account.held("a", "run-1");
 
     await account.pass(150_000);
     const other = await account.acquire("b", "run-2");
 
     expect(account.lease().expires_at).toBe("2026-01-01T00:03:20.000Z");
     expect(other).toMatchObject(takenBy("The run run-1"));
-    await lease.release();
   });
 
   test("lasts from when its first write was sent: a process that was stopped at it has to ask again", async () => {
@@ -26,7 +25,6 @@ describe("a lease that is held", () => {
 
     expect(lease.isOverdue).toBe(true);
     account.beforeWrite = () => undefined;
-    await lease.release();
   });
 
   test.each([
@@ -45,12 +43,11 @@ describe("a lease that is held", () => {
 
     expect(account.calls).toEqual(Array(writes).fill("replace"));
     expect(lease.isOverdue).toBe(false);
-    await lease.release();
   });
 
   test("is renewed by one write, without a reading, and not again before that write ended", async () => {
     const account = new Account();
-    const lease = await account.held("a", "run-1");
+    await account.held("a", "run-1");
     account.calls.length = 0;
 
     await account.pass(59_000);
@@ -62,7 +59,6 @@ describe("a lease that is held", () => {
     await settled();
 
     expect(account.calls).toEqual(["replace", "replace", "replace"]);
-    await lease.release();
   });
 
   test("is free once it is released, with the budget's use in it", async () => {
@@ -76,7 +72,6 @@ describe("a lease that is held", () => {
 
     expect(next.earlier).toEqual(use);
     expect(crashedAtMs(next)).toBeUndefined();
-    await next.release();
   });
 
   test("says since when its use is complete: for a window", async () => {
@@ -96,11 +91,10 @@ describe("a lease that is held", () => {
     await lease.release();
     const before = account.lease();
 
-    const command = await account.held("b", "remove-1", { limits: undefined });
+    await account.held("b", "remove-1", { limits: undefined });
 
     const { use, use_since } = account.lease();
     expect({ use, use_since }).toEqual({ use: before.use, use_since: before.use_since });
-    await command.release();
   });
 
   test("records the use of the budget at once, and never an older one over a newer one", async () => {
@@ -143,7 +137,6 @@ describe("a lease that is held", () => {
       renewed_at: "2026-01-01T00:00:00.000Z",
       use: [{ atMs: Date.UTC(2026, 0, 1, 0, 0, 0, 1) }],
     });
-    await lease.release();
   });
 
   test.each([
@@ -161,7 +154,6 @@ describe("a lease that is held", () => {
     expect(account.log.lines).toEqual([
       'warn the lease could not be written; it expires by itself {"run_id":"run-1"}',
     ]);
-    await lease.release();
   });
 });
 
@@ -224,8 +216,6 @@ describe("a lease that another process has taken", () => {
     await expect(lease.confirm()).rejects.toMatchObject({
       message: expect.stringContaining("this account: the run run-2. Staged"),
     });
-
-    await lease.release();
   });
 
   test("is not written any more, whatever becomes of its file", async () => {
@@ -278,7 +268,6 @@ test.each<[string, (account: Account) => void]>([
   expect(lease.lost.aborted).toBe(false);
   expect(account.lease().run_id).toBe("run-0");
   expect(written).toBe(1);
-  await lease.release();
 });
 
 test.each([
