@@ -4,9 +4,8 @@ import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { Crashed, CrashPoint, type Moment } from "../crash.ts";
 import { ACCOUNT } from "../small-world.ts";
-import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
+import { FIRST, HandOverWorld, RUN, SMALL } from "./hand-over-world.ts";
 
-const SMALL = { events: 12, rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
 const CAUSE = JSON.stringify({
   errorType: "SERVICE_UNAVAILABLE",
   errorMessage: "The service is down.",

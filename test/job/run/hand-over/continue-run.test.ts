@@ -6,11 +6,8 @@ import { interposed } from "../interposed-store.ts";
 import { livingLease } from "../lease/lease-world.ts";
 import { serviceWith } from "../run-defaults.ts";
 import { ACCOUNT } from "../small-world.ts";
-import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
+import { FIRST, HandOverWorld, RUN, SECOND, SMALL } from "./hand-over-world.ts";
 import { withoutStart } from "./memory-executions.ts";
-
-const SMALL = { events: 12, rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
-const SECOND = FIRST.replace("Z-1", "Z-2");
 
 async function handedOver(options: Partial<typeof SMALL> & { readonly maxTurns?: number } = {}) {
   const world = new HandOverWorld({ ...SMALL, ...options });

@@ -17,6 +17,9 @@ import { MemoryExecutions } from "./memory-executions.ts";
 
 export const RUN = "2026-01-02T06-00-00.000Z";
 export const FIRST = "uk-20260102T060000000Z-1";
+export const SECOND = FIRST.replace("Z-1", "Z-2");
+/** A second for each request, time for some of the events in an invocation. */
+export const SMALL = { events: 12, rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
 const SECOND_MS = 1_000;
 const RETRIES = 6;
 

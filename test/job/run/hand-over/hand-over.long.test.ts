@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { Executions } from "../../../../lambdas/job/run/hand-over/executions.ts";
 import { Crashed, CrashPoint } from "../crash.ts";
 import type { PortChanges } from "../small-world.ts";
-import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
+import { FIRST, HandOverWorld, RUN, SMALL } from "./hand-over-world.ts";
 
 const EVENTS = 24;
 
@@ -31,8 +31,7 @@ test("a run whose invocations are all killed once is complete, and nothing is fe
       fc.array(fc.tuple(fc.integer({ min: 1, max: 32 }), fc.boolean()), { minLength: 20, maxLength: 20 }),
       fc.constantFrom(2, 1_000),
       async (points, maxTurns) => {
-        const options = { rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
-        const world = new HandOverWorld({ events: EVENTS, maxTurns, ...options });
+        const world = new HandOverWorld({ ...SMALL, events: EVENTS, maxTurns });
         const crashes: CrashPoint[] = [];
         const next = (): PortChanges => {
           const [at, isAfter] = points[crashes.length] ?? [1, false];

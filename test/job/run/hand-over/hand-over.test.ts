@@ -9,12 +9,8 @@ import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { Crashed, CrashPoint, type Moment } from "../crash.ts";
 import { serviceWith } from "../run-defaults.ts";
 import { ACCOUNT } from "../small-world.ts";
-import { FIRST, HandOverWorld, RUN } from "./hand-over-world.ts";
+import { FIRST, HandOverWorld, RUN, SECOND, SMALL } from "./hand-over-world.ts";
 import { withoutStart } from "./memory-executions.ts";
-
-/** A second for each request, time for some of the events in an invocation. */
-const SMALL = { events: 12, rangeEvents: 4, requestMs: 1_000, limitSeconds: 14 };
-const SECOND = FIRST.replace("Z-1", "Z-2");
 
 test("the first invocation stages what it can, passes the lease on, and starts the execution", async () => {
   const world = new HandOverWorld(SMALL);
@@ -145,13 +141,11 @@ test("where the execution cannot be started the attempt fails, and the next star
   expect(world.small.details).toBe(12);
 });
 
-const EVENTS = 12;
-
 async function finished(world: HandOverWorld): Promise<void> {
   await world.play();
   expect(world.small.store.keys("publications/")).toHaveLength(1);
   expect(await world.small.seen()).toEqual(world.small.truth());
-  expect(world.small.details).toBe(EVENTS);
+  expect(world.small.details).toBe(SMALL.events);
   expect(world.wasted).toBe(0);
   expect(world.lease()).toMatchObject({ run_id: null });
 }

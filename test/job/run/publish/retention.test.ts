@@ -18,8 +18,7 @@ async function daily(world: SmallWorld, days: number): Promise<readonly string[]
   const snapshots: string[] = [];
   for (let day = 0; day < days; day += 1) {
     if (day > 0) world.clock.advance(DAY_MS);
-    world.show(10, day + 1);
-    snapshots.push((await world.run()).row.snapshot_id ?? "");
+    snapshots.push(await world.publish(10, day + 1));
   }
   return snapshots;
 }

@@ -12,10 +12,7 @@ beforeEach(() => {
 /** A head of ten events, and a snapshot of two that is held for it. */
 async function heldSnapshot(): Promise<string> {
   await world.publish(10);
-  world.show(2);
-  const { row } = await world.run();
-  expect(row).toMatchObject({ outcome: "HELD", reason: "DROPPED" });
-  return row.snapshot_id ?? "";
+  return world.hold(2);
 }
 
 const markOf = (snapshotId: string): string => layout(ACCOUNT).held(snapshotId);
