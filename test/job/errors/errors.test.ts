@@ -1,17 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { awsError, commonRemedy, isTransient, shortCause } from "../../../lambdas/job/errors/aws-error.ts";
-import { redactKey, shownText } from "../../../lambdas/job/errors/shown-text.ts";
-import {
-  addRestart,
-  codeOf,
-  damaged,
-  ERROR_CODES,
-  isDamage,
-  isRefusedLogin,
-  RESTORE,
-  SyncError,
-  withCommands,
-} from "../../../lambdas/job/errors/sync-error.ts";
+import { redactKey, shownText, utf8Text } from "../../../lambdas/job/errors/shown-text.ts";
+import { ERROR_CODES, RESTORE, SyncError, addRestart, codeOf, damaged, isDamage, isRefusedLogin, withCommands } from "../../../lambdas/job/errors/sync-error.ts";
 
 const codesWith = (is: (error: SyncError) => boolean): readonly string[] =>
   ERROR_CODES.filter((code) => is(new SyncError(code, "message")));
@@ -174,4 +164,20 @@ it.each([
   ["1c48fc8e-ae9e-46d1-a7c1-4b108a0b85e6", "<uuid>"],
 ])("the key %j is shown as %s", (key, shown) => {
   expect(redactKey(key)).toBe(shown);
+});
+
+// Of the encodings that editors and shells save text in only UTF-8 is text.
+it.each([
+  ["UTF-8", Buffer.from("Zürich")],
+  ["UTF-8 with a byte order mark", Buffer.from("\uFEFFZürich")],
+])("%s is text, without its mark", (_, bytes) => {
+  expect(utf8Text(bytes)).toBe("Zürich");
+});
+
+it.each([
+  ["Latin-1", Buffer.from("Zürich", "latin1")],
+  ["UTF-16 with a byte order mark", Buffer.from("\uFEFFZürich", "utf16le")],
+  ["UTF-16 without one", Buffer.from("Zurich", "utf16le")],
+])("%s is none", (_, bytes) => {
+  expect(utf8Text(bytes)).toBeUndefined();
 });
