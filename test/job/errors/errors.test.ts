@@ -1,7 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { awsError, commonRemedy, isTransient, shortCause } from "../../../lambdas/job/errors/aws-error.ts";
 import { redactKey, shownText, utf8Text } from "../../../lambdas/job/errors/shown-text.ts";
-import { ERROR_CODES, RESTORE, SyncError, addRestart, codeOf, damaged, isDamage, isRefusedLogin, withCommands } from "../../../lambdas/job/errors/sync-error.ts";
+import {
+  addRestart,
+  codeOf,
+  damaged,
+  ERROR_CODES,
+  isDamage,
+  isRefusedLogin,
+  RESTORE,
+  SyncError,
+  withCommands,
+} from "../../../lambdas/job/errors/sync-error.ts";
 
 const codesWith = (is: (error: SyncError) => boolean): readonly string[] =>
   ERROR_CODES.filter((code) => is(new SyncError(code, "message")));

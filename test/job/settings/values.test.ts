@@ -5,7 +5,13 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { endpoint } from "../../../lambdas/job/service/requests/api-client.ts";
 import { parseSetting, plainEnglish, problemsOf } from "../../../lambdas/job/settings/setting-problem.ts";
-import { allowance, baseUrl, nextPage, parseNextPage, timeZone } from "../../../lambdas/job/settings/values.ts";
+import {
+  allowance,
+  baseUrl,
+  nextPage,
+  parseNextPage,
+  timeZone,
+} from "../../../lambdas/job/settings/values.ts";
 import { filePlace } from "../../../lambdas/job/settings-file/places.ts";
 
 describe("a time zone", () => {
