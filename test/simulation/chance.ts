@@ -1,5 +1,6 @@
 // Decisions drawn from a seed: one stream of numbers for each purpose, so that leaving one decision out changes no other.
 
+import { randomInt } from "node:crypto";
 import { type SeededRandom, seededRandom } from "../simulator/seeded-random.ts";
 
 export class Chance {
@@ -54,4 +55,13 @@ export function drawnFor(stream: number, nth: number): number {
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32;
+}
+
+/** Of `npm run simulate`. */
+export const LAST_SEED = 999_999_999;
+
+/** So many, from one drawn at random on. */
+export function freshSeeds(count: number): string {
+  const from = randomInt(1_000, Math.floor(LAST_SEED / 2));
+  return `${from}..${Math.min(LAST_SEED, from + count - 1)}`;
 }

@@ -1,9 +1,8 @@
 // Lives histories, and fails with the shortest form of the first one that breaks a promise.
 
 import { expect } from "vitest";
+import { failureText, shrink } from "./failure.ts";
 import { drawPlan } from "./plan/draw-plan.ts";
-import { failureText } from "./report.ts";
-import { shrink } from "./shrink.ts";
 import { simulate } from "./simulate.ts";
 
 /** They take seconds, but machines are shared, and a test that ends early would live on beside the next one. */

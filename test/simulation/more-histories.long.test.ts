@@ -1,7 +1,7 @@
 // More seeds of the simulation than `npm test` has time for: fixed ones, and others each time.
 
 import { test } from "vitest";
-import { freshSeeds } from "./command-line.ts";
+import { freshSeeds } from "./chance.ts";
 import { expectPromisesKept, PATIENCE_MS } from "./expect-promises-kept.ts";
 
 /** Each has failed once, as one of those that were drawn. */

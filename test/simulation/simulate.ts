@@ -1,8 +1,13 @@
-// Lives one plan to its end, stops the faults, and asks for one ordinary run.
+// Lives one plan to its end, stops the faults, and asks for one ordinary run, which publishes what the service has.
 
+import type { Account } from "./account.ts";
+import { Chance } from "./chance.ts";
 import type { Coverage } from "./coverage.ts";
-import { healAndRun } from "./heal-and-run.ts";
-import type { Plan } from "./plan/plan.ts";
+import { readersSeeHead } from "./model/check-outcomes.ts";
+import { clockErrorMs } from "./model/check-visibility.ts";
+import { columnsNamed } from "./plan/draw-trouble.ts";
+import type { Command, Plan, Start } from "./plan/plan.ts";
+import type { Ended } from "./process/do-command.ts";
 import { World } from "./world.ts";
 
 export interface History {
@@ -34,4 +39,115 @@ export async function simulate(plan: Plan): Promise<History> {
     calls: world.processes.reduce((sum, { calls }) => sum + calls, 0),
     hours: (timeline.nowMs - beganMs) / 3_600_000,
   };
+}
+
+/** A lease has expired by then. */
+const PAUSE_MS = 2 * 60_000;
+/** Until then the bucket has aborted every upload. */
+const RULE_MS = 48 * 60 * 60_000;
+
+export async function healAndRun(world: World): Promise<void> {
+  world.hasFaults = false;
+  for (const account of world.accounts) heal(world, account);
+  const isRestored = new Chance(world.plan.seed, "restores").is(0.5);
+  for (const key of world.objects.damaged) {
+    if (isRestored || !isOfSnapshot(key)) world.objects.restore(key);
+  }
+  world.story.tell("world", "the faults stop");
+  // A run that a wrong clock has put into the future is over by then.
+  await pass(world, PAUSE_MS + clockErrorMs(world));
+  // Nothing depends on what uploads have left, whether the bucket's rule has aborted it yet or not.
+  const isLate = new Chance(world.plan.seed, "rule of the bucket").is(0.5);
+  if (isLate && world.uploads.open.length > 0) await pass(world, RULE_MS);
+  for (const account of world.accounts) await runOnce(world, account, !isRestored);
+}
+
+function heal(world: World, account: Account): void {
+  const { service, tokens } = account;
+  const { nowMs } = world.timeline;
+  service.isDisabled = false;
+  account.namePages();
+  service.gateway = undefined;
+  account.lift(columnsNamed(account.model.reader.columns()));
+  service.keepPromisedLimits();
+  if (account.password !== service.password) account.store(service.password);
+  if (service.isSpent(tokens.refreshToken)) reauthorize(world, account);
+  for (const uuid of service.content.listed()) service.content.refuse(uuid, nowMs, undefined);
+  if (service.content.listed().length === 0) service.content.add(3, nowMs);
+}
+
+/** What has no backup is published over. */
+const isOfSnapshot = (key: string): boolean => /^(?:snapshots|changes)\//.test(key);
+
+async function runOnce(world: World, account: Account, overDamaged: boolean): Promise<void> {
+  const { model } = account;
+  if (world.violation !== undefined) return;
+  const ended = await start(world, account, { name: "run", fresh: false, isDry: false, overDamaged });
+  if (world.violation !== undefined) return;
+  const first = ended?.result?.row;
+  // A run that was handed over has ended by now: its outcome file says how.
+  const row = first?.outcome === "HANDED_OVER" ? model.reader.outcomeOf(first.run_id) : first;
+  if (row?.outcome === "HELD") await accept(world, account, row.run_id, overDamaged);
+  else if (row?.outcome !== "PUBLISHED")
+    model.fail(`an ordinary run ends as ${row?.outcome} (${ended?.text})`);
+  if (world.violation === undefined) checkVisible(account, row?.run_id ?? "");
+}
+
+/** Where an answer was lost for good, only a person can help. Nothing else loses one. */
+function reauthorize({ plan }: World, account: Account): void {
+  if (!plan.items.some(({ kind }) => kind === "fault")) account.model.fail("a refresh token is lost");
+  account.authorize();
+}
+
+async function accept(
+  world: World,
+  account: Account,
+  snapshotId: string,
+  overDamaged: boolean,
+): Promise<void> {
+  const ids = account.snapshotIds();
+  const ended = await start(world, account, {
+    name: "accept",
+    pick: ids.length - 1 - ids.indexOf(snapshotId),
+    force: false,
+    overDamaged,
+  });
+  if (ended?.result?.row.outcome !== "PUBLISHED") account.model.fail(`its accept ends as ${ended?.text}`);
+}
+
+/** Readers see the last publication. That it is what the service had in its time was checked when it was made. */
+function checkVisible({ model }: Account, runId: string): void {
+  const head = model.reader.log().at(-1);
+  if (head?.snapshot_id !== runId) {
+    model.fail(`the head is not the run ${runId}`);
+    return;
+  }
+  if (!readersSeeHead(model)) model.fail(`readers see ${model.visibility.shown}, and the head is ${runId}`);
+}
+
+async function start(world: World, { name: account }: Account, command: Command): Promise<Ended | undefined> {
+  let ended: Ended | undefined;
+  // Only the function can ask whether an execution that has the lease has ended.
+  const by = world.executions === undefined ? "laptop" : "function";
+  const last: Start = {
+    kind: "start",
+    id: `last-${command.name}-${account}`,
+    account,
+    afterMs: 0,
+    by,
+    command,
+  };
+  world.begin(last, (how) => {
+    ended = how;
+  });
+  if (!(await world.untilIdle())) world.fail("something waits for ever");
+  return ended;
+}
+
+async function pass({ timeline }: World, ms: number): Promise<void> {
+  let isOver = false;
+  timeline.at(timeline.nowMs + ms, () => {
+    isOver = true;
+  });
+  await timeline.runUntil(() => isOver);
 }

@@ -1,9 +1,19 @@
-// The first seeds of the simulation keep every promise, and each tells one story only.
+// The first seeds of the simulation keep every promise, and each tells one story only. Its model knows two versions, and its
+// planted defects are changes of the source.
 
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { expectPromisesKept, PATIENCE_MS } from "./expect-promises-kept.ts";
 import { drawPlan } from "./plan/draw-plan.ts";
+import type { Start } from "./plan/plan.ts";
+import { PLANTED_DEFECTS } from "./planted/plant.ts";
 import { simulate } from "./simulate.ts";
+import type { Version } from "./versions/versions.ts";
+import { World } from "./world.ts";
+
+const JOB = join(import.meta.dirname, "../../lambdas/job");
 
 describe("the simulation", () => {
   test("keeps every promise in 50 histories", () => expectPromisesKept(1, 50), PATIENCE_MS);
@@ -24,3 +34,64 @@ describe("the simulation", () => {
     expect(digests.size).toBe(5);
   });
 });
+
+const OLD_RUN = "2026-01-05T06-00-00.000Z";
+const NEW_RUN = "2026-01-05T06-10-00.000Z";
+const ALL_LEFT_OUT = JSON.stringify({ place: 0, end: 1, rows: null, left_out: [] });
+
+/** Two processes of two versions, each with a run that it has planned in a format of its own. */
+function twoPlans(): World {
+  const { setting, ...drawn } = drawPlan(1);
+  const world = new World({
+    ...drawn,
+    setting: { ...setting, accounts: ["uk"], hasTwoVersions: true },
+    items: [],
+  });
+  const begin = (process: string, version: Version, runId: string, format: number): void => {
+    const start: Start = {
+      kind: "start",
+      id: process,
+      account: "uk",
+      afterMs: 0,
+      by: "laptop",
+      command: { name: "discover" },
+    };
+    world.accounts[0]?.model.onStart(process, start, version);
+    const header = `${JSON.stringify({ version: format })}\n`;
+    world.objects.put(`runs/uk/${runId}/plan.ndjson.gz`, gzipSync(header), process);
+  };
+  begin("old", "0.1", OLD_RUN, 2);
+  begin("new", "today", NEW_RUN, 3);
+  return world;
+}
+
+describe("a run that another version has planned in its own format", () => {
+  test.each([
+    ["old", OLD_RUN],
+    ["new", NEW_RUN],
+  ])("is finished by that version (%s)", (process, runId) => {
+    const world = twoPlans();
+
+    world.objects.put(`runs/uk/${runId}/record-00000000.json`, Buffer.from(ALL_LEFT_OUT), process);
+
+    expect(world.violation).toBeUndefined();
+  });
+
+  test.each([
+    ["old", NEW_RUN],
+    ["new", OLD_RUN],
+  ])("is left alone (%s)", (process, runId) => {
+    const world = twoPlans();
+
+    world.objects.put(`runs/uk/${runId}/record-00000000.json`, Buffer.from(ALL_LEFT_OUT), process);
+
+    expect(world.violation).toContain(`${process} works at a plan of the format`);
+  });
+});
+
+test.each(PLANTED_DEFECTS.map(({ name, file, from }) => ({ name, file, from })))(
+  "can be planted: $name",
+  ({ file, from }) => {
+    expect(readFileSync(join(JOB, file), "utf8").split(from)).toHaveLength(2);
+  },
+);

@@ -1,20 +1,17 @@
 // One world: services, a warehouse, and the processes that work on them, in virtual time.
 
 import { Account } from "./account.ts";
+import { applyChange, applyDamage } from "./apply-item.ts";
 import { Coverage } from "./coverage.ts";
-import { ExecutionsTwin } from "./hand-over/executions-twin.ts";
-import { playExecution } from "./hand-over/play-execution.ts";
 import type { ClockFault, Item, Plan, ProcessFault, Start } from "./plan/plan.ts";
 import type { Ended } from "./process/do-command.ts";
+import { ExecutionsTwin, playExecution } from "./process/executions.ts";
+import { startProcesses } from "./process/live-process.ts";
 import type { SimProcess } from "./process/sim-process.ts";
-import { startProcesses } from "./process/start-processes.ts";
-import { applyChange } from "./service/apply-change.ts";
-import { Story } from "./story.ts";
-import { Timeline } from "./time/timeline.ts";
-import { applyDamage } from "./warehouse/apply-damage.ts";
-import { GlueTables } from "./warehouse/glue-tables.ts";
+import { Story, Timeline } from "./timeline.ts";
+import { GlueTables } from "./warehouse/glue.ts";
 import { type ObjectChange, Objects } from "./warehouse/objects.ts";
-import { Uploads } from "./warehouse/uploads.ts";
+import { Uploads } from "./warehouse/s3.ts";
 
 /** A Monday. */
 const BEGINNING_MS = Date.UTC(2026, 0, 5, 6);

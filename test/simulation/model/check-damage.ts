@@ -1,11 +1,9 @@
 // Damage: what is damaged is neither published nor compared with, and a process that finds it names the file.
 
 import type { Ended } from "../process/do-command.ts";
-import { wasRefused } from "./check-refusals.ts";
-import { wrongIn } from "./lead-to.ts";
-import type { Model } from "./model.ts";
-import type { ProcessFacts } from "./process-facts.ts";
-import type { SeenRow } from "./reader.ts";
+import { wasRefused } from "./check-answers.ts";
+import type { Model, ProcessFacts } from "./model.ts";
+import { type SeenRow, wrongIn } from "./reader.ts";
 
 const isNeeded = (key: string): boolean => key.includes("/part-") || key.endsWith("/_manifest.json");
 

@@ -1,4 +1,4 @@
-// How starts and runs end: never at odds with the publication log.
+// How starts and runs end: never at odds with the publication log, and without an upload of their own that is open.
 
 import type { Ended } from "../process/do-command.ts";
 import { hasDamage } from "./check-damage.ts";
@@ -70,4 +70,17 @@ function hasAcceptOfAnother({ reader }: Model, runId: string): boolean {
 function agrees(model: Model, action: string, runId: string, outcome: string): boolean {
   if (outcome === "PUBLISHED") return model.published.has(`${action} ${runId}`);
   return !model.reader.log().some((each) => each.run_id === runId && each.action === action);
+}
+
+/**
+ * An upload stays open where S3 refused to abort it, its maker never learned of it, or had a request about it under way
+ * when another one failed: the bucket's rule aborts that.
+ */
+export function checkUploads(model: Model, process: string): void {
+  const { world, account } = model;
+  const left = world.uploads.open.find(
+    ({ key, by, isKnown, isGivenUp, underWay }) =>
+      by === process && isKnown && !isGivenUp && underWay === 0 && key.split("/")[1] === account.name,
+  );
+  if (left) model.fail(`${process} ends, and leaves the upload of ${left.key} open`);
 }

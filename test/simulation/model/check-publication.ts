@@ -1,13 +1,12 @@
 // A publication: numbered without gaps, what readers then see, what changed, and whether it was allowed.
 
 import type { ObjectChange } from "../warehouse/objects.ts";
-import { checkColumns } from "./check-files.ts";
-import { checkRefusals, noteKnown } from "./check-refusals.ts";
+import { checkRefusals, noteKnown } from "./check-answers.ts";
 import { checkRemoval } from "./check-removal.ts";
 import { checkBase } from "./check-restart.ts";
-import { wrongIn } from "./lead-to.ts";
+import { checkColumns } from "./check-snapshot.ts";
 import type { Model } from "./model.ts";
-import type { SeenChange, SeenPublication, SeenRow } from "./reader.ts";
+import { type SeenChange, type SeenPublication, type SeenRow, wrongIn } from "./reader.ts";
 
 export function checkPublication(model: Model, { key, by }: ObjectChange): void {
   const entries = model.reader.entries();

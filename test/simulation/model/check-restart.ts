@@ -3,8 +3,7 @@
 
 import type { Ended } from "../process/do-command.ts";
 import { hasDamage, isDamaged } from "./check-damage.ts";
-import type { Model } from "./model.ts";
-import type { ProcessFacts } from "./process-facts.ts";
+import type { Model, ProcessFacts } from "./model.ts";
 import type { SeenPublication } from "./reader.ts";
 
 /** A run has planned its work. */

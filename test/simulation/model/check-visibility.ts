@@ -1,12 +1,11 @@
 // What readers see: always a published snapshot that is whole, and its files stay for a day after it was visible.
 
 import type { ClockFault } from "../plan/plan.ts";
-import type { GluePartition } from "../warehouse/glue-tables.ts";
+import type { GluePartition } from "../warehouse/glue.ts";
 import type { World } from "../world.ts";
 import { hasDamage } from "./check-damage.ts";
 import { isCutOff } from "./check-removal.ts";
-import type { Model } from "./model.ts";
-import type { ProcessFacts } from "./process-facts.ts";
+import type { Model, ProcessFacts } from "./model.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 

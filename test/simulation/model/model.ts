@@ -2,27 +2,22 @@
 
 import type { TransportRequest } from "../../../lambdas/job/service/http/transport.ts";
 import type { Account } from "../account.ts";
-import type { RequestObserver } from "../network/virtual-transport.ts";
-import type { TokenRequest } from "../oauth/check-tokens.ts";
 import type { Start } from "../plan/plan.ts";
 import type { Ended } from "../process/do-command.ts";
+import type { RequestObserver } from "../process/virtual-transport.ts";
 import type { ServedCall } from "../service/virtual-service.ts";
 import type { Version } from "../versions/versions.ts";
-import type { GluePartition, PartitionObserver } from "../warehouse/glue-tables.ts";
+import type { GluePartition, PartitionObserver } from "../warehouse/glue.ts";
 import type { ObjectChange } from "../warehouse/objects.ts";
 import type { World } from "../world.ts";
+import { type ListOfRun, noteKnown, notePage, notePlan, noteRefusal, type Refusal } from "./check-answers.ts";
 import { checkFound, hasDamage } from "./check-damage.ts";
-import { type ListOfRun, notePage, notePlan } from "./check-list.ts";
-import { rememberRefusal } from "./check-logins.ts";
-import { checkEnd, checkOutcome } from "./check-outcomes.ts";
+import { checkEnd, checkOutcome, checkUploads } from "./check-outcomes.ts";
 import { checkPublication } from "./check-publication.ts";
-import { noteKnown, noteRefusal, type Refusal } from "./check-refusals.ts";
 import { isCutOff, isRemoved } from "./check-removal.ts";
+import { type Login, rememberRefusal, type TokenRequest, watchRequest } from "./check-requests.ts";
 import { checkChangesShown, checkSnapshotCheck, noteRestart } from "./check-restart.ts";
-import { checkSnapshot } from "./check-snapshot.ts";
-import { checkParts, checkRecord, checkRowsDeleted } from "./check-staged.ts";
-import { checkUploads } from "./check-uploads.ts";
-import { checkFormat } from "./check-versions.ts";
+import { checkFormat, checkParts, checkRecord, checkRowsDeleted, checkSnapshot } from "./check-snapshot.ts";
 import {
   beganBeforeRemoval,
   checkDeletion,
@@ -32,15 +27,36 @@ import {
   checkTakenOut,
   clockErrorMs,
 } from "./check-visibility.ts";
-import { Heads } from "./heads.ts";
-import type { Login, ProcessFacts } from "./process-facts.ts";
 import { Reader } from "./reader.ts";
-import { Visibility } from "./visibility.ts";
-import { watchRequest } from "./watch-request.ts";
+import { Heads, Visibility } from "./visibility.ts";
 
 const WINDOW_MS = 60_000;
 /** What a dead process has sent may still arrive for so long. */
 const ECHO_MS = 10 * 60_000;
+
+/** What the model knows about one process. */
+export interface ProcessFacts {
+  readonly name: string;
+  readonly start: Start;
+  readonly version: Version;
+  readonly fromMs: number;
+  /** Of a run: the one it works on now. */
+  runId: string | undefined;
+  /** When it wrote the lease first. */
+  leaseFromMs: number | undefined;
+  /** No other process was there at any time, nor shortly before. */
+  wasAlone: boolean;
+  hasSent: boolean;
+  /** Of the list: the uuids of each page. */
+  readonly readings: string[][][];
+  /** The largest total that a page of the newest reading states; 0 where none does. */
+  stated: number;
+  /** The events that readers do not see, although they are listed: those that the heads of its time leave out. */
+  readonly knownLeftOut: Set<string>;
+  /** It has shown readers what was removed meanwhile. */
+  hasPutBack: boolean;
+  isOver: boolean;
+}
 
 export class Model implements RequestObserver, PartitionObserver {
   readonly world: World;

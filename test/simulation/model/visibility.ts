@@ -1,6 +1,7 @@
-// What readers see in the catalog: the snapshot of `events`, and those of `event_snapshots`, now and recently.
+// What readers see in the catalog, and which snapshots were the head: now and earlier.
 
-import type { GluePartition } from "../warehouse/glue-tables.ts";
+import type { GluePartition } from "../warehouse/glue.ts";
+import type { SeenRow } from "./reader.ts";
 
 export class Visibility {
   readonly #account: string;
@@ -63,4 +64,44 @@ export class Visibility {
 function viewIn(sql: string, table: string): string {
   const from = sql.indexOf(`VIEW ${table} AS`);
   return sql.slice(from, sql.indexOf("CREATE OR REPLACE", from));
+}
+
+interface Head {
+  readonly snapshotId: string;
+  readonly rows: readonly SeenRow[];
+  readonly fromMs: number;
+  untilMs: number;
+}
+
+/** Which snapshots were the head, and when. */
+export class Heads {
+  readonly #now: () => number;
+  readonly #all: Head[] = [];
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** The rows of each that ever was, whatever has become of its files. */
+  get rows(): readonly (readonly SeenRow[])[] {
+    return this.#all.map(({ rows }) => rows);
+  }
+
+  begin(snapshotId: string, rows: readonly SeenRow[]): void {
+    this.end();
+    this.#all.push({ snapshotId, rows, fromMs: this.#now(), untilMs: Number.POSITIVE_INFINITY });
+  }
+
+  /** The account is removed, or another one begins. */
+  end(): void {
+    const last = this.#all.at(-1);
+    if (last) last.untilMs = Math.min(last.untilMs, this.#now());
+  }
+
+  /** Whether it became the head before the one instant and was it after the other. */
+  hadBefore(snapshotId: string, beforeMs: number, afterMs: number): boolean {
+    return this.#all.some(
+      (head) => head.snapshotId === snapshotId && head.fromMs < beforeMs && head.untilMs > afterMs,
+    );
+  }
 }

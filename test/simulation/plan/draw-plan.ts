@@ -1,10 +1,16 @@
 // Draws a plan from its seed: what the world is like, who starts what, and what goes wrong.
 
 import { Chance } from "../chance.ts";
-import { drawChange, drawColumns, drawGateway } from "./draw-change.ts";
-import { drawDamage, drawPair } from "./draw-damage.ts";
-import { drawClockFault, drawProcessFault, drawRareCrash, drawUploadFault } from "./draw-fault.ts";
-import { drawScript } from "./draw-script.ts";
+import { drawDamage, drawPair, drawScript } from "./draw-script.ts";
+import {
+  drawChange,
+  drawClockFault,
+  drawColumns,
+  drawGateway,
+  drawProcessFault,
+  drawRareCrash,
+  drawUploadFault,
+} from "./draw-trouble.ts";
 import type { Command, Item, Plan, Setting, Start } from "./plan.ts";
 
 const SECOND_MS = 1_000;

@@ -1,8 +1,7 @@
 // Each known defect, planted into a copy of the job, is found by one of the first seeds.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { PlantedCopy } from "./plant.ts";
-import type { PlantedDefect } from "./planted-defect.ts";
+import { PlantedCopy, type PlantedDefect } from "./plant.ts";
 
 const MOST_SEEDS = 2_000;
 

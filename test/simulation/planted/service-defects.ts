@@ -1,6 +1,7 @@
-// Defects of the lease, the budget, the login and the requests.
+// Defects of the lease, the budget, the login and the requests; of what accounts share, of removing and retiring; and of
+// what is done about damage.
 
-import type { PlantedDefect } from "./planted-defect.ts";
+import type { PlantedDefect } from "./plant.ts";
 
 export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
@@ -144,5 +145,96 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     from: "return { events, rejected: list.rejected, repeated, readings, unstable };",
     to: "return { events: list.events, rejected: list.rejected, repeated, readings, unstable };",
     seed: 258,
+  },
+  {
+    name: "views.sql has one account only",
+    file: "catalog/duckdb/duckdb-catalog.ts",
+    from: "Array.fromAsync(names, ",
+    to: "Array.fromAsync(own === undefined ? names : [own], ",
+    seed: 3,
+  },
+  {
+    name: "a removal deletes files of an account with a longer name",
+    file: "storage/known-accounts.ts",
+    from: "for await (const { key } of store.list(folder)) keys.push(key);",
+    to: "for await (const { key } of store.list(folder.slice(0, -1))) keys.push(key);",
+    seed: 25,
+  },
+  {
+    name: "a removal deletes files before the tables follow",
+    file: "commands/decisions.ts",
+    from: "createRemoval(store, named));\n    await catalog.refresh(store.account);\n",
+    to: "createRemoval(store, named));\n",
+    seed: 10,
+  },
+  {
+    name: "a run that is named before a removal goes on after it",
+    file: "run/publish/publish.ts",
+    from: "else if (removal && removal.run_id >= runId)",
+    to: 'else if (removal?.run_id === "")',
+    seed: 25,
+  },
+  {
+    name: "what readers see is retired",
+    file: "commands/decisions.ts",
+    from: 'if (log.at(-1)?.snapshot_id === snapshotId) throw isHead(snapshotId, "Readers see the snapshot");',
+    to: "",
+    seed: 19,
+  },
+  {
+    name: "rows that are compared are not verified",
+    file: "snapshot/files/parts.ts",
+    from: "if (rows === expected.rows && text.result().sha256 === expected.sha256) return;",
+    to: "return;",
+    seed: 33,
+  },
+  {
+    name: "a damaged head is published over unasked",
+    file: "run/publish/publish.ts",
+    from: "const isRestart = chain.plan.header.restart === true;",
+    to: "const isRestart = task.end.head !== undefined;",
+    seed: 2,
+  },
+  {
+    name: "a restart is compared with the head",
+    file: "run/publish/commit.ts",
+    from: "const base = isRestart ? null : (head?.snapshot_id ?? null);",
+    to: "const base = head?.snapshot_id ?? null;",
+    seed: 2,
+  },
+  {
+    name: "the table in Athena keeps changes that lack a part",
+    file: "catalog/glue/glue-catalog.ts",
+    from: "const over = [...there].filter(([, location]) => damaged.has(location));",
+    to: "const over: [string][] = [];",
+    seed: 750,
+  },
+  {
+    name: "check takes all missing changes for those before a restart",
+    file: "commands/check.ts",
+    from: 'return isBeforeRestart(log, changes) ? "past" : "restart";',
+    to: 'return "past";',
+    seed: 287,
+  },
+  {
+    name: "a removal deletes files that are not the program's",
+    file: "storage/known-accounts.ts",
+    from: "return keys.filter(isOfLayout);",
+    to: "return keys;",
+    seed: 132,
+  },
+  {
+    name: "verify takes what has changed for the same",
+    file: "commands/verify.ts",
+    from: 'changedPointers(event, detail.event).length === 0 ? "same" : "changed"',
+    to: 'changedPointers(event, event).length === 0 ? "same" : "changed"',
+    seed: 7,
+  },
+  {
+    name: "diff leaves out what was removed",
+    file: "commands/diff.ts",
+    from: "onChange({ ...change, reason });",
+    to: 'if (change.change !== "removed") onChange({ ...change, reason });',
+    seed: 305,
   },
 ];

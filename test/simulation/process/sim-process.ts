@@ -1,10 +1,11 @@
-// One process of the world. Everything it waits for goes through here: so it can be killed or paused at any await.
+// One process of the world, and its clock. Everything it waits for goes through here: so it can be killed or paused at any
+// await.
 
+import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import { drawnFor, hashOf } from "../chance.ts";
 import type { Coverage } from "../coverage.ts";
-import type { CallFault, Port, ProcessFault } from "../plan/plan.ts";
-import type { Story } from "../story.ts";
-import type { Timeline } from "../time/timeline.ts";
+import type { CallFault, ClockFault, Port, ProcessFault } from "../plan/plan.ts";
+import type { Story, Timeline } from "../timeline.ts";
 import type { Job } from "../versions/job.ts";
 
 type CalledPort = Exclude<Port, "any"> | "credentials" | "executions";
@@ -199,4 +200,37 @@ function outcomeOf<T>(effect: () => T): Outcome<T> {
 
 export function never<T>(): Promise<T> {
   return new Promise(() => undefined);
+}
+
+/** Its wall clock may be wrong, jump or stand still; its monotonic clock never does. */
+export class ProcessClock implements Clock {
+  readonly #timeline: Timeline;
+  readonly #process: SimProcess;
+  readonly #fault: ClockFault | undefined;
+  readonly #startMs: number;
+
+  constructor(timeline: Timeline, process: SimProcess, fault: ClockFault | undefined) {
+    this.#timeline = timeline;
+    this.#process = process;
+    this.#fault = fault;
+    this.#startMs = timeline.nowMs;
+  }
+
+  now(): number {
+    const { nowMs } = this.#timeline;
+    const fault = this.#fault;
+    if (fault === undefined) return Math.floor(nowMs);
+    const { offsetMs, standsStill, jump } = fault;
+    const shownMs = standsStill ? this.#startMs : nowMs;
+    const jumpMs = jump !== undefined && nowMs - this.#startMs >= jump.afterMs ? jump.byMs : 0;
+    return Math.floor(shownMs + offsetMs + jumpMs);
+  }
+
+  monotonicMs(): number {
+    return this.#timeline.nowMs - this.#startMs;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return this.#process.sleep(ms, signal);
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Objects } from "./objects.ts";
-import { Uploads } from "./uploads.ts";
+import { Uploads } from "./s3.ts";
 
 const HOUR_MS = 3_600_000;
 const KEY = "key";

@@ -9,10 +9,9 @@ import type {
 } from "../../../lambdas/job/service/http/transport.ts";
 import { json, type SimulatedResponse } from "../../simulator/simulated-response.ts";
 import type { CallFault, WrongAnswer } from "../plan/plan.ts";
-import { never, type SimProcess } from "../process/sim-process.ts";
 import type { VirtualService } from "../service/virtual-service.ts";
-import type { Story } from "../story.ts";
-import type { Timeline } from "../time/timeline.ts";
+import type { Story, Timeline } from "../timeline.ts";
+import { never, type SimProcess } from "./sim-process.ts";
 
 /** Of one attempt, as in life. */
 const TIMEOUT_MS = 30_000;

@@ -1,13 +1,103 @@
-// Uploads in parts that are open in the bucket: no object yet, seen by no reader and in no listing of objects.
+// S3 as one process sees it: every command answered by the objects of the world, and by the uploads in parts that are open
+// in the bucket: no object yet, seen by no reader and in no listing of objects.
 
+import { Readable } from "node:stream";
 import { crc32 } from "node:zlib";
-import type { CallFailures } from "../process/sim-process.ts";
-import { AwsFailure, members, metadataOf } from "./aws-failure.ts";
+import type { CallFailures, SimProcess } from "../process/sim-process.ts";
+import { AwsFailure, type Endpoint, members, metadataOf } from "./aws-clients.ts";
 import { type Objects, versionOf } from "./objects.ts";
+
+/** `S3Store` runs unchanged on it. */
+export function s3Endpoint(objects: Objects, uploads: Uploads, process: SimProcess): Endpoint {
+  return (command, given) => {
+    if (UPLOAD_COMMANDS.has(command)) {
+      const failures = uploadFailures(command, given);
+      return uploads.request(command, given, process.name, (effect) =>
+        process.call("store", `${command} ${String(given["Key"])}`, effect, failures),
+      );
+    }
+    const isRead = /^(?:Get|Head|List)/.test(command);
+    const what = `${command} ${String(given["Key"] ?? given["Prefix"])}`;
+    const effect = (): object => respond(objects, command, given, process.name);
+    // The client sends a request again that got no answer. S3 refuses a conditional one then, because it has been done.
+    const isRefusedThen =
+      command === "PutObject" && given["Body"] instanceof Uint8Array && given["Body"].length % 2 === 0;
+    return uploads.during(given, process.name, () =>
+      process.call("store", what, effect, isRefusedThen ? LOST_AND_REFUSED : FAILURES, isRead),
+    );
+  };
+}
 
 type Given = Readonly<Record<string, unknown>>;
 
-export const UPLOAD_COMMANDS: ReadonlySet<string> = new Set([
+function respond(objects: Objects, command: string, given: Given, by: string): object {
+  const key = String(given["Key"]);
+  switch (command) {
+    case "GetObject": {
+      const found = objects.get(key);
+      if (found === undefined) throw new AwsFailure("NoSuchKey", 404);
+      return {
+        ETag: found.version,
+        Body: Readable.from([Buffer.from(found.bytes)]),
+        Metadata: found.metadata,
+      };
+    }
+    case "HeadObject": {
+      const found = objects.get(key);
+      if (found === undefined) throw new AwsFailure("NotFound", 404);
+      return { ETag: found.version, Metadata: found.metadata };
+    }
+    case "PutObject":
+      return put(objects, key, given, by);
+    case "DeleteObject":
+      objects.delete(key, by);
+      return {};
+    case "ListObjectsV2":
+      return list(objects, given);
+    default:
+      throw new Error(`the simulated S3 does not know ${command}`);
+  }
+}
+
+function put(objects: Objects, key: string, given: Given, by: string): object {
+  const found = objects.get(key);
+  if (given["IfNoneMatch"] === "*" && found !== undefined) throw new AwsFailure("PreconditionFailed", 412);
+  if (given["IfMatch"] !== undefined) {
+    if (found === undefined) throw new AwsFailure("NoSuchKey", 404);
+    if (found.version !== given["IfMatch"]) throw new AwsFailure("PreconditionFailed", 412);
+  }
+  const body = given["Body"];
+  if (!(body instanceof Uint8Array)) throw new Error("the simulated S3 takes whole bodies");
+  return { ETag: objects.put(key, body, by, metadataOf(given)) };
+}
+
+/** The instants that S3 shows are whole seconds. */
+function list(objects: Objects, given: Given): object {
+  const after = given["StartAfter"] === undefined ? "" : String(given["StartAfter"]);
+  const keys = objects.keys(String(given["Prefix"]), after);
+  return {
+    IsTruncated: false,
+    Contents: keys.flatMap((Key) => {
+      const found = objects.get(Key);
+      if (found === undefined) return [];
+      const seconds = Math.floor(found.modifiedAtMs / 1_000);
+      return [{ Key, LastModified: new Date(seconds * 1_000), Size: found.bytes.length }];
+    }),
+  };
+}
+
+const FAILURES: CallFailures = {
+  refused: () => new AwsFailure("SlowDown", 503),
+  lost: () => new AwsFailure("TimeoutError", undefined),
+  conflict: () => new AwsFailure("ConditionalRequestConflict", 409),
+};
+
+const LOST_AND_REFUSED: CallFailures = {
+  ...FAILURES,
+  lost: () => new AwsFailure("PreconditionFailed", 412),
+};
+
+const UPLOAD_COMMANDS: ReadonlySet<string> = new Set([
   "CreateMultipartUpload",
   "UploadPart",
   "CompleteMultipartUpload",
@@ -170,7 +260,7 @@ function checksumsOf(bytes: Uint8Array): { readonly ETag: string; readonly Check
 }
 
 /** The client sends a request again that got no answer: S3 then finds the object there, or no upload. */
-export function uploadFailures(command: string, given: Given): CallFailures {
+function uploadFailures(command: string, given: Given): CallFailures {
   const refused = (): AwsFailure => new AwsFailure("SlowDown", 503);
   if (command !== "CompleteMultipartUpload") return { refused, lost: unanswered };
   const lost = [unanswered, () => new AwsFailure("PreconditionFailed", 412), notThere];
