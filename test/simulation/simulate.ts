@@ -6,7 +6,7 @@ import type { Coverage } from "./coverage.ts";
 import { readersSeeHead } from "./model/check-outcomes.ts";
 import { clockErrorMs } from "./model/check-visibility.ts";
 import { columnsNamed } from "./plan/draw-trouble.ts";
-import type { Command, Plan, Start } from "./plan/plan.ts";
+import { type Command, type Plan, startOf } from "./plan/plan.ts";
 import type { Ended } from "./process/do-command.ts";
 import { World } from "./world.ts";
 
@@ -129,15 +129,7 @@ async function start(world: World, { name: account }: Account, command: Command)
   let ended: Ended | undefined;
   // Only the function can ask whether an execution that has the lease has ended.
   const by = world.executions === undefined ? "laptop" : "function";
-  const last: Start = {
-    kind: "start",
-    id: `last-${command.name}-${account}`,
-    account,
-    afterMs: 0,
-    by,
-    command,
-  };
-  world.begin(last, (how) => {
+  world.begin(startOf(`last-${command.name}-${account}`, account, 0, command, by), (how) => {
     ended = how;
   });
   if (!(await world.untilIdle())) world.fail("something waits for ever");

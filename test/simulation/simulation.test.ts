@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { expectPromisesKept, PATIENCE_MS } from "./expect-promises-kept.ts";
 import { drawPlan } from "./plan/draw-plan.ts";
-import type { Start } from "./plan/plan.ts";
+import { startOf } from "./plan/plan.ts";
 import { PLANTED_DEFECTS } from "./planted/plant.ts";
 import { simulate } from "./simulate.ts";
 import type { Version } from "./versions/versions.ts";
@@ -48,14 +48,7 @@ function twoPlans(): World {
     items: [],
   });
   const begin = (process: string, version: Version, runId: string, format: number): void => {
-    const start: Start = {
-      kind: "start",
-      id: process,
-      account: "uk",
-      afterMs: 0,
-      by: "laptop",
-      command: { name: "discover" },
-    };
+    const start = startOf(process, "uk", 0, { name: "discover" });
     world.accounts[0]?.model.onStart(process, start, version);
     const header = `${JSON.stringify({ version: format })}\n`;
     world.objects.put(`runs/uk/${runId}/plan.ndjson.gz`, gzipSync(header), process);

@@ -2,7 +2,17 @@
 // and what people and the schedule do then.
 
 import type { Chance } from "../chance.ts";
-import type { Command, Damage, Item, ServiceChange, Setting, Start } from "./plan.ts";
+import {
+  type CallFault,
+  type Command,
+  type Damage,
+  faultAt,
+  type Item,
+  type ServiceChange,
+  type Setting,
+  type Start,
+  startOf,
+} from "./plan.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -24,7 +34,7 @@ export function drawScript(
   let atMs = afterMs;
   const next = (id: string, by: Start["by"], command: Command, pauseMs: number): Start => {
     atMs += pauseMs;
-    return { kind: "start", id, account, afterMs: atMs, by, command };
+    return startOf(id, account, atMs, command, by);
   };
   const change = (): Item => ({
     kind: "change",
@@ -52,17 +62,10 @@ export function drawScript(
     "outcome.json",
   ]);
   const isCrash = chance.is(0.5);
-  const trouble: Item = {
-    kind: "fault",
-    start: second.id,
-    attempt: 0,
-    port: "any",
-    changing,
-    nth: 1,
-    fault: isCrash
-      ? { kind: "kill", when: chance.pick(["before", "after", "after"]) }
-      : { kind: "pause", ms: chance.pick([90 * SECOND_MS, 5 * MINUTE_MS]) },
-  };
+  const fault: CallFault = isCrash
+    ? { kind: "kill", when: chance.pick(["before", "after", "after"]) }
+    : { kind: "pause", ms: chance.pick([90 * SECOND_MS, 5 * MINUTE_MS]) };
+  const trouble = faultAt(second.id, { changing, nth: 1 }, fault);
   const soonMs = (): number => chance.between(SECOND_MS, isCrash ? 4 * MINUTE_MS : 80 * SECOND_MS);
   const pick = chance.pick([0, 1, 1, 2]);
   const review: Command = chance.is(0.7)
@@ -78,14 +81,8 @@ export function drawScript(
 
 /** A removal is held up until its lease has expired, and a run comes meanwhile; or a run is delivered again after it. */
 function drawRemoval(chance: Chance, account: string, afterMs: number): readonly Item[] {
-  const start = (id: string, by: Start["by"], command: Command, atMs: number): Start => ({
-    kind: "start",
-    id,
-    account,
-    afterMs: afterMs + atMs,
-    by,
-    command,
-  });
+  const start = (id: string, by: Start["by"], command: Command, atMs: number): Start =>
+    startOf(id, account, afterMs + atMs, command, by);
   const pauseMs = 5 * MINUTE_MS;
   const middleMs = 10 * MINUTE_MS;
   const first = start("s1", "laptop", RUN, 0);
@@ -94,15 +91,7 @@ function drawRemoval(chance: Chance, account: string, afterMs: number): readonly
     const again = { ...start("s2", "schedule", RUN, middleMs), againAfterMs: pauseMs };
     return [first, again, start("s3", "laptop", REMOVE, middleMs + chance.between(MINUTE_MS, pauseMs)), last];
   }
-  const trouble: Item = {
-    kind: "fault",
-    start: "s2",
-    attempt: 0,
-    port: "any",
-    changing: "publications/",
-    nth: 1,
-    fault: { kind: "pause", ms: pauseMs },
-  };
+  const trouble = faultAt("s2", { changing: "publications/", nth: 1 }, { kind: "pause", ms: pauseMs });
   const meanwhile = start("s3", "laptop", RUN, middleMs + chance.between(65 * SECOND_MS, pauseMs));
   return [first, start("s2", "laptop", REMOVE, middleMs), trouble, meanwhile, last];
 }
@@ -132,7 +121,7 @@ export function drawDamage(chance: Chance, account: string, afterMs: number): re
   const start = (command: Command): Start => {
     n += 1;
     atMs += chance.between(10 * MINUTE_MS, 2 * HOUR_MS);
-    return { kind: "start", id: `d${n}`, account, afterMs: atMs, by: "laptop", command };
+    return startOf(`d${n}`, account, atMs, command);
   };
   const damage = (where: (typeof WHERE)[number]): Damage => {
     const how = chance.pick(["missing", "cut", "flip", "foreign"]);
@@ -198,14 +187,8 @@ function drawAny(chance: Chance): Command {
 
 /** Two runs, then two commands at the same time. */
 export function drawPair(chance: Chance, account: string, afterMs: number): readonly Start[] {
-  const start = (id: string, command: Command, atMs: number): Start => ({
-    kind: "start",
-    id,
-    account,
-    afterMs: afterMs + atMs,
-    by: "laptop",
-    command,
-  });
+  const start = (id: string, command: Command, atMs: number): Start =>
+    startOf(id, account, afterMs + atMs, command);
   const pairMs = 2 * HOUR_MS;
   return [
     start("c1", drawRun(chance), 0),

@@ -1,16 +1,17 @@
 // Draws what changes at the service, and what goes wrong in a process, on the network, and with clocks.
 
 import type { Chance } from "../chance.ts";
-import type {
-  CallFault,
-  Change,
-  ClockFault,
-  Columns,
-  Port,
-  ProcessFault,
-  ServiceChange,
-  Start,
-  WrongAnswer,
+import {
+  type CallFault,
+  type Change,
+  type ClockFault,
+  type Columns,
+  faultAt,
+  type Port,
+  type ProcessFault,
+  type ServiceChange,
+  type Start,
+  type WrongAnswer,
 } from "./plan.ts";
 
 const MINUTE_MS = 60_000;
@@ -139,15 +140,7 @@ const CHANGED = [
 export function drawRareCrash(chance: Chance, starts: readonly Start[]): ProcessFault {
   const fault = { kind: "kill", when: chance.pick(["before", "after"]) } as const;
   const changing = chance.pick(SELDOM_CHANGED);
-  return {
-    kind: "fault",
-    start: drawStart(chance, starts).id,
-    attempt: 0,
-    port: "any",
-    changing,
-    nth: chance.pick([1, 1, 2, 5]),
-    fault,
-  };
+  return faultAt(drawStart(chance, starts).id, { changing, nth: chance.pick([1, 1, 2, 5]) }, fault);
 }
 
 const SELDOM_CHANGED = [
@@ -166,15 +159,9 @@ const SELDOM_CHANGED = [
 
 /** At a request of an upload in parts. */
 export function drawUploadFault(chance: Chance, starts: readonly Start[]): ProcessFault {
-  return {
-    kind: "fault",
-    start: drawStart(chance, starts).id,
-    attempt: 0,
-    port: "any",
-    changing: chance.pick(UPLOADING),
-    nth: chance.pick([1, 1, 2, 5]),
-    fault: drawCallFault(chance, "store"),
-  };
+  const { id } = drawStart(chance, starts);
+  const at = { changing: chance.pick(UPLOADING), nth: chance.pick([1, 1, 2, 5]) };
+  return faultAt(id, at, drawCallFault(chance, "store"));
 }
 
 const UPLOADING = [

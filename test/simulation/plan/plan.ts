@@ -92,6 +92,14 @@ export interface Start {
   readonly againAfterMs?: number;
 }
 
+export const startOf = (
+  id: string,
+  account: string,
+  afterMs: number,
+  command: Command,
+  by: Start["by"] = "laptop",
+): Start => ({ kind: "start", id, account, afterMs, by, command });
+
 export type Command =
   | { readonly name: "run"; readonly fresh: boolean; readonly isDry: boolean; readonly overDamaged?: boolean }
   | { readonly name: "check"; readonly deep: boolean }
@@ -142,6 +150,13 @@ export interface ProcessFault {
   readonly nth: number;
   readonly fault: CallFault;
 }
+
+/** In the first process of a start. */
+export const faultAt = (
+  start: string,
+  at: Pick<ProcessFault, "nth"> & Partial<Pick<ProcessFault, "port" | "changing">>,
+  fault: CallFault,
+): ProcessFault => ({ kind: "fault", start, attempt: 0, port: "any", ...at, fault });
 
 export type CallFault =
   | { readonly kind: "kill"; readonly when: "before" | "after" }
