@@ -5,11 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type BenchCase, CASES } from "./bench-cases.ts";
-import { BenchEnvironment } from "./bench-environment.ts";
-import { type CaseResult, checkTargets } from "./check-target.ts";
-import type { MeasuredRun } from "./measured-process.ts";
-import { buildForBench } from "./programs.ts";
-import { type Finished, figureTable, machine, targetTable } from "./report.ts";
+import { BenchEnvironment, buildForBench, type MeasuredRun } from "./bench-environment.ts";
+import { type CaseResult, checkTargets, type Finished, figureTable, machine, targetTable } from "./report.ts";
 
 const { values } = parseArgs({
   options: { case: { type: "string", multiple: true }, rounds: { type: "string" } },

@@ -2,8 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { BenchEnvironment } from "./bench-environment.ts";
-import { buildForBench } from "./programs.ts";
+import { BenchEnvironment, buildForBench } from "./bench-environment.ts";
 
 /** On a machine that is busy with other things. */
 const TIMEOUT_MS = 20 * 60_000;

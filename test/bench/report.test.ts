@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Measure } from "./bench-cases.ts";
-import { checkTargets } from "./check-target.ts";
-import type { MeasuredRun } from "./measured-process.ts";
+import type { MeasuredRun } from "./bench-environment.ts";
+import { checkTargets } from "./report.ts";
 
 const runs = (figure: keyof MeasuredRun, ...values: readonly number[]): readonly MeasuredRun[] =>
   values.map((value) => ({

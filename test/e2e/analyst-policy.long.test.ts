@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { ACCOUNT_ID, type AwsCall, REGION } from "./aws-call.ts";
 import { isAllowed, type Statement, unused } from "./policy.ts";
 import { analystStatements } from "./role-statements.ts";
-import { synthTemplate } from "./synth.ts";
+import { synthTemplate } from "./template.ts";
 
 const BUCKET = "arn:aws:s3:::warehouse";
 const HERE = `${REGION}:${ACCOUNT_ID}`;

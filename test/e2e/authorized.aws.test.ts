@@ -12,7 +12,7 @@ import { decide } from "../simulator/identity/person.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import { type Deployment, deploy } from "./deployment.ts";
-import { payload } from "./payload.ts";
+import { payload } from "./lambda-function.ts";
 import { isAllowed, unused } from "./policy.ts";
 
 onEmulator("a deployed account with OAuth", () => {

@@ -12,7 +12,7 @@ import { TRINO_WORDS } from "../job/catalog/views/trino-words.ts";
 import { makeEvent } from "../simulator/simulated-event.ts";
 import type { Simulator } from "../simulator/simulator.ts";
 import { DAY_MS, DeployedAccounts } from "./deployed-accounts.ts";
-import { jsonLines, metricLines } from "./payload.ts";
+import { jsonLines, metricLines } from "./lambda-function.ts";
 
 const first = Date.now() - 3 * DAY_MS;
 const runIds = [0, 1, 2].map((day) => formatRunId(first + day * DAY_MS));

@@ -3,12 +3,11 @@
 import { systemRandom } from "../../lambdas/job/runtime/clock.ts";
 import { TABLES, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { S3Store } from "../../lambdas/job/storage/s3/s3-store.ts";
-import { GlueReader, type GlueRow } from "../aws/glue-reader.ts";
+import { GlueReader, type GlueRow } from "../aws/aws-warehouse.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import type { BusEvent } from "./aws-recorder.ts";
 import { type Deployment, deploy } from "./deployment.ts";
-import type { InvocationResult } from "./execution-environment.ts";
-import { payload } from "./payload.ts";
+import { type InvocationResult, payload } from "./lambda-function.ts";
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;

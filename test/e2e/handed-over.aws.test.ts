@@ -6,8 +6,7 @@ import type { FaultRule } from "../simulator/faults.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import type { Execution } from "../states/execution.ts";
 import { DeployedAccounts, sleepUntil } from "./deployed-accounts.ts";
-import { LambdaFunction } from "./lambda-function.ts";
-import { metricLines, payload } from "./payload.ts";
+import { LambdaFunction, metricLines, payload } from "./lambda-function.ts";
 import { isAllowed } from "./policy.ts";
 
 /** Each test works on an account of its own. */

@@ -4,8 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { LambdaFunction } from "./lambda-function.ts";
-import { payload } from "./payload.ts";
+import { LambdaFunction, payload } from "./lambda-function.ts";
 
 const TOY = `
 let calls = 0;

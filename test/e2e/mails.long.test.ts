@@ -10,7 +10,7 @@ import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox, NEXT_DAY, NEXT_RUN, RUN, SCHEDULED_AT } from "../sync/function-sandbox.ts";
 import { ACCOUNT_ID, REGION } from "./aws-call.ts";
 import { EventRule } from "./event-rule.ts";
-import { synthTemplate } from "./synth.ts";
+import { synthTemplate } from "./template.ts";
 
 const RUNBOOK = "https://wiki.example.com/runbook";
 /** The name of the stack. */

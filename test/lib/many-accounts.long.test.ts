@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { sectionOf } from "../docs/markdown.ts";
-import { synth } from "../e2e/synth.ts";
+import { synth } from "../e2e/template.ts";
 import { type Resource, type Synthesized, statements, synthesized, WITHOUT_BUNDLE } from "./synthesized.ts";
 
 /** Limits of AWS, as its guides give them. */

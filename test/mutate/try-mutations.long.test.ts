@@ -1,9 +1,11 @@
-// A small project in which some changes are noticed: the verdicts on it are known.
+// The verdicts on the changes of a small project are known; and of what decides about data, tests notice twenty changes that
+// are drawn at random.
 
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { DECIDING, EQUIVALENT } from "./equivalent.ts";
 import { mutationsOf } from "./mutations.ts";
 import { tryMutations } from "./try-mutations.ts";
 
@@ -80,3 +82,19 @@ test("a mutation of what happens on load dies by any test that uses the file, al
     expect([...(await tryMutations(root, alone)).values()], name).toEqual(["KILLED"]);
   }
 });
+
+const DRAWN = 20;
+
+test(`${DRAWN} mutations, drawn at random, are noticed`, async () => {
+  const all = DECIDING.flatMap((file) => mutationsOf(file, readFileSync(join(ROOT, file), "utf8")));
+  const left = all.filter(({ file, text }) => EQUIVALENT[file]?.[text] === undefined);
+  const drawn = Array.from({ length: DRAWN }, () =>
+    left.splice(Math.floor(Math.random() * left.length), 1),
+  ).flat();
+
+  const verdicts = await tryMutations(ROOT, drawn);
+
+  const told = [...verdicts].map(([{ file, line, text }, verdict]) => `${verdict}  ${file}:${line}  ${text}`);
+  console.log(told.join("\n"));
+  expect(told.filter((line) => /^(?:SURVIVED|UNTESTED)/.test(line))).toEqual([]);
+}, 1_200_000);

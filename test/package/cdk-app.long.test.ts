@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { synth } from "../e2e/synth.ts";
+import { synth } from "../e2e/template.ts";
 import { assembled, assetsOf, execute, installInApp, OWN_MODULES, ROOT } from "./consumer-app.ts";
 import { packProject } from "./installed-package.ts";
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { sep } from "node:path";
 import { describe, expect, it } from "vitest";
-import { childrenOf, type Node, parse } from "../mutate/syntax-tree.ts";
+import { childrenOf, type Node, parse } from "../mutate/mutations.ts";
 import { within } from "./bounded.ts";
 
 /** They put expressions together; `outside-text.test.ts` tries those out. */

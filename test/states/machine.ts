@@ -1,10 +1,9 @@
 // A state machine for tests of the interpreter, and an engine for it whose function does what a test says.
 
 import type { TaskResult } from "./execution.ts";
-import { SkippingClock } from "./skipping-clock.ts";
-import { StatesEngine, type StatusChange } from "./states-engine.ts";
+import { SkippingClock, StatesEngine, type StatusChange } from "./states-engine.ts";
 
-const FUNCTION = "arn:aws:lambda:eu-west-1:123456789012:function:work:live";
+export const FUNCTION = "arn:aws:lambda:eu-west-1:123456789012:function:work:live";
 export const MACHINE = "arn:aws:states:eu-west-1:123456789012:stateMachine:machine";
 
 export const RETRY = {

@@ -1,6 +1,6 @@
 // The texts in TypeScript source that a person may read: messages, help, titles.
 
-import { childrenOf, type Node, parse } from "../../mutate/syntax-tree.ts";
+import { childrenOf, type Node, parse } from "../../mutate/mutations.ts";
 
 export interface Text {
   /** From 1. */

@@ -7,11 +7,10 @@ import { systemClock, systemRandom } from "../../../../../lambdas/job/runtime/cl
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { S3Store } from "../../../../../lambdas/job/storage/s3/s3-store.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
-import { type AwsWarehouse, awsWarehouse, PREFIX } from "../../../../aws/aws-warehouse.ts";
-import { crashingClients } from "../../../../aws/crashing-clients.ts";
+import { type AwsWarehouse, awsWarehouse, crashingClients, PREFIX } from "../../../../aws/aws-warehouse.ts";
 import { isEmulated, newAwsClients, onEmulator } from "../../../../aws/emulator.ts";
 import { AwsRecorder } from "../../../../e2e/aws-recorder.ts";
-import { callsBeyondTheRole } from "../../../../e2e/deployed-role.ts";
+import { callsBeyondTheRole } from "../../../../e2e/role-statements.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
 import { Crashed, CrashPoint } from "../../crash.ts";
