@@ -19,8 +19,6 @@ export interface InvokeOptions {
 export interface DeliveryOptions {
   /** Lambda's own: one minute, then two. */
   readonly retryDelaysMs?: readonly number[];
-  /** Of each attempt; the last one counts for all further ones. */
-  readonly timeoutsMs?: readonly number[];
 }
 
 export class LambdaFunction implements AsyncDisposable {
@@ -45,12 +43,11 @@ export class LambdaFunction implements AsyncDisposable {
 
   /** As a schedule does: a failed attempt is retried with the same request id. Returns every attempt's result. */
   async deliver(event: unknown, options: DeliveryOptions = {}): Promise<readonly InvocationResult[]> {
-    const { retryDelaysMs = [60_000, 120_000], timeoutsMs = [] } = options;
+    const { retryDelaysMs = [60_000, 120_000] } = options;
     const requestId = randomUUID();
     const results: InvocationResult[] = [];
     for (let attempt = 0; ; attempt += 1) {
-      const timeoutMs = timeoutsMs[Math.min(attempt, timeoutsMs.length - 1)] ?? this.definition.timeoutMs;
-      const result = await this.invoke(event, { requestId, timeoutMs });
+      const result = await this.invoke(event, { requestId });
       results.push(result);
       const delayMs = retryDelaysMs[attempt];
       if (result.ok || delayMs === undefined) return results;

@@ -1,11 +1,22 @@
-// How the interpreter runs an execution: turns, retries, time limits, redrive, and how much history it writes.
+// What `moto.aws.test.ts` does not compare with the emulator: time limits, redrives, stops, jitter, how much history is written,
+// what is refused, and the events about executions.
 
 import { describe, expect, it } from "vitest";
 import { parseDefinition } from "./definition.ts";
 import { answers, DONE, definition, failed, MACHINE, ok, RETRY, testEngine, type Work } from "./machine.ts";
+import { EngineError } from "./states-engine.ts";
 
 const INPUT = JSON.stringify({ name: "uk", turn: 0 });
+const FIRST = "arn:aws:states:eu-west-1:123456789012:execution:machine:first";
 const HOUR_MS = 3_600_000;
+
+const codeOf = (call: () => unknown): unknown => {
+  try {
+    return call();
+  } catch (error) {
+    return error instanceof EngineError ? error.code : error;
+  }
+};
 
 /** One execution from its start to its end. */
 async function run(work: Work, machine?: unknown, random?: number) {
@@ -16,21 +27,6 @@ async function run(work: Work, machine?: unknown, random?: number) {
 }
 
 describe("an execution", () => {
-  it("calls the function with its parameters until it is done, and waits as long as each answer says", async () => {
-    const { execution, payloads, clock } = await run(
-      answers(ok({ done: false, seconds: 90, turn: 1 }), ok({ done: false, seconds: 0, turn: 2 }), DONE),
-    );
-
-    const payload = { kind: "work", name: "uk", execution: execution.start.arn };
-    expect(payloads).toEqual([
-      { ...payload, turn: 0 },
-      { ...payload, turn: 1 },
-      { ...payload, turn: 2 },
-    ]);
-    expect(clock.waitsMs).toEqual([90_000, 0]);
-    expect(execution).toMatchObject({ status: "SUCCEEDED", output: { done: true, seconds: 0, turn: 9 } });
-  });
-
   it("writes nine events for a turn, and three more for a retry", async () => {
     const turn = ok({ done: false, seconds: 1, turn: 1 });
     const events = async (...results: Parameters<typeof answers>): Promise<number> =>
@@ -41,33 +37,6 @@ describe("an execution", () => {
     expect(await events(turn, DONE)).toBe(shortest + 9);
     expect(await events(turn, turn, DONE)).toBe(shortest + 18);
     expect(await events(failed("BUSY"), DONE)).toBe(shortest + 3);
-  });
-
-  it("writes the events that AWS writes", async () => {
-    const { execution } = await run(answers(ok({ done: false, seconds: 1, turn: 1 }), failed("BUSY"), DONE));
-
-    const turn = ["LambdaFunctionScheduled", "LambdaFunctionStarted", "LambdaFunctionSucceeded"];
-    expect(execution.history.map(({ type }) => type)).toEqual([
-      "ExecutionStarted",
-      "TaskStateEntered",
-      ...turn,
-      "TaskStateExited",
-      "ChoiceStateEntered",
-      "ChoiceStateExited",
-      "WaitStateEntered",
-      "WaitStateExited",
-      "TaskStateEntered",
-      "LambdaFunctionScheduled",
-      "LambdaFunctionStarted",
-      "LambdaFunctionFailed",
-      ...turn,
-      "TaskStateExited",
-      "ChoiceStateEntered",
-      "ChoiceStateExited",
-      "SucceedStateEntered",
-      "SucceedStateExited",
-      "ExecutionSucceeded",
-    ]);
   });
 
   it("fails when its history has 25,000 events", async () => {
@@ -110,24 +79,6 @@ describe("a task that fails", () => {
     const machine = definition({ task: { Retry: [{ ...RETRY, JitterStrategy: "FULL" }] } });
 
     expect((await run(answers(failed("BUSY")), machine, random)).clock.waitsMs).toEqual(waitsMs);
-  });
-
-  it("is not tried again for an error that no retry names", async () => {
-    const { execution, payloads } = await run(answers(failed("BROKEN"), DONE));
-
-    expect(payloads).toHaveLength(1);
-    expect(execution).toMatchObject({ status: "FAILED", error: "BROKEN" });
-  });
-
-  it("has all its retries again in the next turn", async () => {
-    const busy = Array.from({ length: 6 }, () => failed("BUSY"));
-    const turn = ok({ done: false, seconds: 7, turn: 1 });
-
-    const { execution, clock } = await run(answers(failed("BUSY"), ...busy.slice(1), turn, ...busy, DONE));
-
-    const delays = [60_000, 120_000, 240_000, 480_000, 900_000, 900_000];
-    expect(clock.waitsMs).toEqual([...delays, 7_000, ...delays]);
-    expect(execution.status).toBe("SUCCEEDED");
   });
 
   it("fails with States.Timeout if it takes longer than its limit, whatever it returns then", async () => {
@@ -215,6 +166,40 @@ describe("an execution that is stopped", () => {
     expect([status, execution.status]).toEqual(["ABORTED", "ABORTED"]);
     expect(execution.output).toBeUndefined();
     expect(execution.history.at(-1)?.type).toBe("ExecutionAborted");
+  });
+});
+
+describe("the engine", () => {
+  it("an execution that runs or has succeeded cannot be redriven", async () => {
+    const { engine } = testEngine(answers(DONE));
+    engine.start(MACHINE, "first", '{"name":"uk","turn":0}');
+
+    const whileRunning = codeOf(() => engine.redrive(FIRST));
+    await engine.idle();
+
+    expect([whileRunning, codeOf(() => engine.redrive(FIRST))]).toEqual([
+      "ExecutionNotRedrivable",
+      "ExecutionNotRedrivable",
+    ]);
+  });
+
+  it("each start and each end is announced with what AWS puts into the event", async () => {
+    const { engine, changes } = testEngine(
+      answers(failed("BROKEN"), ok({ done: true, seconds: 0, turn: 1 })),
+    );
+    engine.start(MACHINE, "first", '{"name":"uk","turn":0}');
+    await engine.idle();
+    engine.redrive(FIRST);
+    await engine.idle();
+
+    expect(changes.map(({ status }) => status)).toEqual(["RUNNING", "FAILED", "RUNNING", "SUCCEEDED"]);
+    expect(changes[1]).toEqual({
+      executionArn: FIRST,
+      stateMachineArn: MACHINE,
+      name: "first",
+      status: "FAILED",
+      input: '{"name":"uk","turn":0}',
+    });
   });
 });
 
