@@ -31,7 +31,7 @@ onEmulator("the acceptance", () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "brand-events-acceptance-"));
-    deployed = await DeployedAccounts.deploy({ uk: {} }, [], { alarmEmail: "team@example.com" });
+    deployed = await DeployedAccounts.deploy({ uk: {} }, { alarmEmail: "team@example.com" });
     stack = await emulatedStack(deployed.deployment);
   }, 120_000);
 

@@ -7,13 +7,9 @@ import { GlueReader, type GlueRow } from "../aws/aws-warehouse.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import type { BusEvent } from "./aws-recorder.ts";
 import { type Deployment, deploy } from "./deployment.ts";
-import { type InvocationResult, payload } from "./lambda-function.ts";
+import { payload } from "./lambda-function.ts";
 
-export const MINUTE_MS = 60_000;
-export const DAY_MS = 24 * 60 * MINUTE_MS;
-export const WRONG_PASSWORD = "wrong-password";
-/** Lambda's own two retries, without their delays. */
-const AT_ONCE = { retryDelaysMs: [1, 1] };
+export const DAY_MS = 24 * 60 * 60_000;
 
 export class DeployedAccounts<Account extends string> {
   readonly deployment: Deployment;
@@ -30,12 +26,11 @@ export class DeployedAccounts<Account extends string> {
   }
 
   /**
-   * Each account has settings of its own beside the usual ones, and working credentials but for those `notSetUp`.
+   * Each account has settings of its own beside the usual ones, and working credentials.
    * @param ofAll settings of the deployment
    */
   static async deploy<Account extends string>(
     accounts: Readonly<Record<Account, object>>,
-    notSetUp: readonly Account[] = [],
     ofAll: object = {},
   ): Promise<DeployedAccounts<Account>> {
     const simulators = new Map<string, Simulator>();
@@ -59,15 +54,8 @@ export class DeployedAccounts<Account extends string> {
       ...ofAll,
     });
     const deployed = new DeployedAccounts<Account>(deployment, simulators);
-    for (const account in accounts) if (!notSetUp.includes(account)) await deployed.fillSecret(account);
+    for (const account in accounts) await deployed.fillSecret(account);
     return deployed;
-  }
-
-  /** A start with a wrong password, which Lambda repeats. */
-  async refuseLogin(account: Account): Promise<readonly InvocationResult[]> {
-    const { email } = this.service(account).credentials;
-    await this.deployment.fillSecret(account, { method: "session", email, password: WRONG_PASSWORD });
-    return this.deployment.function.deliver({ account, scheduledAt: "2026-01-01T06:00:00Z" }, AT_ONCE);
   }
 
   fillSecret(account: Account): Promise<void> {
@@ -138,8 +126,4 @@ export class DeployedAccounts<Account extends string> {
     await this.deployment[Symbol.asyncDispose]();
     for (const simulator of this.#simulators.values()) await simulator.stop();
   }
-}
-
-export async function sleepUntil(atMs: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, Math.max(0, atMs - Date.now())));
 }
