@@ -32,7 +32,7 @@ export default defineConfig({
         test: { name: "local", include: ["test/**/*.test.ts"], exclude: [AWS, LONG], isolate: false },
       },
       { extends: true, test: { name: "long", include: [LONG] } },
-      { extends: true, test: { name: "aws", include: [AWS], globalSetup: "test/aws/emulator-setup.ts" } },
+      { extends: true, test: { name: "aws", include: [AWS], globalSetup: "test/aws/emulator-process.ts" } },
     ],
   },
 });

@@ -1,5 +1,6 @@
 // Does one command with a real job, and says how it ended.
 
+import type { AcceptOrRollback } from "../../../lambdas/job/commands/accept-or-rollback.ts";
 import type { Check } from "../../../lambdas/job/commands/check.ts";
 import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
@@ -67,27 +68,15 @@ async function work(
           : await job.run(ports, settings, { trigger: "schedule", runId }),
       );
     }
-    case "accept": {
-      const snapshotId = snapshotAt(account, command.pick);
-      return endOfResult(
-        await job.acceptOrRollback(ports, {
-          action: "accept",
-          snapshotId,
-          force: command.force,
-          overDamaged: command.overDamaged,
-        }),
-      );
-    }
+    case "accept":
     case "rollback": {
-      const snapshotId = snapshotAt(account, command.pick);
-      return endOfResult(
-        await job.acceptOrRollback(ports, {
-          action: "rollback",
-          snapshotId,
-          pin: command.pin,
-          overDamaged: command.overDamaged,
-        }),
-      );
+      const { pick, overDamaged } = command;
+      const about = { snapshotId: snapshotAt(account, pick), overDamaged };
+      const request: AcceptOrRollback =
+        command.name === "accept"
+          ? { action: "accept", force: command.force, ...about }
+          : { action: "rollback", pin: command.pin, ...about };
+      return endOfResult(await job.acceptOrRollback(ports, request));
     }
     case "check": {
       const checks = await job.check(ports, settings, { deep: command.deep });

@@ -23,6 +23,8 @@ const CONFIG = {
   cacheMiddleware: true,
 };
 
+const FIRST = { step: "initialize", priority: "high" } as const;
+
 interface Slot extends AwsClients {
   endpoints: AwsEndpoints;
 }
@@ -39,22 +41,20 @@ export function awsClients(nth: number, endpoints: AwsEndpoints): AwsClients {
 
 function newSlot(endpoints: AwsEndpoints): Slot {
   const slot: Slot = { endpoints, s3: new S3Client(CONFIG), glue: new GlueClient(CONFIG) };
-  const named = (commandName = ""): string => commandName.replace(/Command$/, "");
+  const answered =
+    (endpoint: () => Endpoint) =>
+    (_: unknown, { commandName = "" }: { readonly commandName?: string }) =>
+    async ({ input }: { readonly input: object }) => ({
+      response: {},
+      output: { $metadata: {}, ...(await endpoint()(commandName.replace(/Command$/, ""), { ...input })) },
+    });
   slot.s3.middlewareStack.add(
-    (_, { commandName }) =>
-      async ({ input }) => ({
-        response: {},
-        output: { $metadata: {}, ...(await slot.endpoints.s3(named(commandName), { ...input })) },
-      }),
-    { step: "initialize", priority: "high" },
+    answered(() => slot.endpoints.s3),
+    FIRST,
   );
   slot.glue.middlewareStack.add(
-    (_, { commandName }) =>
-      async ({ input }) => ({
-        response: {},
-        output: { $metadata: {}, ...(await slot.endpoints.glue(named(commandName), { ...input })) },
-      }),
-    { step: "initialize", priority: "high" },
+    answered(() => slot.endpoints.glue),
+    FIRST,
   );
   return slot;
 }
