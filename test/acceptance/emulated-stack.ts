@@ -156,7 +156,7 @@ async function invoked(deployment: Deployment, headers: Carried["headers"], body
 }
 
 /** Each step refers only to those before it, and to what the deployment has made already. */
-export async function makeResources({ template, bucket }: Deployment, clients: Clients): Promise<void> {
+async function makeResources({ template, bucket }: Deployment, clients: Clients): Promise<void> {
   for (const { id } of template.all("AWS::KMS::Key")) {
     template.made(id, { ref: id, attributes: { Arn: `arn:aws:kms:${REGION}:${ACCOUNT_ID}:key/${id}` } });
   }

@@ -84,13 +84,13 @@ export interface MeasuredRun extends Usage {
   readonly requests: number;
 }
 
-export interface Program {
+interface Program {
   readonly path: string;
   readonly args: readonly string[];
 }
 
 /** `folder` holds the files of the measurement. If the program fails, throws with its output. */
-export async function measure(
+async function measure(
   { path, args }: Program,
   service: ServiceProcess,
   folder: string,
@@ -145,30 +145,26 @@ export async function buildForBench(): Promise<string> {
   return join(BUILT, `${packageJson.name}.js`);
 }
 
-export interface JobFiles {
+interface JobFiles {
   readonly warehouse: string;
   readonly credentials: string;
 }
 
 /** A run of the command line at `path`. */
-export function jobProgram(
-  path: string,
-  { url }: ServiceAddress,
-  { warehouse, credentials }: JobFiles,
-): Program {
+function jobProgram(path: string, { url }: ServiceAddress, { warehouse, credentials }: JobFiles): Program {
   const limits = ["--requests-per-minute", "unlimited", "--bytes-per-minute", "unlimited"];
   const files = ["--warehouse", warehouse, "--credentials", credentials];
   const concurrency = ["--concurrency", String(CONNECTIONS)];
   return { path, args: ["run", "--base-url", url, ...concurrency, ...limits, ...files, "--json"] };
 }
 
-export function bareLoopProgram({ url, credentials }: ServiceAddress): Program {
+function bareLoopProgram({ url, credentials }: ServiceAddress): Program {
   const path = join(import.meta.dirname, "bare-loop.ts");
   return { path, args: [JSON.stringify({ url, ...credentials, connections: CONNECTIONS })] };
 }
 
 /** Returns the path for the job's `--credentials`. */
-export async function writeCredentials(folder: string, { credentials }: ServiceAddress): Promise<string> {
+async function writeCredentials(folder: string, { credentials }: ServiceAddress): Promise<string> {
   const file = join(folder, "credentials.json");
   await writeFile(file, JSON.stringify({ method: "session", ...credentials }), { mode: 0o600 });
   return file;

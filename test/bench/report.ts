@@ -115,7 +115,7 @@ function compare(what: string, most: number, value: number, unit: string): Targe
 }
 
 /** For an even number of runs the mean of the middle two. Throws without runs. */
-export function medianOf(runs: readonly MeasuredRun[], figure: keyof MeasuredRun): number {
+function medianOf(runs: readonly MeasuredRun[], figure: keyof MeasuredRun): number {
   const sorted = runs.map((run) => run[figure]).toSorted((a, b) => a - b);
   const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
   if (middle.length === 0) throw new RangeError("an empty list has no median");

@@ -16,6 +16,15 @@ export interface Mutation {
   readonly text: string;
 }
 
+/** Of the syntax tree of TypeScript, as the parser of the tests gives it. */
+export interface Node {
+  readonly type: string;
+  /** Offset in the source. */
+  readonly start: number;
+  readonly end: number;
+  readonly [key: string]: unknown;
+}
+
 interface Place {
   /** The function or the constant of the file around it; empty outside any. */
   readonly name: string;
@@ -206,14 +215,6 @@ function isBooleanLiteral({ value }: Node): boolean {
   return typeof value === "boolean";
 }
 
-export interface Node {
-  readonly type: string;
-  /** Offset in the source. */
-  readonly start: number;
-  readonly end: number;
-  readonly [key: string]: unknown;
-}
-
 /** Throws where the source is no program. */
 export function parse(source: string): Node {
   return parseAst(source, { lang: "ts" }) as unknown as Node;
@@ -224,11 +225,11 @@ export function childrenOf(node: Node): readonly Node[] {
 }
 
 /** Empty where there is none. */
-export function child(node: Node, key: string): Node {
+function child(node: Node, key: string): Node {
   const value = node[key];
   return isNode(value) ? value : { type: "", start: 0, end: 0 };
 }
 
-export function isNode(value: unknown): value is Node {
+function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && "type" in value && "start" in value;
 }

@@ -46,7 +46,7 @@ const PAUSE_MS = 2 * 60_000;
 /** Until then the bucket has aborted every upload. */
 const RULE_MS = 48 * 60 * 60_000;
 
-export async function healAndRun(world: World): Promise<void> {
+async function healAndRun(world: World): Promise<void> {
   world.hasFaults = false;
   for (const account of world.accounts) heal(world, account);
   const isRestored = new Chance(world.plan.seed, "restores").is(0.5);

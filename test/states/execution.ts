@@ -275,7 +275,7 @@ export interface Data {
 }
 
 /** Throws an `Error` for a path of another form, and `error` as the engine's name where nothing is at the path. */
-export function readPath(path: string, { input, context }: Data, error = "States.Runtime"): unknown {
+function readPath(path: string, { input, context }: Data, error = "States.Runtime"): unknown {
   if (!/^\$\$?(\.[A-Za-z_]\w*)*$/.test(path)) {
     throw new Error(`This path is not read here: ${path}. Expected a form such as $.a.b or $$.Execution.Id`);
   }
@@ -295,7 +295,7 @@ export function readPath(path: string, { input, context }: Data, error = "States
 }
 
 /** `Parameters`: a key that ends in `.$` has a path as its value, and loses the ending. */
-export function fillParameters(template: unknown, data: Data): unknown {
+function fillParameters(template: unknown, data: Data): unknown {
   if (Array.isArray(template)) return template.map((each) => fillParameters(each, data));
   if (!isObject(template)) return template;
   return Object.fromEntries(

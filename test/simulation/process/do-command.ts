@@ -1,7 +1,7 @@
 // Does one command with a real job, and says how it ended.
 
-import type { AcceptOrRollback } from "../../../lambdas/job/commands/decisions.ts";
 import type { Check } from "../../../lambdas/job/commands/check.ts";
+import type { AcceptOrRollback } from "../../../lambdas/job/commands/decisions.ts";
 import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
