@@ -26,12 +26,13 @@ export class DeployedAccounts<Account extends string> {
   }
 
   /**
-   * Each account has settings of its own beside the usual ones, and working credentials.
+   * Each account has settings of its own beside the usual ones, and working credentials but for those `notSetUp`.
    * @param ofAll settings of the deployment
    */
   static async deploy<Account extends string>(
     accounts: Readonly<Record<Account, object>>,
     ofAll: object = {},
+    notSetUp: readonly Account[] = [],
   ): Promise<DeployedAccounts<Account>> {
     const simulators = new Map<string, Simulator>();
     for (const account of Object.keys(accounts)) simulators.set(account, await Simulator.start());
@@ -54,7 +55,7 @@ export class DeployedAccounts<Account extends string> {
       ...ofAll,
     });
     const deployed = new DeployedAccounts<Account>(deployment, simulators);
-    for (const account in accounts) await deployed.fillSecret(account);
+    for (const account in accounts) if (!notSetUp.includes(account)) await deployed.fillSecret(account);
     return deployed;
   }
 

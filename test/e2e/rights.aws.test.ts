@@ -1,5 +1,5 @@
 // What the deployed function may do, after histories that use every right: a catalog that fails, large writes that are
-// refused, an old snapshot that is deleted, a refused login, a run that is handed over.
+// refused, an old snapshot that is deleted, a refused login, a secret without a value, a run that is handed over.
 
 import { randomBytes } from "node:crypto";
 import { ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
@@ -22,12 +22,14 @@ const ACCOUNTS = {
   large: {},
   old: { retainDays: 1 },
   refused: {},
+  fresh: {},
   // 54 requests at once, and then one a minute.
   long: { requestsPerMinute: 1, limitWindowSeconds: 3_600 },
 };
 
 onEmulator("the deployed function, which uses all its rights", () => {
   let deployed: DeployedAccounts<keyof typeof ACCOUNTS>;
+  let skipped: unknown;
   let repaired: Awaited<ReturnType<typeof failAndRepairCatalog>>;
   let written: Awaited<ReturnType<typeof refuseLargeWrites>>;
   let deleted: Awaited<ReturnType<typeof deleteOldSnapshot>>;
@@ -35,7 +37,8 @@ onEmulator("the deployed function, which uses all its rights", () => {
   let stopped: Awaited<ReturnType<typeof stopExecution>>;
 
   beforeAll(async () => {
-    deployed = await DeployedAccounts.deploy(ACCOUNTS);
+    deployed = await DeployedAccounts.deploy(ACCOUNTS, {}, ["fresh"]);
+    skipped = await deployed.run("fresh", Date.UTC(2026, 0, 1, 6));
     repaired = await failAndRepairCatalog();
     written = await refuseLargeWrites();
     deleted = await deleteOldSnapshot();
@@ -50,6 +53,10 @@ onEmulator("the deployed function, which uses all its rights", () => {
   }, 240_000);
 
   afterAll(() => deployed?.[Symbol.asyncDispose]());
+
+  test("a secret without a value skips the run as not set up", () => {
+    expect(skipped).toMatchObject({ outcome: "SKIPPED", reason: "NOT_SET_UP" });
+  });
 
   test("a changed secret needs no new deployment, and none of its values is in a log line or an event", () => {
     const { function: lambda, recorder } = deployed.deployment;
