@@ -32,7 +32,7 @@ Lives histories of the job in virtual time, each drawn from its seed, and checks
   --hours N      from a seed drawn at random on, for N hours; then says what was visited, and what never
   --trace        with --seed: tells everything that happens
   --brief        names a seed that breaks a promise, and nothing more
-  --planted      plants known defects one by one, and says which of the seeds finds each`;
+  --planted      plants known defects one by one, and says which seed finds each`;
 
 // Stories need no stacks, and making one for each simulated error takes time.
 Error.stackTraceLimit = 0;
@@ -47,15 +47,15 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
     return 2;
   }
-  return (options.planted ? findPlanted(options) : await liveAll(options)) ? 0 : 1;
+  return (options.planted ? findPlanted() : await liveAll(options)) ? 0 : 1;
 }
 
 /** False where a defect is not found. */
-function findPlanted({ from, to }: Options): boolean {
+function findPlanted(): boolean {
   using copy = new PlantedCopy();
   let isEachFound = true;
   for (const defect of PLANTED_DEFECTS) {
-    const { seed, finding } = copy.search(defect, from, to);
+    const { seed, finding } = copy.find(defect);
     if (seed === undefined) isEachFound = false;
     console.log(`${defect.name}\n  ${seed === undefined ? "NOT FOUND" : `seed ${seed}: ${finding}`}`);
   }

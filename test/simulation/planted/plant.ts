@@ -24,13 +24,15 @@ export interface PlantedDefect {
 
 export const PLANTED_DEFECTS: readonly PlantedDefect[] = [...PUBLISHING_DEFECTS, ...SERVICE_DEFECTS];
 
-export interface Search {
-  readonly defect: PlantedDefect;
+interface Search {
   /** The first seed that finds it; undefined where none does. */
   readonly seed: number | undefined;
   /** What the seed says. */
   readonly finding: string;
 }
+
+/** A defect is found by one of the first. */
+const MOST_SEEDS = 2_000;
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
 
@@ -52,8 +54,16 @@ export class PlantedCopy implements Disposable {
     symlinkSync(join(ROOT, "node_modules"), join(this.#folder, "node_modules"));
   }
 
-  /** Lives these seeds, one after the other. Throws where the defect cannot be planted, because the source has changed. */
-  search(defect: PlantedDefect, from: number, to: number): Search {
+  /**
+   * Lives its own seed, and where that does not find it the first ones. Throws where it cannot be planted, because the source
+   * has changed.
+   */
+  find(defect: PlantedDefect): Search {
+    const own = this.#search(defect, defect.seed, defect.seed);
+    return own.seed === undefined ? this.#search(defect, 1, MOST_SEEDS) : own;
+  }
+
+  #search(defect: PlantedDefect, from: number, to: number): Search {
     const file = join(this.#folder, "lambdas/job", defect.file);
     const source = readFileSync(file, "utf8");
     if (source.split(defect.from).length !== 2)
@@ -70,7 +80,7 @@ export class PlantedCopy implements Disposable {
       );
       const [, seed, finding = ""] = /Seed (\d+) breaks a promise: (.*)/.exec(stderr) ?? [];
       if (status !== 0 && seed === undefined) throw new Error(`${defect.name}: ${stderr}`);
-      return { defect, seed: seed === undefined ? undefined : Number(seed), finding };
+      return { seed: seed === undefined ? undefined : Number(seed), finding };
     } finally {
       writeFileSync(file, source);
     }
