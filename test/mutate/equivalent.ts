@@ -9,7 +9,6 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/publish.ts",
   "lambdas/job/commands/decisions.ts",
   "lambdas/job/run/record/published-run.ts",
-  "lambdas/job/commands/decisions.ts",
   "lambdas/job/run/dry-run.ts",
   "lambdas/job/storage/publication-log.ts",
   "lambdas/job/storage/layout.ts",
