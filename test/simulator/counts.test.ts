@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { get, login } from "./browser.ts";
 import { ManualClock } from "./manual-clock.ts";
-import { RequestLog } from "./request-log.ts";
+import { RequestLog, RetryAfterWatch } from "./request-log.ts";
 import type { SimulatorOptions } from "./settings.ts";
 import { makeEvent, makeEvents } from "./simulated-event.ts";
 import { Simulator } from "./simulator.ts";
@@ -227,5 +227,38 @@ describe("the log", () => {
     requests.reset();
 
     expect(requests.counts(1_000)).toMatchObject({ requests: 0, maxInFlight: 1 });
+  });
+});
+
+describe("a Retry-After that was sent", () => {
+  test.each([
+    { value: "7", lasts: [NOON_MS, NOON_MS + 6_999], over: NOON_MS + 7_000 },
+    { value: "Sat, 21 Nov 2026 12:00:09 GMT", lasts: [NOON_MS, NOON_MS + 8_999], over: NOON_MS + 9_000 },
+    { value: "1795262409", lasts: [NOON_MS, NOON_MS + 8_999], over: NOON_MS + 9_000 },
+    { value: "1795262409001", lasts: [NOON_MS, NOON_MS + 9_000], over: NOON_MS + 9_001 },
+  ])("$value binds from when it was sent until its end", async ({ value, lasts, over }) => {
+    const watch = new RetryAfterWatch();
+
+    await watch.sent({ "retry-after": value }, NOON_MS);
+
+    expect(lasts.map((atMs) => watch.lasts(atMs))).toEqual([true, true]);
+    expect(watch.lasts(over)).toBe(false);
+  });
+
+  test("is the longest of several, whichever was sent last", async () => {
+    const watch = new RetryAfterWatch();
+
+    await watch.sent({ "retry-after": "10" }, NOON_MS);
+    await watch.sent({ "retry-after": "2" }, NOON_MS);
+
+    expect(watch.lasts(NOON_MS + 9_999)).toBe(true);
+  });
+
+  test.each([{}, { "retry-after": "soon" }])("is none in %j", async (headers) => {
+    const watch = new RetryAfterWatch();
+
+    await watch.sent(headers, NOON_MS);
+
+    expect(watch.lasts(NOON_MS)).toBe(false);
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { averaged, Limiter, type Limits } from "./limiter.ts";
-import { SlidingSum } from "./sliding-sum.ts";
+import { averaged, Limiter, type Limits, SlidingSum } from "./limiter.ts";
 
 const NOON_MS = Date.parse("2026-11-21T12:00:00.000Z");
 

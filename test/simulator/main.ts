@@ -1,9 +1,8 @@
 // `npm run simulator`: the simulated service, to play with by hand.
 
 import { DEFAULT_PORT, readCommandLine, type SimulatorCommand, USAGE } from "./command-line.ts";
-import { CONTROL } from "./control.ts";
 import { IdentityProvider } from "./identity/identity-provider.ts";
-import { Simulator } from "./simulator.ts";
+import { CONTROL, Simulator } from "./simulator.ts";
 
 const ACCOUNT = { email: "demo@example.test", password: "demo-password" };
 const CLIENT = { id: "demo-client", secret: "demo-client-secret" };

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Clock } from "../../lambdas/job/runtime/clock.ts";
 import { realClock } from "./clocks.ts";
-import { control, isControl } from "./control.ts";
+import { type Evolving, evolve } from "./evolve.ts";
 import { Front } from "./front.ts";
 import { WINDOW_MS } from "./limiter.ts";
 import type { Counts, LoggedRequest } from "./request-log.ts";
@@ -186,3 +186,33 @@ export class Simulator {
     }
   }
 }
+
+export const CONTROL = { change: "/_simulator/change", counts: "/_simulator/counts" } as const;
+
+interface Controlled extends Evolving {
+  readonly counts: Counts;
+}
+
+export const isControl = ({ url = "" }: IncomingMessage): boolean => url.startsWith("/_simulator/");
+
+/** Control requests need no authentication, and are neither counted nor limited. */
+export const control = (
+  { method = "", url = "" }: IncomingMessage,
+  response: ServerResponse,
+  simulator: Controlled,
+): void => {
+  const [status, value] = reply(`${method} ${url}`, simulator);
+  response.writeHead(status, { "content-type": "application/json" }).end(`${JSON.stringify(value)}\n`);
+};
+
+const reply = (asked: string, simulator: Controlled): readonly [status: number, value: unknown] => {
+  if (asked === `POST ${CONTROL.change}`) return [200, evolve(simulator)];
+  if (asked === `GET ${CONTROL.counts}`) return [200, readable(simulator.counts)];
+  return [404, { message: `There are POST ${CONTROL.change} and GET ${CONTROL.counts}.` }];
+};
+
+const readable = ({ detailsByUuid, statuses, ...counts }: Counts): unknown => ({
+  ...counts,
+  distinctDetails: detailsByUuid.size,
+  statuses: Object.fromEntries(statuses),
+});

@@ -3,7 +3,6 @@
 import { CANARY } from "../account.ts";
 import type { Damage } from "../faults.ts";
 import { json, refusal, type SimulatedResponse } from "../simulated-response.ts";
-import { oauthError } from "./oauth-error.ts";
 
 /** What a rule can name: the pages for the person, or one kind of token request. */
 export type IdentityTarget = "authorize" | "authorization_code" | "refresh_token";
@@ -86,3 +85,9 @@ const WAITING_PAGE: SimulatedResponse = {
   headers: { "content-type": "text/html; charset=utf-8" },
   body: `<!doctype html><title>Please wait</title><p>${CANARY.body}</p>`,
 };
+
+export const NOT_STORED = { "cache-control": "no-store", pragma: "no-cache" };
+
+/** A refusal of the token endpoint (RFC 6749 §5.2). The description carries a canary: the client must not repeat it. */
+export const oauthError = (error: string, status = 400): SimulatedResponse =>
+  json(status, JSON.stringify({ error, error_description: CANARY.body }), NOT_STORED);

@@ -2,15 +2,15 @@
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import { realClock } from "../clocks.ts";
 import { deliver, deliveryOf } from "../delivery.ts";
 import { refusal, type SimulatedResponse } from "../simulated-response.ts";
 import { AuthorizeEndpoint } from "./authorize-endpoint.ts";
 import { Grants, type IssuedTokens } from "./grants.ts";
-import { IdentityFaultPlan, sortedIdentityFault } from "./identity-faults.ts";
+import { IdentityFaultPlan, type IdentityTarget, sortedIdentityFault } from "./identity-faults.ts";
 import { type IdentityCounts, IdentityLog, type LoggedIdentityRequest } from "./identity-log.ts";
-import { type IdentityRequest, readIdentityRequest } from "./identity-request.ts";
 import {
   changedIdentity,
   DEFAULT_IDENTITY,
@@ -190,3 +190,28 @@ export class IdentityProvider {
     return refusal(405, "Use GET.", { allow: "GET, POST" });
   }
 }
+
+interface IdentityRequest {
+  /** Undefined: no endpoint of the provider, or a token request without a known grant. */
+  readonly target: IdentityTarget | undefined;
+  readonly method: string;
+  readonly path: string;
+  /** Of the form where there is one, else of the address. */
+  readonly parameters: URLSearchParams;
+}
+
+/** A form counts only if its type says so (RFC 6749 §4.1.3): JSON, for one, has no parameters. */
+const readIdentityRequest = async (message: IncomingMessage): Promise<IdentityRequest> => {
+  const { method = "", url = "", headers } = message;
+  const { pathname: path, searchParams } = new URL(url, "http://127.0.0.1");
+  const isForm = /^application\/x-www-form-urlencoded\b/.test(headers["content-type"] ?? "");
+  const body = await text(message);
+  const parameters = method === "POST" ? new URLSearchParams(isForm ? body : "") : searchParams;
+  return { target: targetOf(path, parameters), method, path, parameters };
+};
+
+const targetOf = (path: string, parameters: URLSearchParams): IdentityTarget | undefined => {
+  if (path === "/oauth/authorize") return "authorize";
+  const grant = path === "/oauth/token" ? parameters.get("grant_type") : null;
+  return grant === "authorization_code" || grant === "refresh_token" ? grant : undefined;
+};

@@ -3,8 +3,8 @@
 import { CANARY } from "../account.ts";
 import { json, type SimulatedResponse } from "../simulated-response.ts";
 import { accessTokenLifetimeMs, type Grants, type IssuedTokens } from "./grants.ts";
+import { NOT_STORED, oauthError } from "./identity-faults.ts";
 import type { IdentitySettings } from "./identity-settings.ts";
-import { NOT_STORED, oauthError } from "./oauth-error.ts";
 
 export const tokenEndpoint = (
   form: URLSearchParams,
