@@ -9,8 +9,7 @@ import { addRestart, damaged, RESTORE, SyncError } from "../../../lambdas/job/er
 import { ifNotAccepted } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
-import { httpServer, type LocalServer, rawServer } from "../../job/service/http/local-server.ts";
-import { proxyServer } from "../../job/service/http/proxy-server.ts";
+import { httpServer, type LocalServer, proxyServer, rawServer } from "../../job/service/http/local-server.ts";
 import { FAILED, HELD, PREVIEW, PUBLISHED, SKIPPED } from "../../sync/rows.ts";
 
 const SECRET_PATH = "/services/T0CANARY/B0?sig=CANARY";

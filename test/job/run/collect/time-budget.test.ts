@@ -1,7 +1,12 @@
 // How long a run takes at the least, as it is said before, and when a start has to stop.
 
 import { describe, expect, test } from "vitest";
-import { estimateText, sayEstimate, TimeBudget } from "../../../../lambdas/job/run/collect/time-budget.ts";
+import {
+  estimateText,
+  longPauseMs,
+  sayEstimate,
+  TimeBudget,
+} from "../../../../lambdas/job/run/collect/time-budget.ts";
 import type { RateLimiterOptions } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { acquired, NOW, setUp } from "../../service/rate-limit/rate-limiter-setup.ts";
@@ -143,4 +148,76 @@ test("bodies that make it much longer are said once twenty are known", () => {
   expect(said()).toEqual([
     expect.stringMatching(/880 events, about 1 h \d+ min\. A higher --bytes-per-minute/),
   ]);
+
+const SECOND_MS = 1_000;
+
+/** Ten requests a minute, averaged over ten. */
+const limiter = (options: Partial<RateLimiterOptions> = {}) => {
+  const { clock, rateLimiter } = setUp({
+    requestsPerMinute: 10,
+    share: 1,
+    windowMs: 600 * SECOND_MS,
+    ...options,
+  });
+  const send = (requests: number, bytes = 1): void => {
+    for (let n = 0; n < requests; n += 1) acquired(rateLimiter).settle(bytes);
+  };
+  return { clock, rateLimiter, send };
+};
+
+describe("the long pause ahead of the next requests", () => {
+  test.each<readonly [why: string, options: Partial<RateLimiterOptions>, sent: number, next: number]>([
+    ["in a budget that gives them now", {}, 90, 10],
+    ["in a window of a minute, even when all of it was sent at this instant", { windowMs: 60_000 }, 10, 10],
+    ["for more than an empty window gives: it could never be avoided", {}, 0, 1_000],
+    ["without a limit", { requestsPerMinute: "unlimited" }, 500, 1_000],
+  ])("is none %s", (_, options, sent, next) => {
+    const { rateLimiter, send } = limiter(options);
+    send(sent);
+
+    expect(longPauseMs(rateLimiter, next)).toBe(0);
+  });
+
+  test("lasts until what was sent leaves a window of ten minutes", () => {
+    const { clock, rateLimiter, send } = limiter();
+    send(95);
+    clock.advance(5 * SECOND_MS);
+
+    expect(longPauseMs(rateLimiter, 10)).toBe(595 * SECOND_MS + 1);
+  });
+
+  test("is none where requests leave the window one after the other", () => {
+    const { clock, rateLimiter, send } = limiter();
+    for (let n = 0; n < 100; n += 1) {
+      send(1);
+      clock.advance(6 * SECOND_MS);
+    }
+
+    expect(longPauseMs(rateLimiter, 50)).toBe(0);
+  });
+
+  test("ends with the last of several", () => {
+    const { clock, rateLimiter, send } = limiter();
+    send(50);
+    clock.advance(100 * SECOND_MS);
+    send(50);
+
+    expect(longPauseMs(rateLimiter, 50)).toBe(500 * SECOND_MS + 1);
+    expect(longPauseMs(rateLimiter, 51)).toBe(600 * SECOND_MS + 1);
+  });
+
+  test("is none for details so large that an empty window gives only some of them", () => {
+    const { clock, rateLimiter, send } = limiter({ bytesPerMinute: 10 });
+    send(1, 30);
+    clock.advance(600 * SECOND_MS + 1);
+
+    expect(longPauseMs(rateLimiter, 10)).toBe(0);
+  });
+
+  test("counts bytes too", () => {
+    const { rateLimiter, send } = limiter({ bytesPerMinute: 10 });
+    send(3, 30);
+
+    expect(longPauseMs(rateLimiter, 1)).toBe(600 * SECOND_MS + 1);
+  });
 });

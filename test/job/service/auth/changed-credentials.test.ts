@@ -1,10 +1,14 @@
 // A password that is changed while a run is under way, or just before it logs in, needs no new run.
 
 import { describe, expect, it } from "vitest";
-import type { ServiceCredentials } from "../../../../lambdas/job/credentials/credentials.ts";
+import {
+  CurrentCredentials,
+  type ServiceCredentials,
+} from "../../../../lambdas/job/credentials/credentials.ts";
 import { CANARY } from "../../../simulator/account.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { MemoryCredentials } from "../../credentials/memory-credentials.ts";
+import { LogLines } from "../../runtime/log-lines.ts";
 import { type Connection, connect, errorOf, fetchAll, type Method, said, secrets } from "../connection.ts";
 import { ALL_METHODS } from "./method-traits.ts";
 
@@ -150,3 +154,20 @@ describe.each(ALL_METHODS)(
     });
   },
 );
+
+describe("credentials that were refused", () => {
+  const OLD = withSecret("basic", "old");
+
+  it("have not changed where there is no place to read them again", async () => {
+    const inUse = new CurrentCredentials(OLD, undefined, new LogLines());
+
+    expect(await inUse.haveChanged()).toBe(false);
+  });
+
+  it("let an unexpected error through", async () => {
+    const defect = new RangeError("defect");
+    const inUse = new CurrentCredentials(OLD, () => Promise.reject(defect), new LogLines());
+
+    await expect(inUse.haveChanged()).rejects.toBe(defect);
+  });
+});

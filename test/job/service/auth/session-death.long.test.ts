@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { realClock } from "../../../simulator/clocks.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, fetchAll, texts, truth } from "../connection.ts";
@@ -51,81 +50,7 @@ describe.each(RENEWED_METHODS)("with the method $method, a session or token that
   );
 });
 
-describe("a session that dies", () => {
-  it("whenever another login happens is renewed each time, and the run ends complete", async () => {
-    await using connection = await connect({ events: EVENTS, session: { maxRequests: 1 } });
-    const { service, simulator } = connection;
-
-    const fetched = await fetchAll(service, 4);
-
-    // One for the list and one for each detail: every session is good for one request.
-    expect(texts(fetched)).toEqual(truth(simulator));
-    expect(simulator.counts.loginsAccepted).toBe(1 + EVENTS.length);
-  });
-
-  it("by time is renewed", async () => {
-    await using connection = await connect({
-      events: EVENTS,
-      clock: realClock(),
-      session: { maxAgeMs: 400 },
-      latencyMs: 50,
-    });
-    const { service, simulator } = connection;
-
-    const fetched = await fetchAll(service, 1);
-
-    expect(texts(fetched)).toEqual(truth(simulator));
-    expect(simulator.counts.logins).toBeGreaterThan(1);
-    expect(simulator.counts.logins).toBe(service.counts.logins);
-  });
-
-  it("is renewed once if the first request of the new one gets no response", async () => {
-    await using connection = await connect({
-      events: makeEvents(40),
-      latencyMs: 500,
-      faults: [{ match: { path: "detail", nth: 10 }, fault: { kind: "end-sessions" } }],
-    });
-    const { service, simulator } = connection;
-    let logins = 0;
-    simulator.configure({
-      onRequest: ({ endpoint }) => {
-        if (endpoint !== "login") return;
-        logins += 1;
-        // The request after the second login is the new session's first.
-        if (logins === 2)
-          simulator.configure({ faults: [{ match: { path: "detail" }, fault: { kind: "reset" } }] });
-      },
-    });
-
-    const fetched = await fetchAll(service, 16);
-
-    expect(texts(fetched)).toEqual(truth(simulator));
-    expect(simulator.counts.logins).toBe(2);
-  });
-});
-
 describe("a fresh session", () => {
-  it("whose first request is aborted is tried by the next waiting request", async () => {
-    const abort = new AbortController();
-    const [first, second] = [EVENTS[0]?.uuid ?? "", EVENTS[1]?.uuid ?? ""];
-    await using connection = await connect({
-      events: EVENTS,
-      faults: [{ match: { uuid: first }, fault: { kind: "hang" } }],
-      onRequest: ({ uuid }) => {
-        if (uuid === first) setTimeout(() => abort.abort(new Error("stop")), 10);
-      },
-    });
-    const { service, simulator } = connection;
-
-    const [given, up] = await Promise.allSettled([
-      service.detail(first, abort.signal),
-      service.detail(second),
-    ]);
-
-    expect([given.status, up.status]).toEqual(["rejected", "fulfilled"]);
-    expect(simulator.counts.logins).toBe(1);
-  });
-
   it("is opened before requests are sent that waited for the rate limiter with the old one", async () => {
     const clock = new ManualClock(1_000_000);
     const refusal = Promise.withResolvers<{ status: number }>();

@@ -212,23 +212,6 @@ describe("a detail", () => {
     expect(connection.simulator.counts.details).toBe(2);
   });
 
-  it("over the cap only when it is unpacked is left out too", async () => {
-    await using connection = await connect({
-      events: makeEvents(1, { length: 4_200_000 }),
-      encoding: "gzip",
-    });
-
-    const { details } = await fetchAll(connection.service, 1);
-
-    expect([...details.values()]).toEqual([{ kind: "left-out", reason: "oversize" }]);
-  });
-
-  it.each(["bare", "data", "data-event"] as const)("is read from the shape %s", async (shape) => {
-    await using connection = await connect({ events: EVENTS, detail: { shape } });
-
-    expect(texts(await fetchAll(connection.service, 1))).toEqual(truth(connection.simulator));
-  });
-
   it("is read from where the pointer says", async () => {
     await using connection = await connect(
       { events: EVENTS, detail: { shape: "result-item" } },
@@ -237,23 +220,6 @@ describe("a detail", () => {
 
     expect(texts(await fetchAll(connection.service, 1))).toEqual(truth(connection.simulator));
   });
-
-  it.each([["hostile", hostileEvents()]])(
-    "arrives as it was sent (%s events), however it is packed",
-    async (_, events) => {
-      for (const encoding of [undefined, "gzip", "br"] as const) {
-        await using connection = await connect({ events, encoding });
-
-        const fetched = await fetchAll(connection.service, 8);
-
-        for (const { uuid, source } of events) {
-          const text = texts(fetched).get(uuid.toLowerCase());
-          expect(JSON.stringify(JSON.parse(text ?? ""))).toBe(JSON.stringify(JSON.parse(source)));
-        }
-        expect(fetched.list.events).toHaveLength(events.length);
-      }
-    },
-  );
 });
 
 /** Asked for after the others. */
@@ -309,19 +275,6 @@ describe("an odd response among details that are read well", () => {
       expect(said(error, log)).not.toContain("canary-body");
     },
   );
-
-  it("shows its shape", async () => {
-    const fault = { kind: "body", text: '{"error":{"code":"canary-body"}}' } as const;
-    const faults = [{ match: { uuid: LAST, times: Infinity }, fault }];
-    await using connection = await connect({ events: EVENTS, faults });
-
-    const error = await errorOf(fetchAll(connection.service, 1));
-
-    expect(error).toHaveProperty(
-      "message",
-      expect.stringContaining("shape is {error: {code: string}}. 2 other"),
-    );
-  });
 
   it.each([202, 503])("is asked for after what its Retry-After says (%i)", async (status) => {
     const fault = { kind: "status", status, headers: { "retry-after": "100" } } as const;

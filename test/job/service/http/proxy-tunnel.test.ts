@@ -2,9 +2,7 @@ import type { Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { NoResponse } from "../../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../../lambdas/job/service/http/undici-transport.ts";
-import { httpServer, neverAnswers, rawServer } from "./local-server.ts";
-import { proxyServer } from "./proxy-server.ts";
-import { tlsServer } from "./tls-server.ts";
+import { httpServer, neverAnswers, proxyServer, rawServer, tlsServer } from "./local-server.ts";
 import { get } from "./transport-setup.ts";
 
 const transports: UndiciTransport[] = [];

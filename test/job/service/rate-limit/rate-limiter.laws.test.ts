@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
+import type {
   RateLimiter,
-  type RateLimiterOptions,
+  RateLimiterOptions,
 } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
-import { ManualClock } from "../../../simulator/manual-clock.ts";
+import type { ManualClock } from "../../../simulator/manual-clock.ts";
+import { setUp } from "./rate-limiter-setup.ts";
 
 const WINDOW = 100;
 /** Windows of a minute. */
@@ -79,13 +80,9 @@ const serve = async (
   return served;
 };
 
-/** The most of them that a service sees in any window, both edges counted. */
-const limiter = (clock: ManualClock, limits: Partial<RateLimiterOptions>): RateLimiter =>
-  new RateLimiter({
-    ...{ requestsPerMinute: "unlimited", bytesPerMinute: "unlimited", windowMs: WINDOW, share: 1, clock },
-    ...limits,
-  });
+const limiter = (limits: Partial<RateLimiterOptions>) => setUp({ windowMs: WINDOW, share: 1, ...limits });
 
+/** The most of them that a service sees in any window, both edges counted. */
 const fullest = (instants: readonly number[]): number =>
   Math.max(
     0,
@@ -99,8 +96,7 @@ describe("the budget, whatever the arrivals", () => {
         fc.array(arrival, { maxLength: 25 }),
         fc.integer({ min: 1, max: 8 }),
         async (arrivals, limit) => {
-          const clock = new ManualClock(5_000);
-          const rateLimiter = limiter(clock, { requestsPerMinute: limit * A_MINUTE });
+          const { clock, rateLimiter } = limiter({ requestsPerMinute: limit * A_MINUTE });
 
           const served = await serve(rateLimiter, clock, arrivals, 0);
 
@@ -118,8 +114,7 @@ describe("the budget, whatever the arrivals", () => {
         fc.array(arrival, { maxLength: 25 }),
         fc.integer({ min: 1, max: 8 }),
         async (arrivals, limit) => {
-          const clock = new ManualClock(5_000);
-          const rateLimiter = limiter(clock, { bytesPerMinute: (limit * 10 + 9) * A_MINUTE });
+          const { clock, rateLimiter } = limiter({ bytesPerMinute: (limit * 10 + 9) * A_MINUTE });
 
           const served = await serve(rateLimiter, clock, arrivals, 10);
 
@@ -138,12 +133,11 @@ describe("the budget, whatever the arrivals", () => {
         fc.integer({ min: 1, max: 8 }),
         fc.array(setting, { maxLength: 4 }),
         async (before, after, limit, settings) => {
-          const clock = new ManualClock(5_000);
           const requestsPerMinute = limit * A_MINUTE;
-          const first = limiter(clock, { requestsPerMinute });
+          const { clock, rateLimiter: first } = limiter({ requestsPerMinute });
 
           const early = await serve(first, clock, before, 0, settings);
-          const second = limiter(clock, { requestsPerMinute, earlier: first.usage() });
+          const { rateLimiter: second } = limiter({ requestsPerMinute, clock, earlier: first.usage() });
           const late = await serve(second, clock, after, 0, settings);
 
           expect(fullest([...early, ...late].map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(

@@ -2,10 +2,16 @@ import type { TlsOptions } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { NoResponse, type Transport } from "../../../../lambdas/job/service/http/transport.ts";
 import { connect, errorOf, failedList } from "../connection.ts";
-import { httpServer, type LocalServer, rawServer } from "../http/local-server.ts";
-import { proxyServer } from "../http/proxy-server.ts";
+import {
+  type Certificate,
+  httpServer,
+  type LocalServer,
+  proxyServer,
+  rawServer,
+  SHORT_DH,
+  tlsServer,
+} from "../http/local-server.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
-import { type Certificate, SHORT_DH, tlsServer } from "../http/tls-server.ts";
 
 const HOST = "service.test:8443";
 

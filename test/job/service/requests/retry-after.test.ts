@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { acceleratedClock } from "../../../simulator/clocks.ts";
 import type { Fault } from "../../../simulator/faults.ts";
-import { RETRY_AFTER } from "../../../simulator/limiter.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { connect, errorOf, failedList, fetchAll, texts, truth } from "../connection.ts";
+import { connect, errorOf, fetchAll, texts, truth } from "../connection.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
 
 const EVENTS = makeEvents(100, { length: 300 });
@@ -33,7 +31,7 @@ describe("Retry-After", () => {
     expect(service.counts.retries).toBe(1);
   });
 
-  it.each(RETRY_AFTER.filter((how) => how !== "none"))(
+  it.each(["seconds", "x-ratelimit-reset"] as const)(
     "of a service that counts requests is obeyed, said as %s",
     async (retryAfter) => {
       const windowMs = 600_000;
@@ -66,25 +64,6 @@ describe("Retry-After", () => {
     },
   );
 
-  it.each([429, 503])("of more than 15 minutes (%i) ends the run", async (status) => {
-    const { error, served } = await failedList({
-      faults: [{ match: { path: "list" }, fault: asks(status, "901") }],
-    });
-
-    expect(error).toMatchObject({ code: "THROTTLED", fields: { status, seconds: 901 } });
-    expect(served.list).toBe(1);
-  });
-
-  it("that adds up to more than 15 minutes without a success ends the run", async () => {
-    const { error, served } = await failedList({
-      clock: acceleratedClock(10_000),
-      faults: [{ match: { path: "list", times: Infinity }, fault: asks(429, "400") }],
-    });
-
-    expect(error).toMatchObject({ code: "THROTTLED" });
-    expect(served.list).toBe(3);
-  });
-
   it("stops all requests, unrelated ones included", async () => {
     const victim = EVENTS[20]?.uuid ?? "";
     await using connection = await connect({
@@ -98,64 +77,10 @@ describe("Retry-After", () => {
     expect(texts(fetched)).toEqual(truth(simulator));
     expect(simulator.counts.requestsDuringRetryAfter).toBe(0);
   });
-
-  it("stops requests that wait for the rate limiter, too", async () => {
-    const clock = new ManualClock(1_000_000);
-    const transport = scriptedTransport((name, nth) =>
-      name === "b" && nth === 1 ? { status: 503, headers: { "retry-after": "100" } } : undefined,
-    );
-    const limits = { requestsPerMinute: 3, share: 1 };
-    await using connection = await connect({ clock }, { transport, limits });
-    const { service } = connection;
-
-    await service.detail("a");
-    const rest = [service.detail("b"), service.detail("c")];
-    await turnsOfTheLoop(5);
-    clock.advance(99_999);
-    await turnsOfTheLoop(5);
-    expect(transport.sent.map(([name]) => name)).toEqual(["login", "a", "b"]);
-    clock.advance(1);
-    await Promise.all(rest);
-
-    // In either order: both waited for the same instant.
-    expect(transport.sent.map(([name]) => name).toSorted()).toEqual(["a", "b", "b", "c", "login"]);
-  });
-
-  it("that makes no sense is as good as none", async () => {
-    await using connection = await connect({
-      faults: [{ match: { path: "list", times: 3 }, fault: asks(503, "soon") }],
-    });
-
-    await connection.service.list();
-
-    expect(connection.service.counts.retries).toBe(3);
-  });
 });
 
 describe("a request that is throttled", () => {
-  const [victim = "", bystander = ""] = EVENTS.map(({ uuid }) => uuid);
-
-  it("without a Retry-After stops all requests for its own delay", async () => {
-    const clock = new ManualClock(1_000_000);
-    const transport = scriptedTransport((name, nth) =>
-      name === victim && nth === 1 ? { status: 429 } : undefined,
-    );
-    const random = { next: () => 0.8, token: () => "" };
-    await using connection = await connect({ clock }, { transport, random });
-    const { service } = connection;
-    await service.logIn();
-
-    const throttled = service.detail(victim);
-    await turnsOfTheLoop(5);
-    const waiting = service.detail(bystander);
-    clock.advance(799);
-    await turnsOfTheLoop(5);
-    expect(transport.sent).toHaveLength(2);
-    clock.advance(1);
-    await Promise.all([throttled, waiting]);
-
-    expect(transport.sent).toHaveLength(4);
-  });
+  const [victim = ""] = EVENTS.map(({ uuid }) => uuid);
 
   it.each([60_000, 600_000, 3_600_000])(
     "without a Retry-After is tried for a window (%i ms) before the run ends",

@@ -42,6 +42,23 @@ async function authenticating(seconds?: number, lifetimeSeconds = 3_600): Promis
   return { world, method, authenticator, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
 }
 
+/** Every request is refused, so long after it was permitted; what each was sent with, and how that ends. */
+async function refusedToTheEnd({ world, authenticator }: Authenticating, waitMs = 0) {
+  const used: { readonly token: string | undefined; readonly atMs: number }[] = [];
+  try {
+    for (let authorization = await authenticator.authorize(); used.length < 10; ) {
+      used.push({ token: tokenOf(authorization), atMs: world.clock.now() });
+      world.clock.advance(waitMs);
+      const next = await authorization.settle(REFUSED);
+      if (next === undefined) break;
+      authorization = next;
+    }
+  } catch (error) {
+    return { used, error };
+  }
+  return { used, error: undefined };
+}
+
 describe("an access token", () => {
   it.each([
     { lifetime: 3_600, left: 61, near: false },
@@ -105,26 +122,16 @@ describe("an access token", () => {
   it("that was renewed is tried again after 1 s and 3 s before the run ends as UNAUTHENTICATED", async () => {
     await using given = await authenticating();
     const { world, authenticator } = given;
-    const used: { readonly token: string | undefined; readonly atMs: number }[] = [];
     const beganAtMs = world.clock.now();
-    let authorization: Authorization | undefined = await authenticator.authorize();
-    let error: unknown;
 
-    while (authorization !== undefined) {
-      used.push({ token: tokenOf(authorization), atMs: world.clock.now() - beganAtMs });
-      const next: Promise<Authorization | undefined> = Promise.resolve(authorization.settle(REFUSED));
-      authorization = await next.catch((reason: unknown) => {
-        error = reason;
-        return undefined;
-      });
-    }
+    const { used, error } = await refusedToTheEnd(given);
 
     const [stored, renewed] = [used[0]?.token, `Bearer ${world.authorized.place.tokens?.access_token}`];
-    expect(used).toEqual([
-      { token: stored, atMs: 0 },
-      { token: renewed, atMs: 0 },
-      { token: renewed, atMs: 1_000 },
-      { token: renewed, atMs: 4_000 },
+    expect(used.map(({ token, atMs }) => [token, atMs - beganAtMs])).toEqual([
+      [stored, 0],
+      [renewed, 0],
+      [renewed, 1_000],
+      [renewed, 4_000],
     ]);
     expect(stored).not.toBe(renewed);
     expect(error).toMatchObject({ code: "UNAUTHENTICATED", message: expect.stringContaining("--auth-url") });
@@ -132,99 +139,56 @@ describe("an access token", () => {
     expect(world.authorized.provider.counts.refreshes).toBe(1);
   });
 
-  it("that another process renewed is tried again too, before it is renewed", async () => {
+  it.each([
+    ["while it is tried again is not renewed once more", 3, 0, 1],
+    ["while its first request waited for permission is renewed again, three times at most", 10, 10_000, 3],
+  ])("that ended %s", async (_, lifetimeSeconds, waitMs, refreshes) => {
+    await using given = await authenticating(0, lifetimeSeconds);
+
+    const { error } = await refusedToTheEnd(given, waitMs);
+
+    expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
+    expect(given.world.authorized.provider.counts.refreshes).toBe(refreshes);
+  });
+
+  it("that another process has renewed is used without a request, and tried again before it is renewed", async () => {
     await using given = await authenticating();
     const { world, authenticator } = given;
     const first = await authenticator.authorize();
-    await world.renewOnce();
+    const { tokens } = await world.renewOnce();
     const taken = await first.settle(REFUSED);
     const beganAtMs = world.clock.now();
 
     const again = await taken?.settle(REFUSED);
 
-    expect([tokenOf(again), world.clock.now() - beganAtMs]).toEqual([tokenOf(taken), 1_000]);
-    expect(world.authorized.provider.counts.refreshes).toBe(1);
-  });
-
-  it("that ends while it is tried again is not renewed once more", async () => {
-    await using given = await authenticating(0, 3);
-    const { authenticator, world } = given;
-    let authorization: Authorization | undefined = await authenticator.authorize();
-
-    for (let n = 0; n < 2; n += 1) authorization = await authorization?.settle(REFUSED);
-    const error = await errorOf(Promise.resolve(authorization?.settle(REFUSED)));
-
-    expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(world.authorized.provider.counts.refreshes).toBe(1);
-  });
-
-  it("that ended while its first request waited for permission is renewed again, three times at most", async () => {
-    await using given = await authenticating(0, 10);
-    const { world, authenticator } = given;
-    let authorization: Authorization | undefined = await authenticator.authorize();
-    let error: unknown;
-
-    for (let n = 0; n < 10 && error === undefined; n += 1) {
-      world.clock.advance(10_000);
-      const next: Promise<Authorization | undefined> =
-        authorization?.settle(REFUSED) ?? Promise.resolve(undefined);
-      authorization = await next.catch((reason: unknown) => {
-        error = reason;
-        return undefined;
-      });
-    }
-
-    expect(error).toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(world.authorized.provider.counts.refreshes).toBe(3);
-  });
-
-  it("that another process has renewed is used without a request", async () => {
-    await using given = await authenticating();
-    const { world, authenticator } = given;
-    const first = await authenticator.authorize();
-    const { tokens } = await world.renewOnce();
-
-    const renewed = await first.settle(REFUSED);
-
-    expect(tokenOf(renewed)).toBe(`Bearer ${tokens.access_token}`);
-    expect(world.authorized.provider.counts.refreshes).toBe(1);
-  });
-
-  it("whose late refusal comes after the renewal causes none", async () => {
-    await using given = await authenticating();
-    const { world, authenticator } = given;
-    await (await authenticator.authorize()).settle(ACCEPTED);
-    const [early, late] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
-
-    const renewed = await early.settle(REFUSED);
-    await renewed?.settle(ACCEPTED);
-    const again = await late.settle(REFUSED);
-
-    expect(tokenOf(again)).toBe(tokenOf(renewed));
+    expect([taken, again].map(tokenOf)).toEqual(Array(2).fill(`Bearer ${tokens.access_token}`));
+    expect(world.clock.now() - beganAtMs).toBe(1_000);
     expect(world.authorized.provider.counts.refreshes).toBe(1);
   });
 });
 
 describe("a run that is stopped", () => {
+  /** In the middle of its renewal: before the request is sent, or when its response has come. */
+  const stopped = async (world: RotationWorld, when: "before" | "after") => {
+    const sent = Promise.withResolvers<void>();
+    const pause = async (): Promise<void> => {
+      sent.resolve();
+      await realSleep(20);
+    };
+    const method = world.method(world.sending({ [when]: pause }));
+    const authenticator = new Authenticator(BASE, method, { clock: world.clock, logger: world.log });
+    const stop = new AbortController();
+    const renewal = (await authenticator.authorize()).settle(REFUSED, stop.signal);
+    await sent.promise;
+    stop.abort(new Error("stop"));
+    return { method, authenticator, error: await errorOf(Promise.resolve(renewal)) };
+  };
+
   it("stores the tokens of a renewal whose request was sent, before its connections are closed", async () => {
     await using world = await RotationWorld.start();
     const { provider, place } = world.authorized;
-    const sent = Promise.withResolvers<void>();
-    const transport = world.sending({
-      after: async () => {
-        sent.resolve();
-        await realSleep(20);
-      },
-    });
-    const method = world.method(transport);
-    const authenticator = new Authenticator(BASE, method, { clock: world.clock, logger: world.log });
-    const stop = new AbortController();
-    const first = await authenticator.authorize();
 
-    const renewal = first.settle(REFUSED, stop.signal);
-    await sent.promise;
-    stop.abort(new Error("stop"));
-    const error = await errorOf(Promise.resolve(renewal));
+    const { method, error } = await stopped(world, "after");
     await method.close?.();
 
     expect(String(error)).toContain("stop");
@@ -234,22 +198,8 @@ describe("a run that is stopped", () => {
 
   it("leaves its renewal to the next request, which sends none of its own", async () => {
     await using world = await RotationWorld.start();
-    const sent = Promise.withResolvers<void>();
-    const transport = world.sending({
-      before: async () => {
-        sent.resolve();
-        await realSleep(20);
-      },
-    });
-    const method = world.method(transport);
-    const authenticator = new Authenticator(BASE, method, { clock: world.clock, logger: world.log });
-    const stop = new AbortController();
-    const first = await authenticator.authorize();
-    const renewal = first.settle(REFUSED, stop.signal)?.catch(() => undefined);
-    await sent.promise;
+    const { authenticator } = await stopped(world, "before");
 
-    stop.abort(new Error("stop"));
-    await renewal;
     const next = await authenticator.authorize();
 
     expect(tokenOf(next)).toBe(`Bearer ${world.authorized.place.tokens?.access_token}`);

@@ -3,7 +3,6 @@
 import { describe, expect, it } from "vitest";
 import type { TokenStore } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import type { Transport } from "../../../../../lambdas/job/service/http/transport.ts";
-import { errorOf } from "../../connection.ts";
 import { RotationWorld } from "./rotation-world.ts";
 
 class Killed extends Error {}
@@ -119,23 +118,4 @@ describe.each([
       }
     }
   });
-});
-
-it("an error that is no death gives the claim back", async () => {
-  await using world = await RotationWorld.start();
-  const store = world.store();
-  const failing: TokenStore = {
-    place: store.place,
-    isCreatedEmpty: store.isCreatedEmpty,
-    read: () => store.read(),
-    claim: (version) => store.claim(version),
-    replace: async () => {
-      throw new TypeError("a defect");
-    },
-  };
-
-  const error = await errorOf(world.renewOnce(world.process({ store: failing })));
-
-  expect(error).toBeInstanceOf(TypeError);
-  expect(world.authorized.place.claim).toBeUndefined();
 });

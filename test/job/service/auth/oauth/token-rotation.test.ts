@@ -5,10 +5,8 @@ import { describe, expect, it } from "vitest";
 import type { OAuthCredentials } from "../../../../../lambdas/job/credentials/credentials.ts";
 import { type TokenStore, tokensText } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
-import {
-  type RotatedTokens,
-  storeRotated,
-} from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
+import type { Clock } from "../../../../../lambdas/job/runtime/clock.ts";
+import { storeRotated } from "../../../../../lambdas/job/service/auth/oauth/token-rotation.ts";
 import { CANARY } from "../../../../simulator/account.ts";
 import type { IdentityFault } from "../../../../simulator/identity/identity-faults.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
@@ -25,6 +23,9 @@ const always = (fault: IdentityFault): IdentityChange => ({
 const once = (fault: IdentityFault): IdentityChange => ({
   faults: [{ match: { target: "refresh_token" }, fault }],
 });
+
+const TOO_BUSY = new SyncError("STORE_FAILED", "too busy");
+const DEFECT = new TypeError("a defect");
 
 const expiresIn = (value: string): IdentityChange => ({
   tokenResponse: { raw: (body) => body.replace(/"expires_in":\d+/, `"expires_in":${value}`) },
@@ -51,7 +52,7 @@ describe("a renewal", () => {
   });
 
   it("stores the new tokens before they are given out, and is counted", async () => {
-    await using world = await RotationWorld.start();
+    await using world = await RotationWorld.start({ tokenResponse: { withIdToken: true } });
     const rotation = world.process();
     await rotation.read();
     const versions = [rotation.version];
@@ -66,30 +67,22 @@ describe("a renewal", () => {
     expect(await world.isWhole()).toBe(true);
   });
 
-  it.each([
-    ["new tokens", {}, undefined],
-    [
-      "the reason for a failure",
-      always({ kind: "error", status: 400, error: "invalid_grant" }),
-      "AUTHORIZATION_EXPIRED",
-    ],
-  ] as const)("brings %s also where the claim cannot be released", async (_, identity, code) => {
+  const EXPIRED = always({ kind: "error", status: 400, error: "invalid_grant" });
+  it.each<readonly [what: string, identity: IdentityChange, failure: Error, rejects: unknown]>([
+    ["brings new tokens", {}, TOO_BUSY, undefined],
+    ["says why it failed", EXPIRED, TOO_BUSY, { code: "AUTHORIZATION_EXPIRED" }],
+    ["does not hide a defect", {}, DEFECT, DEFECT],
+  ])("%s where the claim cannot be released", async (_, identity, failure, rejects) => {
     await using world = await RotationWorld.start(identity);
-    const release = (): Promise<void> => Promise.reject(new SyncError("STORE_FAILED", "too busy"));
+    const release = (): Promise<void> => Promise.reject(failure);
     const store = world.store({ claim: async () => ({ isHeld: true, release }) });
 
-    const renewal = world.renewOnce(world.process({ store }));
+    const outcome = await world.renewOnce(world.process({ store })).then(
+      ({ isRenewed }) => ({ isRenewed }),
+      (error: unknown) => ({ error }),
+    );
 
-    if (code === undefined) expect(await renewal).toMatchObject({ isRenewed: true });
-    else await expect(renewal).rejects.toMatchObject({ code });
-  });
-
-  it("does not hide a defect of the store where the claim is released", async () => {
-    await using world = await RotationWorld.start();
-    const release = (): Promise<void> => Promise.reject(new TypeError("a defect"));
-    const store = world.store({ claim: async () => ({ isHeld: true, release }) });
-
-    await expect(world.renewOnce(world.process({ store }))).rejects.toThrow("a defect");
+    expect(outcome).toMatchObject(rejects === undefined ? { isRenewed: true } : { error: rejects });
   });
 
   it("sends no request once its claim is over", async () => {
@@ -137,12 +130,6 @@ describe("a renewal", () => {
     const { tokens } = await world.renewOnce();
 
     expect(tokens.expires_at).toBe(end);
-  });
-
-  it("ignores an id_token", async () => {
-    await using world = await RotationWorld.start({ tokenResponse: { withIdToken: true } });
-
-    expect(await world.renewOnce()).toMatchObject({ isRenewed: true });
   });
 });
 
@@ -355,20 +342,6 @@ describe("a renewal that is refused", () => {
     expect(world.authorized.provider.counts.refreshes).toBe(3);
   });
 
-  it("uses the client's new secret where another one is stored by now", async () => {
-    await using world = await RotationWorld.start();
-    const { provider } = world.authorized;
-    const old = provider.credentials;
-    provider.configure({ client: { secret: "newest" } });
-
-    const renewed = await world.renewOnce(
-      world.process({ credentials: old, readAgain: async () => provider.credentials }),
-    );
-
-    expect(renewed.isRenewed).toBe(true);
-    expect(provider.counts.refreshes).toBe(2);
-  });
-
   it("uses the tokens that a person has stored meanwhile", async () => {
     await using world = await RotationWorld.start();
     const { authorized } = world;
@@ -458,27 +431,21 @@ describe("several processes", () => {
     expect(world.clock.now() - beganAtMs).toBe(90_000);
     expect(world.authorized.provider.requests).toEqual([]);
   });
-
-  it("stop waiting when the run is stopped", async () => {
-    await using world = await RotationWorld.start();
-    world.authorized.place.claim = { atMs: Infinity };
-    const stop = new AbortController();
-    const rotation = world.process();
-    const tokens = await rotation.read();
-
-    const renewing: Promise<RotatedTokens> = rotation.renew(tokens, stop.signal);
-    stop.abort(new Error("stop"));
-
-    await expect(renewing).rejects.toThrow("stop");
-  });
 });
 
-it("a renewal sends nothing once the run is stopped", async () => {
+it.each<readonly [when: string, claim: { readonly atMs: number } | undefined]>([
+  ["before it is sent", undefined],
+  ["while another process has the tokens", { atMs: Infinity }],
+])("a renewal of a run that is stopped %s sends nothing", async (_, claim) => {
   await using world = await RotationWorld.start();
+  world.authorized.place.claim = claim;
+  const stop = new AbortController();
   const rotation = world.process();
   const tokens = await rotation.read();
+  if (claim === undefined) stop.abort(new Error("stop"));
 
-  const renewing = rotation.renew(tokens, AbortSignal.abort(new Error("stop")));
+  const renewing = rotation.renew(tokens, stop.signal);
+  stop.abort(new Error("stop"));
 
   await expect(renewing).rejects.toThrow("stop");
   expect(world.authorized.provider.requests).toEqual([]);
@@ -490,6 +457,7 @@ function unreachable(): never {
 
 const SPENT = sampleTokens("spent");
 const ROTATED = sampleTokens("rotated");
+const AUTHORIZED = sampleTokens("authorized");
 const patient = { sleep: async () => undefined };
 
 /** A write takes as long as one over a network. */
@@ -507,115 +475,98 @@ class FailingStore extends MemoryTokenStore {
   failures: number;
   readonly #error: Error;
 
-  constructor(
-    place: TokenPlace,
-    failures: number,
-    error: Error = new SyncError("STORE_FAILED", "the disk is full"),
-  ) {
+  constructor(place: TokenPlace, failures = 0, error: Error = TOO_BUSY) {
     super(place, new ManualClock(0));
     this.failures = failures;
     this.#error = error;
   }
 
   override async replace(...given: Parameters<MemoryTokenStore["replace"]>): Promise<string | undefined> {
-    if (this.failures > 0) {
-      this.failures -= 1;
-      throw this.#error;
-    }
-    return super.replace(...given);
+    if (this.failures === 0) return super.replace(...given);
+    this.failures -= 1;
+    throw this.#error;
   }
 }
 
-const spentIn = (place: TokenPlace) => ({ version: place.version ?? "", tokens: SPENT });
-
-it.each([0, 1, 4])("a store that fails %i times has the tokens in the end", async (failures) => {
+/** Where `SPENT` was read, and what a store that was changed since then holds in the end. */
+const storing = (changed?: string) => {
   const place = new TokenPlace(SPENT);
-  const store = new FailingStore(place, failures);
-  const failuresAt: string[] = [];
-  const clock = {
-    sleep: async (ms: number) => {
-      await setImmediate();
-      failuresAt.push(`${ms} ms after ${failures - store.failures}`);
-    },
-  };
+  const before = { version: place.version ?? "", tokens: SPENT };
+  if (changed !== undefined) place.store(changed);
+  const store = (store: MemoryTokenStore = new FailingStore(place), clock: Pick<Clock, "sleep"> = patient) =>
+    storeRotated({ store, clock }, before, ROTATED);
+  return { place, store };
+};
 
-  const kept = await storeRotated({ store, clock }, spentIn(place), ROTATED);
+describe("a store", () => {
+  it.each([0, 1, 4])("that fails %i times has the tokens in the end", async (failures) => {
+    const { place, store } = storing();
+    const failing = new FailingStore(place, failures);
+    const failuresAt: string[] = [];
+    const clock = {
+      sleep: async (ms: number) => {
+        await setImmediate();
+        failuresAt.push(`${ms} ms after ${failures - failing.failures}`);
+      },
+    };
 
-  expect(failuresAt).toEqual(Array.from({ length: failures }, (_, n) => `1000 ms after ${n + 1}`));
-  expect(kept).toEqual({ version: place.version, tokens: ROTATED });
-  expect(place.tokens).toEqual(ROTATED);
-});
+    const kept = await store(failing, clock);
 
-it("a store that goes on failing ends the renewal with its own error", async () => {
-  const place = new TokenPlace(SPENT);
-  const store = new FailingStore(place, 5);
-
-  const error = await errorOf(storeRotated({ store, clock: patient }, spentIn(place), ROTATED));
-
-  expect(error).toMatchObject({ code: "STORE_FAILED", message: "the disk is full" });
-  expect(place.tokens).toEqual(SPENT);
-});
-
-it("a defect of the store ends the renewal at once", async () => {
-  const place = new TokenPlace(SPENT);
-  const store = new FailingStore(place, 5, new TypeError("a defect"));
-
-  const error = await errorOf(storeRotated({ store, clock: patient }, spentIn(place), ROTATED));
-
-  expect(error).toMatchObject({ message: "a defect" });
-  expect(store.failures).toBe(4);
-});
-
-it("a store that others change all the time ends the renewal after five attempts", async () => {
-  const place = new TokenPlace(SPENT);
-  const before = spentIn(place);
-  let attempts = 0;
-  const changing = new MemoryTokenStore(place, new ManualClock(0));
-  changing.replace = async () => {
-    attempts += 1;
-    return undefined;
-  };
-
-  const error = await errorOf(storeRotated({ store: changing, clock: patient }, before, ROTATED));
-
-  expect(error).toMatchObject({
-    code: "STORE_FAILED",
-    message: expect.stringContaining("other processes changed it 5 times in the meantime"),
+    expect(failuresAt).toEqual(Array.from({ length: failures }, (_, n) => `1000 ms after ${n + 1}`));
+    expect(kept).toEqual({ version: place.version, tokens: ROTATED });
+    expect(place.tokens).toEqual(ROTATED);
   });
-  expect(attempts).toBe(5);
-});
 
-it.each([
-  ["the spent tokens as another version", tokensText(SPENT)],
-  ["nothing of use", "{}"],
-])("a store that holds %s by then gets the tokens", async (_, text) => {
-  const place = new TokenPlace(SPENT);
-  const before = spentIn(place);
-  place.store(text);
+  it.each([
+    ["goes on failing ends the renewal with its own error, after five attempts", TOO_BUSY, 0],
+    ["has a defect ends it at once", DEFECT, 4],
+  ])("that %s", async (_, error, left) => {
+    const { place, store } = storing();
+    const failing = new FailingStore(place, 5, error);
 
-  const kept = await storeRotated({ store: new FailingStore(place, 0), clock: patient }, before, ROTATED);
+    await expect(store(failing)).rejects.toBe(error);
 
-  expect(kept.tokens).toEqual(ROTATED);
-  expect(place.tokens).toEqual(ROTATED);
-});
+    expect(failing.failures).toBe(left);
+    expect(place.tokens).toEqual(SPENT);
+  });
 
-it("a store whose file was deleted meanwhile gets the tokens", async () => {
-  const place = new TokenPlace(SPENT);
-  const before = spentIn(place);
-  place.text = undefined;
+  it("that others change all the time ends the renewal after five attempts", async () => {
+    const { place, store } = storing();
+    let attempts = 0;
+    const changing = new MemoryTokenStore(place, new ManualClock(0));
+    changing.replace = async () => {
+      attempts += 1;
+      return undefined;
+    };
 
-  await storeRotated({ store: new FailingStore(place, 0), clock: patient }, before, ROTATED);
+    const error = await errorOf(store(changing));
 
-  expect(place.tokens).toEqual(ROTATED);
-});
+    expect(error).toMatchObject({
+      code: "STORE_FAILED",
+      message: expect.stringContaining("other processes changed it 5 times in the meantime"),
+    });
+    expect(attempts).toBe(5);
+  });
 
-it("a store that holds the tokens of another authorization by then keeps those, and they are used", async () => {
-  const place = new TokenPlace(SPENT);
-  const before = spentIn(place);
-  place.store(tokensText(sampleTokens("authorized")));
+  it.each([
+    ["the spent tokens as another version", tokensText(SPENT), ROTATED],
+    ["nothing of use", "{}", ROTATED],
+    ["the tokens of another authorization, which are kept and used", tokensText(AUTHORIZED), AUTHORIZED],
+  ])("that holds %s by then has the right ones in the end", async (_, text, expected) => {
+    const { place, store } = storing(text);
 
-  const kept = await storeRotated({ store: new FailingStore(place, 0), clock: patient }, before, ROTATED);
+    const kept = await store();
 
-  expect(kept.tokens).toEqual(sampleTokens("authorized"));
-  expect(place.tokens).toEqual(sampleTokens("authorized"));
+    expect(kept.tokens).toEqual(expected);
+    expect(place.tokens).toEqual(expected);
+  });
+
+  it("whose file was deleted meanwhile gets the tokens", async () => {
+    const { place, store } = storing();
+    place.text = undefined;
+
+    await store();
+
+    expect(place.tokens).toEqual(ROTATED);
+  });
 });

@@ -20,18 +20,6 @@ const nextCursor = (page: SentPage): string => `"next_cursor":${JSON.stringify(c
 const hasMore = ({ isLast }: SentPage): string => `"has_more":${!isLast}`;
 
 describe("the list", () => {
-  it.each(["array", "data-array", "data-map", "data-events"] as const)(
-    "is read from the shape %s",
-    async (shape) => {
-      await using connection = await connect({ events: EVENTS, list: { shape, shuffle: 7 } });
-
-      const list = await connection.service.list();
-
-      expect(uuids(list)).toEqual(SORTED);
-      expect(list).toMatchObject({ rejected: 0, repeated: 0 });
-    },
-  );
-
   it("is read from where the pointer says", async () => {
     await using connection = await connect(
       { events: EVENTS, list: { shape: "result-items" } },
@@ -73,36 +61,6 @@ describe("the list", () => {
     expect(uuids(await connection.service.list())).toEqual(SORTED);
     expect(connection.simulator.counts.list).toBe(Math.ceil(10 / pageSize));
   });
-
-  it("is followed with an absolute address too, and a page is asked for again like any request", async () => {
-    await using connection = await connect({
-      events: EVENTS,
-      list: { pageSize: 4 },
-      faults: [{ match: { path: "list", nth: 2 }, fault: { kind: "truncate" } }],
-    });
-    const { service, simulator } = connection;
-    simulator.configure({ list: { pageSize: 4, nextUrl: (relative) => simulator.url + relative } });
-
-    expect(uuids(await service.list())).toEqual(SORTED);
-    expect(service.counts).toMatchObject({ retries: 1 });
-  });
-
-  it.each(["truncate", "reset-mid-body"] as const)(
-    "that breaks off in the middle (%s) leaves nothing behind, and is read again from its beginning",
-    async (kind) => {
-      const events = makeEvents(2_000);
-      await using connection = await connect({
-        events,
-        faults: [{ match: { path: "list", nth: 1 }, fault: { kind } }],
-      });
-
-      const list = await connection.service.list();
-
-      expect(uuids(list)).toEqual(events.map(({ uuid }) => uuid).sort());
-      expect(list).toMatchObject({ rejected: 0, repeated: 0 });
-      expect(connection.service.counts).toMatchObject({ retries: 1 });
-    },
-  );
 
   it.each<readonly [ListOptions, string, string]>([
     [
@@ -241,12 +199,6 @@ describe("the list", () => {
       code: "UNEXPECTED_RESPONSE",
       message: expect.stringContaining(`has more than ${sizes}`),
     });
-  });
-
-  it("may begin with a byte order mark", async () => {
-    await using connection = await connect({ events: EVENTS, list: { raw: (body) => `\uFEFF${body}` } });
-
-    expect(uuids(await connection.service.list())).toEqual(SORTED);
   });
 
   it("is asked for below a base URL with a path", async () => {

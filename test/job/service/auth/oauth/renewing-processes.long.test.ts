@@ -1,18 +1,25 @@
-// SIGKILL of real processes that renew the tokens in a file, and processes that renew them side by side.
+// Real processes that renew tokens side by side and are killed in the middle, and 200 renewals on every kind of store.
 
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { FileTokenStore } from "../../../../../lambdas/job/credentials/tokens/file-token-store.ts";
-import { storeAuthorized } from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
+import { SecretsManagerTokenStore } from "../../../../../lambdas/job/credentials/tokens/secrets-manager-token-store.ts";
+import {
+  storeAuthorized,
+  type TokenStore,
+} from "../../../../../lambdas/job/credentials/tokens/token-store.ts";
+import type { Clock } from "../../../../../lambdas/job/runtime/clock.ts";
+import { SecretsServer } from "../../../../aws/secrets-server.ts";
 import { type Started, start } from "../../../../cli/command-line.ts";
-import { realClock } from "../../../../simulator/clocks.ts";
+import { acceleratedClock, realClock } from "../../../../simulator/clocks.ts";
 import type { IdentityProvider } from "../../../../simulator/identity/identity-provider.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
 import { seededRandom } from "../../../../simulator/seeded-random.ts";
 import { temporaryDirectory } from "../../../storage/directory/temporary-directory.ts";
 import { Authorized } from "./authorized.ts";
+import { RotationWorld } from "./rotation-world.ts";
 
 const PROGRAM = fileURLToPath(new URL("renewing-process.ts", import.meta.url));
 const KILLS = 20;
@@ -99,3 +106,64 @@ test("two processes that renew side by side 100 times each never send a spent to
     maxTokenRequestsInFlight: 1,
   });
 }, 120_000);
+
+const RENEWALS = 200;
+const PROCESSES = 4;
+/** A process that waits looks again every 25 ms. */
+const SPEED = 20;
+const NAME = "tokens-of-uk";
+
+type Open = () => TokenStore;
+
+const places: readonly {
+  readonly name: string;
+  readonly open: (world: RotationWorld<Clock>, stack: AsyncDisposableStack) => Promise<Open>;
+}[] = [
+  { name: "memory", open: async (world) => () => world.store() },
+  {
+    name: "a file",
+    open: async () => {
+      const file = join(await temporaryDirectory(), "uk.tokens.json");
+      return () => new FileTokenStore({ file });
+    },
+  },
+  {
+    name: "Secrets Manager",
+    open: async ({ clock }, stack) => {
+      const server = stack.use(await SecretsServer.start());
+      server.create(NAME);
+      const client = server.client();
+      stack.defer(() => client.destroy());
+      return () => new SecretsManagerTokenStore({ client, secretId: NAME, clock });
+    },
+  },
+];
+
+describe.each(places)("tokens in $name", ({ open }) => {
+  it(`survive ${RENEWALS} renewals by ${PROCESSES} processes of two accounts`, async () => {
+    await using stack = new AsyncDisposableStack();
+    const world = stack.use(await RotationWorld.startWith(acceleratedClock(SPEED)));
+    const openStore = await open(world, stack);
+    const { provider, place } = world.authorized;
+    if (place.tokens) await storeAuthorized(openStore(), place.tokens);
+    let renewals = 0;
+
+    const work = async (): Promise<void> => {
+      const rotation = world.process({ store: openStore() });
+      while (renewals < RENEWALS) {
+        const { isRenewed } = await world.renewOnce(rotation);
+        if (isRenewed) renewals += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: PROCESSES }, work));
+
+    const stored = await openStore().read();
+    expect(provider.counts).toMatchObject({
+      refreshes: renewals,
+      spentTokensSeen: 0,
+      revokedFamilies: 0,
+      maxTokenRequestsInFlight: 1,
+    });
+    expect(stored.tokens && provider.admits(stored.tokens.access_token)).toBe(true);
+  });
+});
