@@ -1,9 +1,9 @@
 // Servers of a test's own on a free port of loopback: HTTP by a handler, raw bytes, a proxy, TLS in front of another one.
 
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { connect, createServer as createNetServer, type Server, type Socket } from "node:net";
-import { readFileSync } from "node:fs";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 
 export interface LocalServer extends AsyncDisposable {

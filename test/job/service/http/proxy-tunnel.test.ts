@@ -1,38 +1,24 @@
 import type { Socket } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { NoResponse } from "../../../../lambdas/job/service/http/transport.ts";
-import { UndiciTransport } from "../../../../lambdas/job/service/http/undici-transport.ts";
+import type { UndiciTransport } from "../../../../lambdas/job/service/http/undici-transport.ts";
+import { errorOf } from "../connection.ts";
 import { httpServer, neverAnswers, proxyServer, rawServer, tlsServer } from "./local-server.ts";
-import { get } from "./transport-setup.ts";
+import { get, transport } from "./transport-setup.ts";
 
-const transports: UndiciTransport[] = [];
-afterEach(() => Promise.all(transports.splice(0).map((each) => each.close())));
-
-const through = (proxy: string, timeoutMs = 5_000): UndiciTransport => {
-  const transport = new UndiciTransport({ connections: 1, timeoutMs, proxy: new URL(proxy) });
-  transports.push(transport);
-  return transport;
-};
-
-const direct = (timeoutMs: number): UndiciTransport => {
-  const transport = new UndiciTransport({ connections: 1, timeoutMs });
-  transports.push(transport);
-  return transport;
-};
+const through = (proxy: string, timeoutMs?: number): UndiciTransport => transport(timeoutMs, 1, proxy);
 
 const withUser = (url: string): string => url.replace("//", "//us%40er:se%3Acret@");
-
-const errorOf = (sent: Promise<unknown>): Promise<unknown> => sent.catch((caught: unknown) => caught);
 
 describe("a tunnel", () => {
   it("carries requests, and is used again", async () => {
     await using service = await httpServer((_, response) => response.end("{}"));
     await using proxy = await proxyServer(service.url);
-    const transport = through(proxy.url);
+    const one = through(proxy.url);
 
     const responses = [
-      await transport.send(get("http://service.test:8080")),
-      await transport.send(get("http://service.test:8080")),
+      await one.send(get("http://service.test:8080")),
+      await one.send(get("http://service.test:8080")),
     ];
 
     expect(responses).toMatchObject([{ status: 200 }, { status: 200 }]);
@@ -116,14 +102,14 @@ describe("a tunnel", () => {
   ])("close ends %s that is being opened", async (_, answer, way) => {
     await using server = await rawServer(answer);
     const stop = new AbortController();
-    const transport = way === "through" ? through(server.url, 60_000) : direct(60_000);
+    const one = transport(60_000, 1, way === "through" ? server.url : undefined);
     const url = way === "through" ? "https://service.test" : server.url.replace("http:", "https:");
-    const sent = errorOf(transport.send(get(url), stop.signal));
+    const sent = errorOf(one.send(get(url), stop.signal));
     await expect.poll(() => server.open).toBe(1);
     stop.abort(new Error("stopped"));
     await sent;
 
-    await transport.close();
+    await one.close();
 
     await expect.poll(() => server.open).toBe(0);
   });

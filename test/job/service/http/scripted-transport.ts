@@ -1,9 +1,11 @@
 // A service without a network, for tests that need exact instants: the test decides each response.
 
-import type {
-  HttpResponse,
-  Transport,
-  TransportRequest,
+import type { Clock } from "../../../../lambdas/job/runtime/clock.ts";
+import {
+  type HttpResponse,
+  NoResponse,
+  type Transport,
+  type TransportRequest,
 } from "../../../../lambdas/job/service/http/transport.ts";
 
 interface Script {
@@ -40,4 +42,24 @@ export function scriptedTransport(
     };
   };
   return { sent, send, close: async () => undefined };
+}
+
+/** For the nth request, from 1, so long after the first moment: the code it fails with; undefined: it is sent. */
+export type FailureOf = (elapsedMs: number, nth: number) => string | undefined;
+
+/** In front of another one. `sentAtMs` is when each request was sent, since now. */
+export function failingTransport(
+  clock: Clock,
+  failureOf: FailureOf,
+  behind: Pick<Transport, "send"> = scriptedTransport(),
+): { readonly transport: Transport; readonly sentAtMs: readonly number[]; readonly beganAtMs: number } {
+  const beganAtMs = clock.monotonicMs();
+  const sentAtMs: number[] = [];
+  const send: Transport["send"] = async (request, signal) => {
+    const elapsedMs = clock.monotonicMs() - beganAtMs;
+    const reason = failureOf(elapsedMs, sentAtMs.push(elapsedMs));
+    if (reason !== undefined) throw new NoResponse(reason);
+    return behind.send(request, signal);
+  };
+  return { transport: { send, close: async () => undefined }, sentAtMs, beganAtMs };
 }

@@ -5,8 +5,12 @@ import type { TransportRequest } from "../../../../lambdas/job/service/http/tran
 import { UndiciTransport } from "../../../../lambdas/job/service/http/undici-transport.ts";
 
 const transports: UndiciTransport[] = [];
-export const transport = (timeoutMs = 5_000, connections = 4): UndiciTransport => {
-  const created = new UndiciTransport({ connections, timeoutMs });
+export const transport = (timeoutMs = 5_000, connections = 4, proxy?: string): UndiciTransport => {
+  const created = new UndiciTransport({
+    connections,
+    timeoutMs,
+    ...(proxy === undefined ? {} : { proxy: new URL(proxy) }),
+  });
   transports.push(created);
   return created;
 };

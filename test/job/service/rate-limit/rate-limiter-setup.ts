@@ -4,6 +4,7 @@ import {
   type Permit,
   RateLimiter,
   type RateLimiterOptions,
+  type RequestKind,
 } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 
@@ -33,8 +34,9 @@ export const acquired = (rateLimiter: RateLimiter): Permit => {
   return permit;
 };
 
-export const free = (rateLimiter: RateLimiter): number => {
+/** How many are let through at once. */
+export const free = (rateLimiter: RateLimiter, kind: RequestKind = "other"): number => {
   let count = 0;
-  while (count < 1_000 && rateLimiter.tryAcquire("other") !== undefined) count += 1;
+  while (count < 1_000 && rateLimiter.tryAcquire(kind) !== undefined) count += 1;
   return count;
 };

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
-import { acquired, free, NOW, settled, setUp, WINDOW } from "./rate-limiter-setup.ts";
 import type { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { Usage } from "../../../../lambdas/job/service/rate-limit/usage-window.ts";
+import { acquired, free, NOW, settled, setUp, WINDOW } from "./rate-limiter-setup.ts";
 
 const TEN_MINUTES = 600_000;
 
@@ -31,17 +31,6 @@ describe("the window that limits per minute are averaged over", () => {
       expect(free(rateLimiter)).toBe(atOnce);
     },
   );
-
-  it("frees a burst as late as a window after it", () => {
-    const { clock, rateLimiter } = setUp({ windowMs: TEN_MINUTES, requestsPerMinute: 10 });
-    for (let n = 0; n < 90; n += 1) acquired(rateLimiter).settle(0);
-
-    clock.advance(TEN_MINUTES);
-    expect(free(rateLimiter)).toBe(0);
-    clock.advance(1);
-
-    expect(free(rateLimiter)).toBe(90);
-  });
 
   it("never gives more than the limit per minute where it is too short for one request", () => {
     const { clock, rateLimiter } = setUp({ windowMs: 10_000, requestsPerMinute: 2 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { NoResponse, type Transport } from "../../../../lambdas/job/service/http/transport.ts";
+import { NoResponse } from "../../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../../lambdas/job/service/http/undici-transport.ts";
 import { isUnanswered, isUnreached } from "../../../../lambdas/job/service/requests/connection-problem.ts";
 import { BadStatus } from "../../../../lambdas/job/service/requests/failure.ts";
 import { PatientClock } from "../../../simulator/manual-clock.ts";
 import { type Connection, type ConnectionOptions, connect, errorOf } from "../connection.ts";
-import { scriptedTransport } from "../http/scripted-transport.ts";
+import { type FailureOf, failingTransport, scriptedTransport } from "../http/scripted-transport.ts";
 
 const MINUTE = 60_000;
 const CLOSED = "http://127.0.0.1:1";
@@ -16,28 +16,10 @@ interface Unattended extends Connection {
   readonly sentAtMs: readonly number[];
 }
 
-/**
- * A client that keeps trying for ten minutes. Each request fails with the code that `failureOf` gives, for the time since the
- * start; undefined: it reaches a service.
- */
-const unattended = async (
-  failureOf: (elapsedMs: number) => string | undefined,
-  options: ConnectionOptions = {},
-): Promise<Unattended> => {
+/** A client that keeps trying for ten minutes. */
+const unattended = async (failureOf: FailureOf, options: ConnectionOptions = {}): Promise<Unattended> => {
   const clock = new PatientClock(Date.UTC(2026, 10, 21, 6));
-  const beganAtMs = clock.monotonicMs();
-  const sentAtMs: number[] = [];
-  const service = scriptedTransport();
-  const transport: Transport = {
-    send: async (request) => {
-      const elapsedMs = clock.monotonicMs() - beganAtMs;
-      sentAtMs.push(elapsedMs);
-      const reason = failureOf(elapsedMs);
-      if (reason !== undefined) throw new NoResponse(reason);
-      return service.send(request);
-    },
-    close: async () => undefined,
-  };
+  const { transport, sentAtMs, beganAtMs } = failingTransport(clock, failureOf);
   const keepTryingUntilMs = beganAtMs + 10 * MINUTE;
   return { ...(await connect({ clock }, { transport, keepTryingUntilMs, ...options })), sentAtMs };
 };
@@ -156,12 +138,7 @@ describe("a start without a terminal waits no longer than others", () => {
   });
 
   it("once a response has come", async () => {
-    let isFirst = true;
-    await using connection = await unattended(() => {
-      const reason = isFirst ? undefined : "ECONNREFUSED";
-      isFirst = false;
-      return reason;
-    });
+    await using connection = await unattended((_, nth) => (nth === 1 ? undefined : "ECONNREFUSED"));
 
     const error = await errorOf(connection.service.list());
 

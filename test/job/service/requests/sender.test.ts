@@ -1,21 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { BadStatus } from "../../../../lambdas/job/service/requests/failure.ts";
 import { Sender, type Wait, WaitReporter } from "../../../../lambdas/job/service/requests/sender.ts";
-import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
+import { setUp as budget, NOW } from "../rate-limit/rate-limiter-setup.ts";
 
-const NOW = 1_000_000_000;
 const MINUTE = 60_000;
 const EVENT = new URL("https://service.example/v1/events/1");
 const throttled = expect.objectContaining({ code: "THROTTLED" });
 
 /** A budget without limits, and a sender that is told of answers. */
 const sending = (windowMs = MINUTE) => {
-  const clock = new ManualClock(NOW);
-  const limits = { requestsPerMinute: "unlimited", bytesPerMinute: "unlimited", windowMs } as const;
-  const rateLimiter = new RateLimiter({ ...limits, clock });
+  const { clock, rateLimiter } = budget({ windowMs });
   const transport = scriptedTransport(() => undefined);
   const random = { next: () => 0.5, token: () => "token" };
   const sender = new Sender({ transport, rateLimiter, headers: {}, clock, random, logger: new LogLines() });
@@ -33,14 +29,13 @@ const sending = (windowMs = MINUTE) => {
 };
 
 it("compares this computer's clock with the first Date that no cache has kept, once", async () => {
-  const clock = new ManualClock(NOW);
-  const limits = { requestsPerMinute: "unlimited", bytesPerMinute: "unlimited", windowMs: MINUTE } as const;
+  const { clock, rateLimiter } = budget();
   const date = (agoMs: number): string => new Date(NOW - agoMs).toUTCString();
   const headers = [{}, { date: "today" }, { date: date(60 * MINUTE), age: "0" }, { date: date(11 * MINUTE) }];
   const transport = scriptedTransport((_, nth) => ({ headers: headers[nth - 1] ?? { date: date(0) } }));
   const logger = new LogLines();
   const sender = new Sender({
-    ...{ transport, headers: {}, clock, logger, rateLimiter: new RateLimiter({ ...limits, clock }) },
+    ...{ transport, headers: {}, clock, logger, rateLimiter },
     random: { next: () => 0.5, token: () => "token" },
   });
   const known: (number | undefined)[] = [];
@@ -61,7 +56,11 @@ describe("a wait that the service asks for", () => {
 
     await answered(429, 15 * MINUTE);
     expect(rateLimiter.pausedMs).toBe(15 * MINUTE);
-    await expect(answered(429, 15 * MINUTE + 1)).rejects.toEqual(throttled);
+    await expect(answered(429, 15 * MINUTE + 1)).rejects.toMatchObject({
+      code: "THROTTLED",
+      message: expect.stringContaining("(status 429) longer than the 15 minutes"),
+      fields: { status: 429, seconds: 901 },
+    });
     expect(rateLimiter.pausedMs).toBe(15 * MINUTE);
     clock.advance(60 * MINUTE);
 

@@ -1,17 +1,14 @@
 // A start without a terminal waits for an identity provider that it cannot reach, as long as no token is spent by that.
 
 import { describe, expect, it } from "vitest";
-import { NoResponse, type Transport } from "../../../../../lambdas/job/service/http/transport.ts";
 import { PatientClock } from "../../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { connect, errorOf } from "../../connection.ts";
+import { type FailureOf, failingTransport } from "../../http/scripted-transport.ts";
 import { Authorized } from "./authorized.ts";
 import { type ProcessOptions, RotationWorld } from "./rotation-world.ts";
 
 const MINUTE = 60_000;
-
-/** The nth request fails like this, from 1; undefined: it reaches the provider. */
-type FailureOf = (nth: number, elapsedMs: number) => string | undefined;
 
 interface Waiting extends AsyncDisposable {
   readonly world: RotationWorld;
@@ -23,17 +20,7 @@ interface Waiting extends AsyncDisposable {
 /** A start that keeps trying for ten minutes. */
 async function waiting(failureOf: FailureOf): Promise<Waiting> {
   const world = await RotationWorld.start();
-  const beganAtMs = world.clock.monotonicMs();
-  const sentAtMs: number[] = [];
-  const transport: Transport = {
-    send: async (request) => {
-      const elapsedMs = world.clock.monotonicMs() - beganAtMs;
-      const reason = failureOf(sentAtMs.push(elapsedMs), elapsedMs);
-      if (reason !== undefined) throw new NoResponse(reason);
-      return world.network.send(request);
-    },
-    close: async () => undefined,
-  };
+  const { transport, sentAtMs, beganAtMs } = failingTransport(world.clock, failureOf, world.network);
   return {
     world,
     sentAtMs,
@@ -46,7 +33,7 @@ describe("an identity provider that cannot be reached", () => {
   it.each(["ECONNREFUSED", "EAI_AGAIN", "ENETUNREACH"])(
     "is asked again until it can (%s), in one login, and the log says once why",
     async (reason) => {
-      await using given = await waiting((_, elapsedMs) => (elapsedMs < 5 * MINUTE ? reason : undefined));
+      await using given = await waiting((elapsedMs) => (elapsedMs < 5 * MINUTE ? reason : undefined));
       const { world, process, sentAtMs } = given;
 
       const { isRenewed } = await world.renewOnce(world.process(process));
@@ -77,7 +64,7 @@ describe("an identity provider that cannot be reached", () => {
   });
 
   it("uses the tokens of a person who authorizes again meanwhile", async () => {
-    await using given = await waiting((nth) => {
+    await using given = await waiting((_, nth) => {
       if (nth === 3) given.world.authorized.authorizeAgain();
       return "ECONNREFUSED";
     });
@@ -92,7 +79,7 @@ describe("an identity provider that cannot be reached", () => {
 
   it("is not waited for once the start is stopped", async () => {
     const stop = new AbortController();
-    await using given = await waiting((nth) => {
+    await using given = await waiting((_, nth) => {
       if (nth === 3) stop.abort(new Error("stopped"));
       return "ECONNREFUSED";
     });
@@ -109,7 +96,7 @@ describe("a request that may have reached the identity provider, and have spent 
   it.each([
     ["a reset", () => "ECONNRESET"],
     ["a time-out", () => "TIMED_OUT"],
-    ["a reset before refusals", (nth: number) => (nth === 1 ? "ECONNRESET" : "ECONNREFUSED")],
+    ["a reset before refusals", (__: number, nth: number) => (nth === 1 ? "ECONNRESET" : "ECONNREFUSED")],
   ])("is sent three times within ten seconds, as always: %s", async (_, failureOf) => {
     await using given = await waiting(failureOf);
     const { world, process, sentAtMs } = given;
@@ -122,7 +109,7 @@ describe("a request that may have reached the identity provider, and have spent 
 });
 
 it("an identity provider that has responded is not waited for later in the run", async () => {
-  await using given = await waiting((nth) => (nth === 1 ? undefined : "ECONNREFUSED"));
+  await using given = await waiting((_, nth) => (nth === 1 ? undefined : "ECONNREFUSED"));
   const { world, process, sentAtMs } = given;
   const rotation = world.process(process);
   await world.renewOnce(rotation);
@@ -154,17 +141,12 @@ it("a client of the method oauth waits for its identity provider", async () => {
   const clock = new PatientClock(Date.UTC(2026, 10, 21, 6));
   await using authorized = await Authorized.start(clock);
   const network = authorized.options();
-  const refusing: Transport = {
-    send: async () => {
-      throw new NoResponse("ECONNREFUSED");
-    },
-    close: async () => undefined,
-  };
+  const { transport } = failingTransport(clock, () => "ECONNREFUSED");
   await using connection = await connect(
     { clock, bearer: authorized.provider, events: makeEvents(3) },
     {
       credentials: authorized.provider.credentials,
-      oauth: { ...network, transport: refusing },
+      oauth: { ...network, transport },
       keepTryingUntilMs: clock.monotonicMs() + 6 * MINUTE,
     },
   );
