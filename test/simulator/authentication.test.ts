@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { CANARY } from "./account.ts";
 import { basic, cookieOf, get, login } from "./browser.ts";
 import { ManualClock } from "./manual-clock.ts";
+import type { SessionOptions } from "./sessions.ts";
 import type { SimulatorOptions } from "./settings.ts";
 import { makeEvents } from "./simulated-event.ts";
 import { Simulator } from "./simulator.ts";
@@ -119,26 +120,43 @@ test("an account uses the methods that it has", async () => {
 });
 
 describe("a session", () => {
-  test("ends when it has its age", async () => {
+  test.each<readonly [what: string, session: SessionOptions, asked: readonly (readonly [number, number])[]]>([
+    [
+      "ends when it has its age",
+      { maxAgeMs: 1_000 },
+      [
+        [999, 200],
+        [1, 401],
+      ],
+    ],
+    [
+      "is known some time after the login",
+      { knownAfterMs: 500, maxRequests: 1, ends: 419 },
+      [
+        [499, 401],
+        [1, 200],
+      ],
+    ],
+    [
+      "ends after its requests",
+      { maxRequests: 2 },
+      [
+        [0, 200],
+        [0, 200],
+        [0, 401],
+        [0, 401],
+      ],
+    ],
+  ])("%s", async (_, session, asked) => {
     const clock = new ManualClock(0);
-    await start({ clock, session: { maxAgeMs: 1_000 } });
+    await start({ clock, session });
     const cookie = cookieOf(await login(simulator));
 
-    clock.advance(999);
-    expect(await list(cookie)).toBe(200);
-    clock.advance(1);
-    expect(await list(cookie)).toBe(401);
-  });
-
-  test("is known some time after the login", async () => {
-    const clock = new ManualClock(0);
-    await start({ clock, session: { knownAfterMs: 500, maxRequests: 1, ends: 419 } });
-    const cookie = cookieOf(await login(simulator));
-
-    clock.advance(499);
-    expect(await list(cookie)).toBe(401);
-    clock.advance(1);
-    expect(await list(cookie)).toBe(200);
+    for (const [laterMs, status] of asked) {
+      clock.advance(laterMs);
+      expect(await list(cookie)).toBe(status);
+    }
+    expect(simulator.counts.unauthenticated).toBe(asked.filter(([, status]) => status === 401).length);
   });
 
   test.each([
@@ -159,16 +177,6 @@ describe("a session", () => {
       expect(await list("bms_session=none; bms_check=none")).toBe(401);
     },
   );
-
-  test("ends after its requests", async () => {
-    await start({ session: { maxRequests: 2 } });
-    const cookie = cookieOf(await login(simulator));
-
-    expect([await list(cookie), await list(cookie), await list(cookie), await list(cookie)]).toEqual([
-      200, 200, 401, 401,
-    ]);
-    expect(simulator.counts.unauthenticated).toBe(2);
-  });
 
   test("that is over is not saved by a living one's cookies behind its own", async () => {
     await start();

@@ -1,13 +1,13 @@
 // The response of the simulated service to a request within its limits.
 
-import { type Account, CANARY } from "./account.ts";
+import type { Account } from "./account.ts";
 import { oneEvent } from "./detail-endpoint.ts";
 import type { WrongResponse } from "./faults.ts";
 import { listEvents } from "./list-endpoint.ts";
 import type { ServiceRequest } from "./service-request.ts";
 import { clearedCookies, type SessionOptions, type Sessions } from "./sessions.ts";
 import type { BearerTokens, Settings } from "./settings.ts";
-import { json, refusal, type SimulatedResponse } from "./simulated-response.ts";
+import { givenStatus, json, refusal, type SimulatedResponse, WAITING_PAGE } from "./simulated-response.ts";
 import type { World } from "./world.ts";
 
 export class Service {
@@ -39,15 +39,9 @@ export class Service {
   ): SimulatedResponse {
     switch (fault.kind) {
       case "status":
-        return fault.body === undefined
-          ? refusal(fault.status, "Something went wrong.", fault.headers)
-          : json(fault.status, fault.body, fault.headers);
+        return givenStatus(fault);
       case "html":
-        return {
-          status: 200,
-          headers: { "content-type": "text/html; charset=utf-8" },
-          body: `<!doctype html><title>Please wait</title><p>${CANARY.body}</p>`,
-        };
+        return WAITING_PAGE;
       case "body":
         return json(200, fault.text);
       case "redirect":

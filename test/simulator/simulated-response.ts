@@ -28,3 +28,20 @@ export const refusal = (
 /** A JSON object of these members, given as text; absent ones are left out. */
 export const objectText = (...members: readonly (string | undefined)[]): string =>
   `{${members.filter((member) => member !== undefined && member !== "").join(",")}}`;
+
+/** What a fault says in place of a server's own response. */
+export const givenStatus = (given: {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}): SimulatedResponse =>
+  given.body === undefined
+    ? refusal(given.status, "Something went wrong.", given.headers)
+    : json(given.status, given.body, given.headers);
+
+/** A web page, with status 200. */
+export const WAITING_PAGE: SimulatedResponse = {
+  status: 200,
+  headers: { "content-type": "text/html; charset=utf-8" },
+  body: `<!doctype html><title>Please wait</title><p>${CANARY.body}</p>`,
+};

@@ -2,7 +2,7 @@
 
 import { CANARY } from "../account.ts";
 import type { Damage } from "../faults.ts";
-import { json, refusal, type SimulatedResponse } from "../simulated-response.ts";
+import { givenStatus, json, type SimulatedResponse, WAITING_PAGE } from "../simulated-response.ts";
 
 /** What a rule can name: the pages for the person, or one kind of token request. */
 export type IdentityTarget = "authorize" | "authorization_code" | "refresh_token";
@@ -64,13 +64,7 @@ export const sortedIdentityFault = (
 ): { readonly replacement?: SimulatedResponse; readonly damage: Damage | undefined } => {
   switch (fault?.kind) {
     case "status":
-      return {
-        replacement:
-          fault.body === undefined
-            ? refusal(fault.status, "Something went wrong.", fault.headers)
-            : json(fault.status, fault.body, fault.headers),
-        damage: undefined,
-      };
+      return { replacement: givenStatus(fault), damage: undefined };
     case "error":
       return { replacement: oauthError(fault.error, fault.status), damage: undefined };
     case "html":
@@ -78,12 +72,6 @@ export const sortedIdentityFault = (
     default:
       return { damage: fault };
   }
-};
-
-const WAITING_PAGE: SimulatedResponse = {
-  status: 200,
-  headers: { "content-type": "text/html; charset=utf-8" },
-  body: `<!doctype html><title>Please wait</title><p>${CANARY.body}</p>`,
 };
 
 export const NOT_STORED = { "cache-control": "no-store", pragma: "no-cache" };
