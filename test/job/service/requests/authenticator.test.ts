@@ -163,16 +163,6 @@ describe("a session", () => {
     expect(logins).toEqual([1, 2]);
   });
 
-  it("is not renewed because of a late refusal of an older one", async () => {
-    const { authenticator, logins } = setUp();
-    accept(await authenticator.authorize());
-    const [early, late] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
-    accept(await refuse(early));
-
-    expect(cookie(await refuse(late))).toBe("s=2");
-    expect(logins).toEqual([1, 2]);
-  });
-
   it("that is refused at its first use is tried again after 1 s and 3 s before another login", async () => {
     const { authenticator, logins, slept, log } = setUp();
     const used: (string | undefined)[] = [];
@@ -194,19 +184,6 @@ describe("a session", () => {
     await expect(authenticator.authorize()).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
   });
 
-  it("that is accepted when it is tried again needs no other login", async () => {
-    const { authenticator, logins, slept } = setUp();
-    const first = await authenticator.authorize();
-    const waiting = authenticator.authorize();
-
-    const again = await refuse(first);
-    expect(await state(waiting)).toBe("waits");
-    accept(again);
-
-    expect([cookie(again), cookie(await waiting)]).toEqual(["s=1", "s=1"]);
-    expect([logins, slept]).toEqual([[1], [1_000]]);
-  });
-
   it("is left to the next request when the one that tries it again is aborted", async () => {
     const { authenticator, logins } = setUp(undefined, () => new Promise(() => undefined));
     const abort = new AbortController();
@@ -218,23 +195,6 @@ describe("a session", () => {
     await expect(again).rejects.toThrow("stop");
     expect(cookie(await waiting)).toBe("s=1");
     expect(logins).toEqual([1]);
-  });
-
-  it("that was accepted and then refused is renewed at once, and the new one gets its pauses", async () => {
-    const { authenticator, logins, slept } = setUp();
-    accept(await authenticator.authorize());
-    const [finder, other] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
-
-    let trial = await refuse(finder);
-    const pausesBefore = [...slept];
-    const waiting = refuse(other);
-    for (let n = 0; n < 2; n += 1) trial = await refuse(trial);
-    await expect(refuse(trial)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
-
-    await expect(waiting).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
-    expect(pausesBefore).toEqual([]);
-    expect(slept).toEqual([1_000, 3_000]);
-    expect(logins).toEqual([1, 2]);
   });
 
   it.each([429, 500, 503, 408])(

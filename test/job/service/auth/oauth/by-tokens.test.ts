@@ -77,15 +77,13 @@ describe("an access token", () => {
     expect(isNearItsEnd(tokens, endMs - left * 1_000)).toBe(near);
   });
 
-  it("is used while it is valid, and only at its own origin", async () => {
+  it("is used while it is valid", async () => {
     await using given = await authenticating(600);
     const { world, authenticator } = given;
 
     const authorization = await authenticator.authorize();
 
     expect(tokenOf(authorization)).toBe(`Bearer ${world.authorized.place.tokens?.access_token}`);
-    const others = ["http://api.example.com/", "https://api.example.com:8443/", "https://example.com/"];
-    expect(others.map((url) => authorization.headers(new URL(url)))).toEqual([{}, {}, {}]);
     expect(world.authorized.provider.requests).toEqual([]);
   });
 
