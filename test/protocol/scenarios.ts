@@ -1,11 +1,10 @@
 // Which processes work at once: every pair of a run, its second delivery, another run, accept, rollback and remove; and
 // two processes that collect the events of one run.
 
-import type { Actor } from "./actor.ts";
 import type { CatalogKind } from "./catalog.ts";
 import { chainProgram, type Damage, damageProgram, isDamage, type Plan } from "./chain.ts";
 import type { Defect } from "./defects.ts";
-import { type Exploration, explore } from "./explore.ts";
+import { type Actor, type Exploration, explore } from "./explore.ts";
 import { brokenLaw } from "./laws.ts";
 import {
   type Ending,

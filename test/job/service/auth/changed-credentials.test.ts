@@ -9,8 +9,16 @@ import { CANARY } from "../../../simulator/account.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { MemoryCredentials } from "../../credentials/memory-credentials.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
-import { type Connection, connect, errorOf, fetchAll, type Method, said, secrets } from "../connection.ts";
-import { ALL_METHODS } from "./method-traits.ts";
+import {
+  ALL_METHODS,
+  type Connection,
+  connect,
+  errorOf,
+  fetchAll,
+  type Method,
+  said,
+  secrets,
+} from "../connection.ts";
 
 const NEW_PASSWORD = "new-canary-password";
 /** The e-mail address and its password, or the client and its secret. */

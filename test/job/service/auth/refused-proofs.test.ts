@@ -6,16 +6,17 @@ import { acceleratedClock } from "../../../simulator/clocks.ts";
 import type { Fault } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import {
+  ALL_METHODS,
   type Connection,
   connect,
   errorOf,
   failedList,
   fetchAll,
   type Method,
+  RENEWED_METHODS,
   texts,
   truth,
 } from "../connection.ts";
-import { ALL_METHODS, RENEWED_METHODS } from "./method-traits.ts";
 
 const FEW = makeEvents(40, { length: 300 });
 const EVENTS = makeEvents(60, { length: 300 });

@@ -2,9 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { connect, fetchAll, texts, truth } from "../connection.ts";
+import { connect, fetchAll, RENEWED_METHODS, texts, truth } from "../connection.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
-import { RENEWED_METHODS } from "./method-traits.ts";
 
 const EVENTS = makeEvents(12, { length: 300 });
 

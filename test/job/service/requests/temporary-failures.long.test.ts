@@ -78,46 +78,20 @@ const MANY = makeEvents(100, { length: 300 });
 const limited = () => ({ events: MANY, latencyMs: 200, clock: acceleratedClock(200) });
 
 describe("a service that limits", () => {
-  it.each(["seconds", "http-date"] as const)(
-    "that is not configured is obeyed: no request is sent while a Retry-After (%s) lasts, and all events are fetched",
-    async (retryAfter) => {
-      await using connection = await connect({ ...limited(), limits: { requestsPerWindow: 30, retryAfter } });
-      const { service, simulator } = connection;
-
-      const fetched = await fetchAll(service, 16);
-
-      expect(texts(fetched)).toEqual(truth(simulator));
-      expect(simulator.counts.requestsDuringRetryAfter).toBe(0);
-      expect(service.counts.throttled).toBe(simulator.counts.statuses.get(429));
-      expect(service.counts.throttled).toBeGreaterThan(0);
-      expect(service.counts.throttled).toBeLessThanOrEqual(service.counts.retries);
-      expect(service.counts.logins).toBe(1);
-    },
-  );
-
   it("is obeyed where it does not say for how long", async () => {
     await using connection = await connect({
       ...limited(),
       limits: { requestsPerWindow: 30, windowMs: 5_000, retryAfter: "none" },
     });
 
-    const fetched = await fetchAll(connection.service, 16);
-
-    expect(texts(fetched)).toEqual(truth(connection.simulator));
-  });
-
-  it("is never exceeded if it is configured", async () => {
-    await using connection = await connect(
-      { ...limited(), limits: { requestsPerWindow: 20 } },
-      { limits: { requestsPerMinute: 20 } },
-    );
     const { service, simulator } = connection;
 
     const fetched = await fetchAll(service, 16);
 
     expect(texts(fetched)).toEqual(truth(simulator));
-    expect(service.counts).toMatchObject({ throttled: 0, retries: 0, requests: 102 });
-    expect(simulator.counts.fullestWindow.requests).toBeLessThanOrEqual(18);
+    expect(service.counts.throttled).toBe(simulator.counts.statuses.get(429));
+    expect(service.counts.throttled).toBeGreaterThan(0);
+    expect(service.counts.throttled).toBeLessThanOrEqual(service.counts.retries);
   });
 
   it("is never exceeded if it is configured, in bytes", async () => {
