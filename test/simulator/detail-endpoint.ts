@@ -12,8 +12,6 @@ export interface DetailOptions {
   readonly shape?: DetailShape;
   /** JSON members as text, put into the outermost object of the envelope (none in `bare`). */
   readonly members?: string;
-  /** Archived events are still answered. Default: 404. */
-  readonly servesArchived?: boolean;
   /** Makes the body that is sent. */
   readonly raw?: (body: string, event: SimulatedEvent) => string | Buffer;
 }
@@ -23,9 +21,7 @@ export const oneEvent = (uuid: string, world: World, options: DetailOptions): Si
   const status = world.refusalOf(uuid);
   if (status === 403) return refusal(403, "Not licensed for this event.");
   if (status !== undefined) return refusal(status, "Event not found.");
-  if (event === undefined || (event.archived && options.servesArchived !== true)) {
-    return refusal(404, "Event not found.");
-  }
+  if (event === undefined || event.archived) return refusal(404, "Event not found.");
   const body = bodyText(event.source, options);
   return json(200, options.raw?.(body, event) ?? body);
 };

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InterimResponses } from "../../../../lambdas/job/service/http/undici-transport.ts";
@@ -73,28 +73,6 @@ describe("an attempt", () => {
 
     expect(response).toMatchObject({ decodedBytes: TEXT_BYTES, body: { kind: "whole" } });
     expect(response.body.kind === "whole" && Buffer.from(response.body.bytes).toString()).toBe(TEXT);
-  });
-
-  it.each([
-    ["deflate", deflateSync(TEXT)],
-    ["gzip, br", gzipSync(TEXT)],
-    ["secret", Buffer.from(TEXT)],
-  ])("calls the encoding %s foreign", async (encoding, body) => {
-    expect(await received(body, { "content-encoding": encoding })).toMatchObject({
-      body: { kind: "foreign" },
-      decodedBytes: body.length,
-    });
-  });
-
-  it.each([
-    ["gzip", "CUT_OFF", gzipSync(TEXT.repeat(9)).subarray(0, 20)],
-    ["gzip", "UNDECODABLE", Buffer.from("no gzip")],
-    ["br", "CUT_OFF", brotliCompressSync(TEXT.repeat(9)).subarray(0, 9)],
-    ["br", "UNDECODABLE", Buffer.from(TEXT)],
-  ])("calls a damaged %s body broken (%s)", async (encoding, cause, body) => {
-    const response = await received(body, { "content-encoding": encoding });
-
-    expect(response.body).toEqual({ kind: "broken", cause });
   });
 
   it.each([

@@ -19,6 +19,19 @@ const uuids = (list: { readonly events: Iterable<{ readonly uuid: string }> }): 
 const nextCursor = (page: SentPage): string => `"next_cursor":${JSON.stringify(cursorOf(page) ?? null)}`;
 const hasMore = ({ isLast }: SentPage): string => `"has_more":${!isLast}`;
 
+/** A service that logs in, and answers the nth request, the login included, with such a page; `seen` is what was requested. */
+const paged = async (pageOf: (nth: number, url: URL) => object | string) => {
+  const seen: string[] = [];
+  const server = await httpServer((request, response) => {
+    const url = request.url ?? "";
+    const page = pageOf(seen.push(url), new URL(url, "http://service.test"));
+    response.setHeader("set-cookie", "s=1").end(typeof page === "string" ? page : JSON.stringify(page));
+  });
+  return { url: server.url, seen, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+};
+
+const numbered = (n: number): { readonly uuid: string } => ({ uuid: `0000000${n}-0000-4000-8000-000000000000` });
+
 describe("the list", () => {
   it("is read from where the pointer says", async () => {
     await using connection = await connect(
@@ -202,35 +215,26 @@ describe("the list", () => {
   });
 
   it("is asked for below a base URL with a path", async () => {
-    const seen: (string | undefined)[] = [];
-    await using server = await httpServer((request, response) => {
-      seen.push(request.url);
-      response.setHeader("set-cookie", "s=1").end("[]");
-    });
+    await using server = await paged(() => "[]");
     await using connection = await connect({}, { baseUrl: `${server.url}/brands` });
 
     await connection.service.list();
 
-    expect(seen).toEqual(["/brands/v1/auth/login", "/brands/v1/events?is_listed=true"]);
+    expect(server.seen).toEqual(["/brands/v1/auth/login", "/brands/v1/events?is_listed=true"]);
   });
 
   it.each<readonly [what: string, ofLast: (page: number) => object]>([
     ["names itself", (page) => ({ next: `?page=${Math.min(3, page + 1)}` })],
     ["says that it is the last", (page) => ({ next: `?page=${page + 1}`, has_more: page < 2 })],
   ])("whose last page has no entries and %s ends there", async (_, ofLast) => {
-    const seen: (string | undefined)[] = [];
-    await using server = await httpServer((request, response) => {
-      seen.push(request.url);
-      const page = Number(new URL(request.url ?? "", "http://x").searchParams.get("page") ?? 1);
-      const uuid = `0000000${page}-0000-4000-8000-000000000000`;
-      response
-        .setHeader("set-cookie", "s=1")
-        .end(JSON.stringify({ data: page < 3 ? [{ uuid }] : [], ...ofLast(page) }));
+    await using server = await paged((_nth, { searchParams }) => {
+      const page = Number(searchParams.get("page") ?? 1);
+      return { data: page < 3 ? [numbered(page)] : [], ...ofLast(page) };
     });
     await using connection = await connect({}, { baseUrl: server.url });
 
     expect((await connection.service.list()).events).toHaveLength(2);
-    expect(seen).toHaveLength(4);
+    expect(server.seen).toHaveLength(4);
   });
 
   it.each([
@@ -407,12 +411,9 @@ describe("the list with --next-page", () => {
   });
 
   it("sends what it is told, percent-encoded, from the first request on", async () => {
-    const seen: (string | undefined)[] = [];
-    await using server = await httpServer((request, response) => {
-      seen.push(request.url);
-      const cursor = seen.length < 4 ? `a b+/${seen.length}&=é` : "";
-      const uuid = `0000000${seen.length}-0000-4000-8000-000000000000`;
-      response.setHeader("set-cookie", "s=1").end(JSON.stringify({ data: [{ uuid }], n: { "x/y": cursor } }));
+    await using server = await paged((nth) => {
+      const cursor = nth < 4 ? `a b+/${nth}&=é` : "";
+      return { data: [numbered(nth)], n: { "x/y": cursor } };
     });
     await using connection = await connect(
       {},
@@ -422,7 +423,7 @@ describe("the list with --next-page", () => {
     await connection.service.list();
 
     const fixed = "/v1/events?is_listed=true&fields=a%20b&x=1%262";
-    expect(seen.slice(1)).toEqual([
+    expect(server.seen.slice(1)).toEqual([
       fixed,
       `${fixed}&cursor=a%20b%2B%2F2%26%3D%C3%A9`,
       `${fixed}&cursor=a%20b%2B%2F3%26%3D%C3%A9`,
@@ -435,15 +436,13 @@ describe("the list with --next-page", () => {
     beside: (request: number) => object = () => ({}),
   ) => {
     let lists = 0;
-    return httpServer((request, response) => {
-      response.setHeader("set-cookie", "s=1");
-      const { pathname, searchParams } = new URL(request.url ?? "", "http://service.test");
-      if (pathname !== "/v1/events") return void response.end("{}");
+    return paged((_, { pathname, searchParams }) => {
+      if (pathname !== "/v1/events") return {};
       lists += 1;
       const page = Number(searchParams.get("page") ?? "1");
       const data = (pages[page - 1] ?? []).map((index) => ({ uuid: SORTED[index] }));
       const next = page < pages.length ? `?page=${page + 1}` : null;
-      response.end(JSON.stringify({ data, next, total: 10, ...beside(lists) }));
+      return { data, next, total: 10, ...beside(lists) };
     });
   };
 
@@ -477,18 +476,13 @@ describe("the list with --next-page", () => {
   });
 
   it("sends a number of the page as it is written there", async () => {
-    const seen: (string | undefined)[] = [];
-    await using server = await httpServer((request, response) => {
-      seen.push(request.url);
-      const next = seen.length === 2 ? "9007199254740993" : "null";
-      response
-        .setHeader("set-cookie", "s=1")
-        .end(`{"data":[{"uuid":"${SORTED[seen.length]}"}],"next":${next}}`);
-    });
+    await using server = await paged(
+      (nth) => `{"data":[{"uuid":"${SORTED[nth]}"}],"next":${nth === 2 ? "9007199254740993" : "null"}}`,
+    );
     await using connection = await connect({}, { baseUrl: server.url, nextPage: "cursor={/next}" });
 
     await connection.service.list();
 
-    expect(seen.at(-1)).toBe("/v1/events?is_listed=true&cursor=9007199254740993");
+    expect(server.seen.at(-1)).toBe("/v1/events?is_listed=true&cursor=9007199254740993");
   });
 });
