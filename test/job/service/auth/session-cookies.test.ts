@@ -51,33 +51,26 @@ describe("the cookies of a session", () => {
   });
 
   it.each([
-    ["/br%C3%A4ndi", "/br%C3%A4ndi"],
-    ["/br%c3%a4ndi", "/br%C3%A4ndi/v1/events"],
-    ["/brändi", "/br%C3%A4ndi/v1/events"],
+    ["/br%C3%A4ndi", "/br%C3%A4ndi", "s=1"],
+    ["/br%c3%a4ndi", "/br%C3%A4ndi/v1/events", "s=1"],
+    ["/brändi", "/br%C3%A4ndi/v1/events", "s=1"],
     // As the bytes of a header arrive.
-    ["/brÃ¤ndi", "/br%C3%A4ndi/v1/events"],
-    ["/br%C3%A4ndi", "/brändi/v1/events"],
-    ["/a%20b", "/a%20b/c"],
-    ["/a b", "/a%20b/c"],
-    ["/a%25b", "/a%25b/c"],
-    ["/100%", "/100%/c"],
-    ["/a%2Fb", "/a%2fb/c"],
-    ["/%7Ea%41", "/~aA"],
-  ])("with the path %s are sent to %s", (path, request) => {
+    ["/brÃ¤ndi", "/br%C3%A4ndi/v1/events", "s=1"],
+    ["/br%C3%A4ndi", "/brändi/v1/events", "s=1"],
+    ["/a%20b", "/a%20b/c", "s=1"],
+    ["/a b", "/a%20b/c", "s=1"],
+    ["/a%25b", "/a%25b/c", "s=1"],
+    ["/100%", "/100%/c", "s=1"],
+    ["/a%2Fb", "/a%2fb/c", "s=1"],
+    ["/%7Ea%41", "/~aA", "s=1"],
+    ["/a%2Fb", "/a/b", undefined],
+    ["/a%25b", "/a%b", undefined],
+    ["/br%C3%A4ndi", "/brandi", undefined],
+    ["/br%C3%A4", "/br%C3%A4ndi", undefined],
+  ])("with the path %s are sent to %s as %s", (path, request, expected) => {
     const { sent } = keeping(`s=1; Path=${path}`);
 
-    expect(sent(request)).toBe("s=1");
-  });
-
-  it.each([
-    ["/a%2Fb", "/a/b"],
-    ["/a%25b", "/a%b"],
-    ["/br%C3%A4ndi", "/brandi"],
-    ["/br%C3%A4", "/br%C3%A4ndi"],
-  ])("with the path %s are not sent to %s", (path, request) => {
-    const { sent } = keeping(`s=1; Path=${path}`);
-
-    expect(sent(request)).toBeUndefined();
+    expect(sent(request)).toBe(expected);
   });
 
   it.each(["api.example.com.", ".EXAMPLE.com.", "api.example.com"])(
