@@ -193,10 +193,10 @@ interface Controlled extends Evolving {
   readonly counts: Counts;
 }
 
-export const isControl = ({ url = "" }: IncomingMessage): boolean => url.startsWith("/_simulator/");
+const isControl = ({ url = "" }: IncomingMessage): boolean => url.startsWith("/_simulator/");
 
 /** Control requests need no authentication, and are neither counted nor limited. */
-export const control = (
+const control = (
   { method = "", url = "" }: IncomingMessage,
   response: ServerResponse,
   simulator: Controlled,

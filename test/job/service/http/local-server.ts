@@ -30,7 +30,7 @@ export function neverAnswers(socket: Socket): void {
   socket.on("close", () => clearInterval(drip));
 }
 
-export async function listening(server: Server): Promise<LocalServer> {
+async function listening(server: Server): Promise<LocalServer> {
   const sockets = new Set<Socket>();
   let connections = 0;
   server.on("connection", (socket) => {
