@@ -3,7 +3,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TlsOptions } from "node:tls";
 import { describe, expect, test } from "vitest";
-import { AUTHORITY, type Certificate, INTERMEDIATE, proxyServer, tlsServer } from "../job/service/http/local-server.ts";
+import {
+  AUTHORITY,
+  type Certificate,
+  INTERMEDIATE,
+  proxyServer,
+  tlsServer,
+} from "../job/service/http/local-server.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import { against, type EndedProcess, syncProcess, writeCredentials } from "./command-line.ts";

@@ -6,7 +6,14 @@ import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { expect, test } from "vitest";
 import { awsClient } from "../../../lambdas/job/network/aws-client.ts";
 import { readProxies } from "../../../lambdas/job/network/proxies.ts";
-import { AUTHORITY, httpServer, neverAnswers, proxyServer, rawServer, tlsServer } from "../service/http/local-server.ts";
+import {
+  AUTHORITY,
+  httpServer,
+  neverAnswers,
+  proxyServer,
+  rawServer,
+  tlsServer,
+} from "../service/http/local-server.ts";
 
 const read = async (
   endpoint: string,

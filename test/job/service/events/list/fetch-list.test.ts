@@ -30,7 +30,9 @@ const paged = async (pageOf: (nth: number, url: URL) => object | string) => {
   return { url: server.url, seen, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 };
 
-const numbered = (n: number): { readonly uuid: string } => ({ uuid: `0000000${n}-0000-4000-8000-000000000000` });
+const numbered = (n: number): { readonly uuid: string } => ({
+  uuid: `0000000${n}-0000-4000-8000-000000000000`,
+});
 
 describe("the list", () => {
   it("is read from where the pointer says", async () => {
