@@ -193,4 +193,22 @@ describe("an aborted request", () => {
       await expect(fetching).rejects.toThrow("stop");
     },
   );
+
+  it("is let go while it waits for the next attempt", async () => {
+    const abort = new AbortController();
+    await using connection = await connect({
+      faults: [
+        {
+          match: { path: "list", times: Infinity },
+          fault: { kind: "status", status: 503, headers: { "retry-after": "600" } },
+        },
+      ],
+      onRequest: ({ endpoint }) => {
+        if (endpoint === "list") setTimeout(() => abort.abort(new Error("stop")), 10);
+      },
+    });
+
+    await expect(connection.service.list(abort.signal)).rejects.toThrow("stop");
+    expect(connection.simulator.counts.list).toBe(1);
+  });
 });

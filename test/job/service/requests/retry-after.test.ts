@@ -64,6 +64,28 @@ describe("Retry-After", () => {
     },
   );
 
+  it("stops requests that wait for the rate limiter, too", async () => {
+    const clock = new ManualClock(1_000_000);
+    const transport = scriptedTransport((name, nth) =>
+      name === "b" && nth === 1 ? { status: 503, headers: { "retry-after": "100" } } : undefined,
+    );
+    const limits = { requestsPerMinute: 3, share: 1 };
+    await using connection = await connect({ clock }, { transport, limits });
+    const { service } = connection;
+
+    await service.detail("a");
+    const rest = [service.detail("b"), service.detail("c")];
+    await turnsOfTheLoop(5);
+    clock.advance(99_999);
+    await turnsOfTheLoop(5);
+    expect(transport.sent.map(([name]) => name)).toEqual(["login", "a", "b"]);
+    clock.advance(1);
+    await Promise.all(rest);
+
+    // In either order: both waited for the same instant.
+    expect(transport.sent.map(([name]) => name).toSorted()).toEqual(["a", "b", "b", "c", "login"]);
+  });
+
   it("stops all requests, unrelated ones included", async () => {
     const victim = EVENTS[20]?.uuid ?? "";
     await using connection = await connect({
