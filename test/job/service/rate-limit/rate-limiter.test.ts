@@ -47,6 +47,26 @@ describe("the request budget", () => {
     expect(rateLimiter.usage()).toEqual([{ atMs: NOW, requests: 1, bytes: 7 }]);
   });
 
+  it("serves waiting requests in order of arrival", async () => {
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 1 });
+    const order: number[] = [];
+    acquired(rateLimiter).settle(0);
+
+    const waiting = [1, 2, 3].map(async (n) => {
+      const permit = await rateLimiter.acquire("other");
+      order.push(n);
+      permit.settle(0);
+    });
+    for (let n = 0; n < 3; n += 1) {
+      clock.advance(WINDOW + 1);
+      await settled();
+      expect(rateLimiter.tryAcquire("other")).toBeUndefined();
+    }
+    await Promise.all(waiting);
+
+    expect(order).toEqual([1, 2, 3]);
+  });
+
   it("lets no request overtake waiting ones", async () => {
     const { rateLimiter } = setUp({ bytesPerMinute: 100, share: 1 });
     acquired(rateLimiter).settle(60);
