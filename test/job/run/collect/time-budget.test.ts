@@ -148,6 +148,7 @@ test("bodies that make it much longer are said once twenty are known", () => {
   expect(said()).toEqual([
     expect.stringMatching(/880 events, about 1 h \d+ min\. A higher --bytes-per-minute/),
   ]);
+});
 
 const SECOND_MS = 1_000;
 
