@@ -2,8 +2,11 @@
 
 import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../../../../lambdas/job/errors/sync-error.ts";
+import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import type { DetailShape } from "../../../../simulator/detail-endpoint.ts";
 import { type Fault, type FaultMatch, type FaultRule, status } from "../../../../simulator/faults.ts";
+import type { ListOptions } from "../../../../simulator/list-endpoint.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 import { LimitedWorld } from "./limited-world.ts";
@@ -167,11 +170,22 @@ test("2 % of status 500 and 1 % of resets make a run at most 1.3 times as long",
   expect(withMs).toBeLessThanOrEqual(1.3 * withoutMs);
 });
 
-test("a list and details that lie where the settings point are read", async () => {
-  const service = { list: { shape: "result-items" }, detail: { shape: "result-item" } } as const;
+test.each<{ what: string; list: ListOptions; detail: DetailShape; settings?: Partial<RunSettings> }>([
+  { what: "an array", list: { shape: "array" }, detail: "bare" },
+  { what: "data: [...]", list: { shape: "data-array" }, detail: "data" },
+  { what: "data: {uuid: ...}", list: { shape: "data-map" }, detail: "data-event" },
+  { what: "data.events", list: { shape: "data-events" }, detail: "data" },
+  { what: "pages by Link", list: { pageSize: 7, members: { top: '"total":20' } }, detail: "data" },
+  {
+    what: "somewhere else, by pointers",
+    list: { shape: "result-items" },
+    detail: "result-item",
+    settings: { listPointer: "/result/items", detailPointer: "/result/item" },
+  },
+])("a shape that the service may have is read: $what", async ({ list, detail, settings = {} }) => {
   await using sandbox = await Sandbox.start(
-    { events: makeEvents(20), ...service },
-    { listPointer: "/result/items", detailPointer: "/result/item" },
+    { events: makeEvents(20), list, detail: { shape: detail } },
+    settings,
   );
 
   const { row } = await sandbox.run();
