@@ -1,19 +1,13 @@
-// The first seeds of the simulation keep every promise, and each tells one story only. Its model knows two versions, and its
-// planted defects are changes of the source.
+// The first seeds of the simulation keep every promise, and each tells one story only. Its model knows two versions.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { expectPromisesKept, PATIENCE_MS } from "./expect-promises-kept.ts";
 import { drawPlan } from "./plan/draw-plan.ts";
 import { startOf } from "./plan/plan.ts";
-import { PLANTED_DEFECTS } from "./planted/plant.ts";
 import { simulate } from "./simulate.ts";
 import type { Version } from "./versions/versions.ts";
 import { World } from "./world.ts";
-
-const JOB = join(import.meta.dirname, "../../lambdas/job");
 
 describe("the simulation", () => {
   test("keeps every promise in 50 histories", () => expectPromisesKept(1, 50), PATIENCE_MS);
@@ -72,10 +66,3 @@ describe("a run that another version has planned in its own format", () => {
     expect(world.violation?.split(",")[0]).toBe(violation);
   });
 });
-
-test.each(PLANTED_DEFECTS.map(({ name, file, from }) => ({ name, file, from })))(
-  "can be planted: $name",
-  ({ file, from }) => {
-    expect(readFileSync(join(JOB, file), "utf8").split(from)).toHaveLength(2);
-  },
-);
