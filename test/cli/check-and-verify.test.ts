@@ -1,8 +1,11 @@
-import { mkdir, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+// `check`, `verify` and `discover`: what they say, and that they send nothing while another process has the lease.
+
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { livingLease } from "../job/run/lease/lease-world.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { laptop, lastJson, writeAccounts } from "./command-line.ts";
+import { type Laptop, laptop, lastJson, writeAccounts } from "./command-line.ts";
 
 test("check says how many events there are and how long a run of them takes", async () => {
   await using world = await laptop({ events: makeEvents(40) });
@@ -81,4 +84,80 @@ test("verify --all has each account verified", async () => {
   expect(status.stdout).toMatch(/^us .* PUBLISHED *$/m);
   const [verified = ""] = (await readdir(join(warehouse, "run-log/us"))).slice(-1);
   expect(await readFile(join(warehouse, "run-log/us", verified), "utf8")).toContain('"trigger":"verify"');
+});
+
+async function leased({ warehouse }: Laptop, content: string): Promise<void> {
+  const file = join(warehouse, "accounts/default/lease.json");
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, content);
+}
+
+test("check, discover and verify exit with 4", async () => {
+  await using world = await laptop({ events: makeEvents(3) });
+  const { ask, simulator, snapshot } = world;
+  await snapshot();
+  await leased(world, livingLease(Date.now()));
+  simulator.reset();
+
+  const check = await ask("check", "--json");
+  const shown = await ask("check");
+  const discover = await ask("discover", "--json");
+  const verify = await ask("verify", "--json");
+
+  expect([check, shown, discover, verify].map(({ exitCode }) => exitCode)).toEqual([4, 4, 4, 4]);
+  const explanation = expect.stringMatching(/^The run run-1 works on this account; its lease lasts until /);
+  expect(lastJson(check)).toEqual({
+    ok: false,
+    checks: [
+      { name: "credentials", ok: true, code: null, remedy: null },
+      { name: "lease", ok: false, code: "LEASE_TAKEN", remedy: explanation },
+      { name: "store", ok: true, code: null, remedy: null },
+      { name: "catalog", ok: true, code: null, remedy: null },
+      { name: "snapshot", ok: true, code: null, remedy: null },
+    ],
+  });
+  expect(shown.stdout).toContain("FAILED  lease  LEASE_TAKEN: The run run-1 works on this account");
+  for (const ended of [discover, verify])
+    expect(lastJson(ended)).toEqual({ outcome: "SKIPPED", reason: "LEASE_TAKEN", explanation });
+  expect(discover.stderr).toMatch(/^SKIPPED: The run run-1 works on this account/m);
+  expect(simulator.counts.requests).toBe(0);
+});
+
+test("check exits with what is wrong besides", async () => {
+  await using world = await laptop();
+  await leased(world, livingLease(Date.now()));
+
+  expect((await world.ask("check", "--credentials", "none.json")).exitCode).toBe(2);
+});
+
+test("run that meets the lease of an execution is skipped, and names it; status shows it", async () => {
+  await using world = await laptop();
+  const execution = "arn:aws:states:eu-west-1:123456789012:execution:Stack:default-20261121T060000000Z-1";
+  const run_id = "2026-11-21T06-00-00.000Z";
+  const renewed_at = "2026-11-21T06:10:00.000Z";
+  const lease = { run_id, holder: null, renewed_at, expires_at: null, execution };
+  await leased(world, JSON.stringify({ ...lease, use: [], use_since: renewed_at }));
+
+  const run = await world.ask("run", "--json");
+  const json = await world.command("status", "--account", "default", "--json");
+  const shown = await world.command("status");
+
+  expect(run.exitCode).toBe(4);
+  expect(lastJson(run)).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+  expect(run.stderr + run.stdout).not.toContain("undefined");
+  expect(lastJson(json)).toMatchObject({ lease: { run_id, expires_at: null, execution } });
+  expect(shown.stdout).toContain(
+    `  running      ${run_id}, in the execution default-20261121T060000000Z-1\n`,
+  );
+  expect(world.simulator.counts.requests).toBe(0);
+});
+
+test("a damaged lease stops no status", async () => {
+  await using world = await laptop();
+  await leased(world, '{"run_id":"2026-');
+
+  const status = await world.command("status", "--account", "default", "--json");
+
+  expect(status.exitCode).toBe(0);
+  expect(lastJson(status)).toMatchObject({ lease: null });
 });

@@ -193,7 +193,7 @@ async function troubleAfter(row: object): Promise<{ last: string; ofAll: string 
   return { last: one.stdout.trimEnd().split("\n").at(-1) ?? "", ofAll: all.stdout };
 }
 
-// What follows a failure, and what a message leaves out before it: `output/next-command.test.ts`.
+// What follows a failure, and what a message leaves out before it: `output/run-report.test.ts`.
 test.each([
   {
     what: "a failure that a run resumes",

@@ -1,4 +1,5 @@
-// What a person reads at the end of a run.
+// What a person reads at the end of a run, of a snapshot that is held, and after an attempt that came to nothing: the message,
+// and the command that helps.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,9 +7,22 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
+import { describeHeld } from "../../../bin/cli/output/describe-status.ts";
+import {
+  messageBefore,
+  NEXT_OPTIONS,
+  nextAfterFailure,
+  nextAfterSkip,
+  sentence,
+  skippedBecause,
+  textHere,
+} from "../../../bin/cli/output/next-command.ts";
 import { reportRun } from "../../../bin/cli/output/run-report.ts";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
 import { throttledText } from "../../../bin/cli/output/words.ts";
+import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
+import { ifNotAccepted } from "../../../lambdas/job/run/publish/held-snapshots.ts";
+import type { Preview } from "../../../lambdas/job/run/publish/preview.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { PUBLISHED } from "../../sync/rows.ts";
@@ -113,4 +127,150 @@ test("a run's end, its status and its report say how many answers were a 429, an
   expect(run.stderr).toContain("2 entries of the list had come on a page before");
   expect(run.stdout).toContain("\n  30 events with details; 2 repeated in the list\n");
   expect(status.stdout).toContain("  30 events: 30 added, 0 changed, 0 removed; 2 repeated in the list");
+});
+
+const RUN = "2026-11-21T06-00-00.000Z";
+const HEAD = "2026-11-20T06-00-00.000Z";
+const DECIDE = [
+  `look at it: npm run sync -- diff ${RUN} --account uk`,
+  `publish it anyway: npm run sync -- accept ${RUN} --account uk`,
+];
+const WAIT = `or wait: ${ifNotAccepted(false)}`;
+
+const NONE = { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] };
+const PREVIEW: Preview = {
+  base_snapshot_id: HEAD,
+  added: 1,
+  changed: 0,
+  removed: 1_412,
+  gone: 0,
+  forbidden: 2,
+  rejected: 3,
+  oversize: 1,
+  too_deep: 0,
+  uuids: { ...NONE, added: ["a"], removed: ["b", "c"], forbidden: ["d", "e"], oversize: ["f"] },
+};
+const held = (preview?: Preview, isPinned = false) => ({ snapshotId: RUN, preview, isPinned });
+
+test("a held snapshot is described by what publishing it would do, the first uuids, and the commands", () => {
+  expect(describeHeld(held(PREVIEW), HEAD, VALUES)).toEqual([
+    `publishing it would add 1, change 0 and remove 1,412 events, compared with ${HEAD}, which readers see`,
+    "  added, 1: a",
+    "  removed, the first 2 of 1,412: b, c",
+    "  missing because forbidden (403), 2: d, e",
+    "  missing because too large, 1: f",
+    "  missing because without a valid uuid, 2",
+    ...DECIDE,
+    WAIT,
+  ]);
+});
+
+test.each([
+  {
+    what: "another head",
+    preview: PREVIEW,
+    head: "2026-11-20T09-00-00.000Z",
+    says: "which readers saw then",
+  },
+  {
+    what: "no head",
+    preview: { ...PREVIEW, base_snapshot_id: null },
+    head: null,
+    says: "nothing was published before",
+  },
+  {
+    what: "a damaged head",
+    preview: { ...PREVIEW, added: null, changed: null, removed: null },
+    head: HEAD,
+    says: "is not known, because a file is damaged (check --deep names it)",
+  },
+])("says what is compared with $what", ({ preview, head, says }) => {
+  expect(describeHeld(held(preview), head, VALUES)[0]).toContain(says);
+});
+
+test("what an earlier version has held has its commands alone", () => {
+  expect(describeHeld(held(), HEAD, VALUES)).toEqual([...DECIDE, WAIT]);
+});
+
+test("waiting changes nothing while the account is pinned", () => {
+  expect(describeHeld(held(PREVIEW, true), HEAD, VALUES).at(-1)).toBe(`or wait: ${ifNotAccepted(true)}`);
+});
+
+const ENVIRONMENT = {
+  BRAND_WAREHOUSE: "/data",
+  BRAND_CREDENTIALS: "/uk.json",
+  BRAND_BASE_URL: "https://service.example",
+  BRAND_AUTH_URL: "https://id.example",
+  BRAND_MAX_DROP: "50",
+  BRAND_LOG_LEVEL: "warn",
+  BRAND_JSON: "true",
+};
+const values = new GivenOptions({ account: "uk" }, ENVIRONMENT, "/srv").read(NEXT_OPTIONS);
+
+test.each([
+  [
+    "AUTHORIZATION_EXPIRED",
+    false,
+    ["To authorize again", "authorize --account uk --auth-url https://id.example/ --credentials /uk.json"],
+  ],
+  [
+    "STORE_FAILED",
+    true,
+    [
+      "To resume it",
+      "run --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50",
+    ],
+  ],
+  [
+    "LIST_INCOMPLETE",
+    false,
+    [
+      "To find the cause",
+      "check --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json",
+    ],
+  ],
+])("after %s, unfinished: %j, comes %j", (code, isUnfinished, [purpose, command]) => {
+  const next = nextAfterFailure(code, isUnfinished, values);
+
+  expect(next).toEqual([purpose, `npm run sync -- ${command}`]);
+});
+
+test.each([
+  ["LEASE_TAKEN", "To start a run", /^Another process worked/],
+  ["OTHER_VERSION", "To start a run", /^Another version/],
+  ["LOGIN_REFUSED", "To find the cause", /^The service had refused/],
+  ["NOT_SET_UP", "To find the cause", /^The credentials were not/],
+])("after a start that was skipped because of %s: %s", (reason, purpose, why) => {
+  expect(nextAfterSkip(reason, values)[0]).toBe(purpose);
+  expect(skippedBecause(reason)).toMatch(why);
+});
+
+test("a text that says that a run may restart gets the command", () => {
+  expect(textHere(`It is cut. ${RESTART}`, () => values)).toBe(
+    "It is cut. Or restart over the damage; then all events count as added: `npm run sync -- run --over-damaged --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50`.",
+  );
+});
+
+test("where the address of a service is not known, no command is shown that could not work", () => {
+  const unknown = new GivenOptions({ account: "uk" }, {}, "/srv").read(NEXT_OPTIONS);
+
+  expect(textHere(`It is cut. ${RESTART}`, () => unknown)).toBe(`It is cut. ${RESTART}`);
+  expect(nextAfterFailure("LIST_INCOMPLETE", false, unknown)).toEqual([
+    "To find the cause",
+    "check, which needs --base-url or a settings file",
+  ]);
+  expect(nextAfterFailure("AUTHORIZATION_EXPIRED", false, unknown)[1]).toBe(
+    "authorize, which needs --auth-url or a settings file",
+  );
+});
+
+test("a message is one sentence of bounded length, without the command that follows it", () => {
+  expect(sentence("The disk\n is full")).toBe("The disk is full.");
+  expect(sentence("Is it full?")).toBe("Is it full?");
+  expect(sentence(null)).toBe("");
+  expect(sentence("x".repeat(1_000))).toBe(`${"x".repeat(1_000)}.`);
+  expect(sentence("x".repeat(1_001))).toBe(`${"x".repeat(1_000)}…`);
+  const next = ["To authorize again", "sync authorize"] as const;
+  expect(messageBefore(next, "It is over. Use: sync authorize.", values)).toBe("It is over.");
+  expect(messageBefore(next, "It is over.", values)).toBe("It is over.");
 });

@@ -1,7 +1,13 @@
-// The page of `report`: the same for the same files, complete, and safe whatever the files hold.
+// The page of `report`: the same for the same files, complete, and safe whatever the files hold; its sentences, numbers and
+// charts.
 
 import { createHash } from "node:crypto";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { html } from "../../../bin/cli/output/html.ts";
+import { compared } from "../../../bin/cli/report/account-figures.ts";
+import { allowedFor } from "../../../bin/cli/report/run-figures.ts";
+import { bars, chart, niceScale } from "../../../bin/cli/report/chart.ts";
+import { figures, sizeText } from "../../../bin/cli/report/figure.ts";
 import { ordinaryDays, ReportWorld, smallWorld, UUID } from "./report-world.ts";
 
 const POINTER = { pointer: "/<img src=x onerror=alert(1)>", count: 1, types: { string: 1 } } as const;
@@ -173,4 +179,177 @@ test("what is no run is not shown as one", async () => {
 
   expect(page).toContain("<dt>Last run</dt><dd>PUBLISHED</dd>");
   expect(page).toContain("The only attempt of a run: published. It took 4 s. 14 requests in the last run");
+});
+
+describe("a number beside an earlier one", () => {
+  test.each([
+    { now: 12, before: 12, expected: "as many as" },
+    { now: 0, before: 0, expected: "as many as" },
+    { now: 1_204, before: 1_200, expected: "4 more than" },
+    { now: 1_236, before: 1_200, expected: "3\u00a0% more than" },
+    { now: 1_185, before: 1_200, expected: "1.3\u00a0% fewer than" },
+    { now: 24, before: 12, expected: "100\u00a0% more than" },
+    { now: 0, before: 12, expected: "100\u00a0% fewer than" },
+    { now: 5, before: 0, expected: "5 more than" },
+  ])("$now beside $before is $expected", ({ now, before, expected }) => {
+    expect(compared(now, before)).toBe(expected);
+  });
+});
+
+describe("what the budget allows in the time of an attempt", () => {
+  test.each([
+    { seconds: 5, requestsPerMinute: 200, limitWindowSeconds: 60, expected: 180 },
+    { seconds: 60, requestsPerMinute: 200, limitWindowSeconds: 60, expected: 360 },
+    { seconds: 61, requestsPerMinute: 200, limitWindowSeconds: 600, expected: 1_800 },
+    { seconds: 61, requestsPerMinute: "unlimited", limitWindowSeconds: 60, expected: null },
+  ] as const)(
+    "$requestsPerMinute a minute over $limitWindowSeconds s, for $seconds s, is $expected",
+    (given) => {
+      expect(allowedFor(given, given)).toBe(given.expected);
+    },
+  );
+});
+
+test.each([
+  { bytes: 0, expected: "0 bytes" },
+  { bytes: 1_023, expected: "1023 bytes" },
+  { bytes: 1_536, expected: "1.5 KiB" },
+  { bytes: 150 * 1_024, expected: "150 KiB" },
+  { bytes: 3 * 1_024 ** 3, expected: "3.0 GiB" },
+])("$bytes bytes are shown as $expected", ({ bytes, expected }) => {
+  expect(sizeText(bytes)).toBe(expected);
+});
+
+const START_MS = Date.parse("2026-12-31T23:58:00.000Z");
+
+const drawn = (counts: readonly (number | null)[], instantsMs: readonly number[], title = "counts"): string =>
+  chart([{ title, height: 36, ...bars(counts) }], instantsMs).text;
+
+describe("a scale has round values", () => {
+  test.each([
+    { values: [0, 7], smallest: 1, expected: [0, 2, 4, 6, 8] },
+    { values: [0, 0], smallest: 1, expected: [0, 1] },
+    { values: [475, 475], smallest: 1, expected: [475, 476] },
+    { values: [1_052, 1_080], smallest: 1, expected: [1_050, 1_060, 1_070, 1_080] },
+    { values: [0, 0.31], smallest: 0.1, expected: [0, 0.1, 0.2, 0.3, 0.4] },
+    { values: [0, 95], smallest: 0.1, expected: [0, 50, 100] },
+    { values: [0, 1_234_567], smallest: 1, expected: [0, 500_000, 1_000_000, 1_500_000] },
+  ])("$values: $expected", ({ values, smallest, expected }) => {
+    expect(niceScale(values, 4, smallest).ticks).toEqual(expected);
+  });
+});
+
+/** Below the last panel; the first two texts are those of the scale. */
+const labels = (...instants: readonly string[]): readonly string[] =>
+  [
+    ...drawn(
+      Array.from(instants, () => 1),
+      instants.map(Date.parse),
+    ).matchAll(/>([^<]*)<\/text>/g),
+  ]
+    .map(([, text = ""]) => text)
+    .slice(2);
+
+describe("places are labelled with", () => {
+  test.each([
+    {
+      name: "their days",
+      instants: ["2026-12-31T23:58", "2027-02-19T06:00"],
+      expected: ["2026-12-31", "2027-02-19"],
+    },
+    {
+      name: "their times and the day once, where all are of one day",
+      instants: ["2026-12-31T08:00", "2026-12-31T12:00", "2026-12-31T16:00"],
+      expected: ["08:00", "2026-12-31", "12:00", "16:00"],
+    },
+    {
+      name: "their times and each day once, where a day would be there twice",
+      instants: ["2026-12-31T08:00", "2026-12-31T16:00", "2027-01-01T00:00"],
+      expected: ["08:00", "2026-12-31", "16:00", "00:00", "2027-01-01"],
+    },
+    {
+      name: "seconds, where a minute would be there twice",
+      instants: ["2026-12-31T08:00:01", "2026-12-31T08:00:09"],
+      expected: ["08:00:01", "2026-12-31", "08:00:09"],
+    },
+    {
+      name: "seconds, even where they are equal",
+      instants: ["2026-12-31T08:00:01", "2026-12-31T08:00:01"],
+      expected: ["08:00:01", "2026-12-31", "08:00:01"],
+    },
+    {
+      name: "unknown, where a log holds no instant",
+      instants: ["2026-12-31T08:00", "", "2026-12-31T16:00"],
+      expected: ["08:00", "2026-12-31", "unknown", "16:00", "2026-12-31"],
+    },
+  ])("$name", ({ instants, expected }) => {
+    expect(
+      labels(...instants.map((each) => (each === "" ? each : `${each}${each.length === 16 ? ":00" : ""}Z`))),
+    ).toEqual(expected);
+  });
+});
+
+test.each([
+  { count: 1, labelled: [1] },
+  { count: 2, labelled: [1, 2] },
+  { count: 3, labelled: [1, 2, 3] },
+  { count: 4, labelled: [1, 4] },
+  { count: 6, labelled: [1, 4, 6] },
+  { count: 28, labelled: [1, 15, 28] },
+])("of $count places those are labelled that a phone has room for: $labelled", ({ count, labelled }) => {
+  const days = Array.from({ length: count }, (_, index) => `2026-12-${String(index + 1).padStart(2, "0")}`);
+
+  expect(labels(...days)).toEqual(labelled.map((day) => days[day - 1]));
+});
+
+test("the label of a place at the right edge ends there", () => {
+  const text = drawn(
+    Array.from({ length: 28 }, () => 1),
+    Array.from({ length: 28 }, () => START_MS),
+  );
+
+  expect(text).toMatch(/<text x="100%"[^>]* text-anchor="end">/);
+});
+
+test("a drawing has its label and its title as texts, and few digits", () => {
+  const drawing = chart(
+    [{ title: 'a "b" <i> &', height: 36, ...bars([1, 3, 2]) }],
+    [START_MS, START_MS, START_MS],
+  );
+
+  const [{ text } = html``] = figures([{ finding: "<one>", chart: drawing }]);
+
+  expect(text).toContain('<div class="chart" role="img" aria-label="&#60;one&#62;">');
+  expect(text).toContain("<p>a &#34;b&#34; &#60;i&#62; &#38;</p>");
+  expect(text).not.toMatch(/\d\.\d{3}/);
+});
+
+test("what has neither a chart nor a table is one line, below the figures", () => {
+  const [first, second, ...others] = figures([
+    { finding: "Nothing to see", description: "It is well." },
+    { finding: "Something", chart: html`<svg></svg>` },
+    { finding: "No more" },
+  ]);
+
+  expect(first?.text).toContain("<h3>Something</h3>");
+  expect(second?.text).toBe(
+    '<ul class="lines">\n<li>Nothing to see. It is well.</li>\n<li>No more.</li>\n</ul>\n',
+  );
+  expect(others).toEqual([]);
+});
+
+test("a legend is drawn for two looks and not for one", () => {
+  const look = (name: string) => ({ name, symbol: html`<path/>` });
+  const panel = { height: 36, ...bars([1]) };
+
+  expect(chart([{ ...panel, legend: [look("one")] }], [START_MS]).text).not.toContain("one");
+  expect(chart([{ ...panel, legend: [look("one"), look("two")] }], [START_MS]).text).toContain("one");
+});
+
+test("a place without a number has no bar, and one with nothing has none either", () => {
+  expect(drawn([3, null, 0, 1], [0, 1, 2, 3]).match(/<rect /g)).toHaveLength(2);
+});
+
+test("a large number is short on its scale", () => {
+  expect(drawn([1_234_567], [START_MS])).toContain(">1.23M</text>");
 });

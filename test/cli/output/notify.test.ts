@@ -1,5 +1,9 @@
+// What a run tells people by --notify-url, how often it tries, and that it changes neither the result nor the exit code.
+
+import { rm } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { hostname } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
@@ -10,7 +14,10 @@ import { ifNotAccepted } from "../../../lambdas/job/run/publish/held-snapshots.t
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { httpServer, type LocalServer, proxyServer, rawServer } from "../../job/service/http/local-server.ts";
+import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
+import { makeEvents } from "../../simulator/simulated-event.ts";
 import { FAILED, HELD, PREVIEW, PUBLISHED, SKIPPED } from "../../sync/rows.ts";
+import { laptop, lastJson, sync } from "../command-line.ts";
 
 const SECRET_PATH = "/services/T0CANARY/B0?sig=CANARY";
 const HELD_RESULT: RunResult = { row: HELD, explanation: "Only 6 of 12 <events> & more", preview: PREVIEW };
@@ -56,7 +63,7 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
 }
 
 interface Receiver extends LocalServer {
-  readonly bodies: readonly unknown[];
+  readonly bodies: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** Keeps each body, and answers with these statuses in turn; the last one stays. */
@@ -64,7 +71,7 @@ async function receiver(
   statuses: readonly number[] = [200],
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Receiver> {
-  const bodies: unknown[] = [];
+  const bodies: Record<string, unknown>[] = [];
   const listener: RequestListener = async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
@@ -168,7 +175,7 @@ test("a publication that is a restart says so", async () => {
   const explanation = "restart: all 1,000 events count as added. A reader begins again.";
   await told({ url: server.url, options: { notifyOn: "published" } }, { row: PUBLISHED, explanation });
 
-  expect(JSON.parse(JSON.stringify(server.bodies[0])).text).toContain(
+  expect(server.bodies[0]?.["text"]).toContain(
     "1 removed. restart: all 1,000 events count as added. A reader begins again. To see",
   );
 });
@@ -310,4 +317,71 @@ test("a stop while the server is slow ends the wait at once", async () => {
   const { text } = await told({ url: server.url, signal: stop.signal }, HELD_RESULT);
 
   expect(text).toContain("the program was stopped");
+});
+
+test.each([
+  { answer: 200, says: "is delivered to 127.0.0.1" },
+  { answer: 404, says: "is not delivered to 127.0.0.1" },
+])(
+  "each outcome of a run is told without a secret or an event, and an answer with $answer changes no exit code and no line of JSON",
+  async ({ answer, says }) => {
+    await using hook = await receiver([answer]);
+    await using world = await laptop({ events: makeEvents(12) });
+    const run = (...args: readonly string[]) =>
+      world.ask(
+        "run",
+        "--notify-url",
+        hook.url + SECRET_PATH,
+        "--notify-on",
+        "published,held,failed",
+        ...args,
+      );
+
+    const published = await run();
+    world.simulator.setEvents(makeEvents(6));
+    const held = await run("--json");
+    await rm(join(world.cwd, "credentials.json"));
+    const failed = await run("--json");
+
+    expect([published, held, failed].map(({ exitCode }) => exitCode)).toEqual([0, 3, 2]);
+    expect([held, failed].map((ended) => lastJson(ended)["outcome"])).toEqual(["HELD", "FAILED"]);
+    expect(hook.bodies).toMatchObject([
+      { "detail-type": "Snapshot Published" },
+      { "detail-type": "Snapshot Held" },
+      {
+        "detail-type": "Run Failed",
+        detail: { account: "default", run_id: null, error_code: "CREDENTIALS_INVALID", finished: true },
+      },
+    ]);
+    for (const { stdout, stderr } of [published, held, failed]) {
+      expect(stderr).toContain(says);
+      expect(stdout + stderr).not.toContain("CANARY");
+    }
+    const { email, password } = world.simulator.credentials;
+    const said = hook.bodies.map(({ url: _, ...body }) => JSON.stringify(body).toLowerCase());
+    const secrets = [email, password, SECRET_PATH].map((each) => each.toLowerCase());
+    expect(secrets.filter((secret) => said.join().includes(secret))).toEqual([]);
+    // What is held is described by its first uuids.
+    expect(makeEvents(12).filter(({ uuid }) => said[0]?.includes(uuid))).toEqual([]);
+  },
+);
+
+test.each([
+  { args: ["--notify-url", "http://hooks.example/CANARY"], says: "expected an https: URL" },
+  { args: ["--notify-url", "hooks.example/CANARY"], says: "expected an https: URL" },
+  { args: ["--notify-url", "https://u:CANARY@hooks.example/"], says: "without a user name and password" },
+  { args: ["--notify-url", "https://hooks.example/#CANARY"], says: "without a fragment" },
+  {
+    args: ["--notfy-url=https://hooks.example/CANARY"],
+    says: "unknown option '--notfy-url=https://hooks.example/…'",
+  },
+  { args: ["https://hooks.example/CANARY"], says: "too many arguments" },
+])("$args is refused ($says), and no URL is repeated", async ({ args, says }) => {
+  const cwd = await temporaryDirectory();
+
+  const { exitCode, stdout, stderr } = await sync(["run", "--json", ...args], { cwd });
+
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(says);
+  expect(stdout + stderr).not.toContain("CANARY");
 });
