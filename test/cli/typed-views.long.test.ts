@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 import { query } from "../../bin/cli/query/query.ts";
 import type { ColumnType } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
-import { HOSTILE_VALUES } from "../job/catalog/views/hostile-values.ts";
+import { HOSTILE_VALUES } from "../job/catalog/views/text-values.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { eventRow, type Warehouse, warehouse } from "./warehouse.ts";
 

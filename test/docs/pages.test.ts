@@ -1,14 +1,16 @@
-// The pages say what the source says: codes, tables, reasons, promises.
+// The pages say what the source says: codes, tables, reasons, promises, and the keys and columns of the warehouse's files.
 
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EXIT, exitCodeOfError } from "../../bin/cli/output/exit-code.ts";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { HOLD_REASONS } from "../../lambdas/job/run/publish/guard.ts";
 import { runLogEntrySchema } from "../../lambdas/job/run/record/run-log.ts";
-import { TABLES } from "../../lambdas/job/storage/layout.ts";
+import { rowLine } from "../../lambdas/job/snapshot/rows/row.ts";
+import { COLUMNS_FILE, layout, TABLES, VIEWS_FILE } from "../../lambdas/job/storage/layout.ts";
 import { LOG_QUERIES } from "../../lib/monitoring/dashboard.ts";
+import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { codesIn, column, sectionOf, tableBelow, unquoted } from "./markdown.ts";
 
 test("the table of errors has every code, in the order of the source, and no other", () => {
@@ -91,3 +93,86 @@ test("the promises that are marked, and the marks in the titles of tests, are th
   expect([...new Set(tests)].toSorted()).toEqual(promises.toSorted());
   expect(promises).toContain(introduction);
 });
+
+const PAGE = "warehouse-format.md";
+const [ACCOUNT, SNAPSHOT, PUBLICATION, RUN] = ["<account>", "<snapshot_id>", "<publication>", "<run_id>"];
+const FOLDERS = ["snapshots", "snapshot", "changes", "publications", "runLogs", "runs", "run"];
+
+const KEYS: Readonly<Partial<Record<keyof ReturnType<typeof layout>, string>>> = {
+  part: layout(ACCOUNT).part(SNAPSHOT, 0),
+  manifest: layout(ACCOUNT).manifest(SNAPSHOT),
+  leftOut: layout(ACCOUNT).leftOut(SNAPSHOT),
+  held: layout(ACCOUNT).held(SNAPSHOT),
+  retired: layout(ACCOUNT).retired(SNAPSHOT),
+  changesPart: layout(ACCOUNT).changesPart(PUBLICATION, SNAPSHOT, 0),
+  publication: layout(ACCOUNT).publication(PUBLICATION),
+  runLog: layout(ACCOUNT).runLog(RUN, 1).replace("-1.", "-<attempt>."),
+  plan: layout(ACCOUNT).plan(RUN),
+  rows: layout(ACCOUNT).rows(RUN, 0, "<token>"),
+  record: layout(ACCOUNT).record(RUN, 0),
+  outcome: layout(ACCOUNT).outcome(RUN),
+  writeCheck: layout(ACCOUNT).writeCheck("<token>"),
+  lease: layout(ACCOUNT).lease,
+  loginRefused: layout(ACCOUNT).loginRefused,
+};
+
+test("the table of files has every key of the layout, and no other", () => {
+  const named = column(tableBelow(PAGE, "## Files"), "Key").filter((key) => !key.startsWith("."));
+
+  expect(Object.keys(KEYS)).toEqual(Object.keys(layout(ACCOUNT)).filter((name) => !FOLDERS.includes(name)));
+  const expected = [...Object.values(KEYS), COLUMNS_FILE, VIEWS_FILE].map((key) =>
+    key.replace("00000000", "<8 digits>").replace("00000", "<5 digits>"),
+  );
+  expect(named).toEqual(expected);
+});
+
+describe.each([
+  ["## Parts of a snapshot", "events"],
+  ["## Changes", "event_changes"],
+  ["## Publications", "publications"],
+  ["## Run log", "sync_runs"],
+] as const)("%s", (heading, table) => {
+  const { columns } = TABLES[table];
+
+  test(`leads to the columns of ${table}`, () => {
+    expect(sectionOf(PAGE, heading)).toContain(`the columns of [\`${table}\`](tables.md#${table})`);
+  });
+
+  test(`has an example with the columns of ${table} in order, and values of their types`, () => {
+    const TYPES = { string: "string", bigint: "number", double: "number", boolean: "boolean" };
+    const example = exampleOf(heading);
+
+    expect(Object.keys(example)).toEqual(columns.map(({ name }) => name));
+    for (const { name, type } of columns)
+      if (example[name] !== null) expect([name, typeof example[name]]).toEqual([name, TYPES[type]]);
+  });
+});
+
+test("the example of a row is one that the program would write", () => {
+  const { uuid, event_date, scope, event, listing } = exampleOf("## Parts of a snapshot");
+
+  const line = rowLine({
+    uuid: String(uuid),
+    event_date: String(event_date),
+    scope: String(scope),
+    event: String(event),
+    listing: String(listing),
+  });
+
+  expect(sectionOf(PAGE, "## Parts of a snapshot")).toContain(`\n${line}\n`);
+});
+
+test("the table of the manifest has its keys in order", () => {
+  const { rows } = tableBelow(PAGE, "## Manifest");
+
+  const keys = rows.flatMap(([cell = ""]) => [...cell.matchAll(/`(\w+)`/g)].map(([, key = ""]) => key));
+
+  expect(keys).toEqual(Object.keys(aManifest()));
+});
+
+/** The line of JSON in a section. */
+function exampleOf(heading: string): Readonly<Record<string, unknown>> {
+  const [, json = ""] = /^```json\n(.*)\n```$/m.exec(sectionOf(PAGE, heading)) ?? [];
+  const value: unknown = JSON.parse(json);
+  return Object.fromEntries(Object.entries(value ?? {}));
+}

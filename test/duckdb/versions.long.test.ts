@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { query } from "../../bin/cli/query/query.ts";
 import { TABLES } from "../../lambdas/job/storage/layout.ts";
 import { eventRow, type Warehouse, warehouse } from "../cli/warehouse.ts";
-import { HOSTILE_VALUES } from "../job/catalog/views/hostile-values.ts";
+import { HOSTILE_VALUES } from "../job/catalog/views/text-values.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { DUCKDB_VERSIONS, folderOf, isSkipped, runIn } from "./duckdb-versions.ts";
 

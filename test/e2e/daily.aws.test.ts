@@ -8,7 +8,7 @@ import { z } from "zod";
 import { VIEWS, type ViewName } from "../../lambdas/job/catalog/catalog.ts";
 import { formatRunId, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { onEmulator } from "../aws/emulator.ts";
-import { TRINO_WORDS } from "../job/catalog/views/trino-words.ts";
+import { TRINO_WORDS } from "../job/catalog/views/text-values.ts";
 import { makeEvent } from "../simulator/simulated-event.ts";
 import type { Simulator } from "../simulator/simulator.ts";
 import { DAY_MS, DeployedAccounts } from "./deployed-accounts.ts";

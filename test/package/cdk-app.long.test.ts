@@ -7,8 +7,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { synth } from "../e2e/template.ts";
-import { assembled, assetsOf, execute, installInApp, OWN_MODULES, ROOT } from "./consumer-app.ts";
-import { packProject } from "./installed-package.ts";
+import {
+  assembled,
+  assetsOf,
+  execute,
+  installInApp,
+  OWN_MODULES,
+  packProject,
+  ROOT,
+} from "./consumer-app.ts";
 
 const TYPES = `
 import { type EventSyncProps, type EventSyncSettings } from "brand-events-sync";

@@ -7,9 +7,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { CDK_MODULES, isInstalled, OLDEST_CDK } from "./cdk-packages.ts";
-import { assembled, execute, installInApp, OWN_MODULES, ROOT } from "./consumer-app.ts";
-import { packProject } from "./installed-package.ts";
+import {
+  assembled,
+  CDK_MODULES,
+  execute,
+  installInApp,
+  isInstalled,
+  OLDEST_CDK,
+  OWN_MODULES,
+  packProject,
+  ROOT,
+} from "./consumer-app.ts";
 
 const SYNTHESIZED = `
 const settings = { baseUrl: "https://brand.example.net", accounts: { uk: { schedule: "rate(1 day)" } } };

@@ -1,8 +1,12 @@
-// A CDK app of a user's: a folder with the packed package and links to the other packages. And what its cloud assembly has.
+// The package as a user gets it, packed and installed; a CDK app of a user's, a folder with the packed package and links to the
+// other packages, and what its cloud assembly has; and what such apps have that this project has not.
 
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, symlink } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { z } from "zod";
 
@@ -10,6 +14,43 @@ export const ROOT = join(import.meta.dirname, "../..");
 export const OWN_MODULES = join(ROOT, "node_modules");
 
 export const execute = promisify(execFile);
+/** Packages come from npm's cache where it has them. */
+const INSTALL = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts"];
+
+export interface InstalledPackage extends AsyncDisposable {
+  readonly tarball: string;
+  /** The paths in the tarball, in order. */
+  readonly files: readonly string[];
+  /** Where `npm install --global` puts packages. */
+  readonly modules: string;
+  readonly command: string;
+}
+
+/** The tarball of this project, in a folder. */
+export async function packProject(folder: string): Promise<string> {
+  await execute("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: ROOT });
+  const [name = ""] = (await readdir(folder)).filter((one) => one.endsWith(".tgz"));
+  return join(folder, name);
+}
+
+export async function installPackage(): Promise<InstalledPackage> {
+  const folder = await mkdtemp(join(tmpdir(), "brand-events-package-"));
+  const prefix = join(folder, "prefix");
+  const tarball = await packProject(folder);
+  const listed = await execute("tar", ["-tzf", tarball]);
+  await execute("npm", [...INSTALL, "--global", "--prefix", prefix, tarball], { cwd: folder });
+  return {
+    tarball,
+    files: listed.stdout
+      .trimEnd()
+      .split("\n")
+      .map((path) => path.replace("package/", ""))
+      .toSorted(),
+    modules: join(prefix, "lib/node_modules"),
+    command: join(prefix, "bin/brand-events-sync"),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
 
 /** @param packages where each comes from */
 export async function installInApp(
@@ -70,4 +111,31 @@ export async function assetsOf(outdir: string): Promise<readonly Asset[]> {
       return { code, settings: settings.join(", ") };
     }),
   );
+}
+
+export const OLDEST_CDK = "2.224.0";
+
+/** The `package.json` of the folder. */
+export const CDK_MANIFEST = JSON.stringify({
+  private: true,
+  dependencies: {
+    "aws-cdk-lib": OLDEST_CDK,
+    constructs: "10.4.3",
+    typescript: "5.9.3",
+    jest: "30.5.2",
+    "@types/jest": "30.0.0",
+    "@swc/core": "1.16.22",
+    "@swc/jest": "0.2.39",
+  },
+});
+
+/** Where `npm run setup:cdk` installs them. */
+export const CDK_FOLDER = fileURLToPath(new URL("../../.cdk/", import.meta.url));
+
+export const CDK_MODULES = join(CDK_FOLDER, "node_modules");
+
+export function isInstalled(): boolean {
+  // The file that npm writes last.
+  if (!existsSync(join(CDK_MODULES, ".package-lock.json"))) return false;
+  return readFileSync(join(CDK_FOLDER, "package.json"), "utf8") === CDK_MANIFEST;
 }

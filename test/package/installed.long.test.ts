@@ -13,7 +13,7 @@ import { against, type Ended, lastJson, shellWords, writeCredentials } from "../
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { type InstalledPackage, installPackage } from "./installed-package.ts";
+import { type InstalledPackage, installPackage } from "./consumer-app.ts";
 
 const MAX_INSTALLED_BYTES = 150_000_000;
 /** Without DuckDB. */

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CDK_FOLDER, CDK_MANIFEST, isInstalled } from "./cdk-packages.ts";
+import { CDK_FOLDER, CDK_MANIFEST, isInstalled } from "./consumer-app.ts";
 
 if (!isInstalled()) install();
 process.stdout.write(`${CDK_MANIFEST} is installed.\n`);

@@ -9,7 +9,7 @@ import { type AcceptOrRollback, removeAccount } from "../../lambdas/job/commands
 import { FileTokenStore } from "../../lambdas/job/credentials/tokens/file-token-store.ts";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
-import { sampleTokens } from "../job/credentials/tokens/sample-tokens.ts";
+import { sampleTokens } from "../job/credentials/tokens/memory-token-store.ts";
 import { DAY_MS, type PortChanges, type SmallWorld } from "../job/run/small-world.ts";
 import { reached } from "./record.ts";
 import { type Done, newWorld } from "./recorded.ts";

@@ -4,7 +4,7 @@
 import { basename } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tokensText } from "../../lambdas/job/credentials/tokens/token-store.ts";
-import { sampleTokens } from "../job/credentials/tokens/sample-tokens.ts";
+import { sampleTokens } from "../job/credentials/tokens/memory-token-store.ts";
 import { Disk, type Files } from "./disk.ts";
 import { type History, live, withoutSyncs } from "./recorded.ts";
 

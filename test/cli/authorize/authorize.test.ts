@@ -7,7 +7,7 @@ import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { resultPage, SAFE_HEADERS, systemBrowser } from "../../../bin/cli/authorize/receive-answer.ts";
 import { tokensText } from "../../../lambdas/job/credentials/tokens/token-store.ts";
-import { sampleTokens } from "../../job/credentials/tokens/sample-tokens.ts";
+import { sampleTokens } from "../../job/credentials/tokens/memory-token-store.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { CANARY } from "../../simulator/account.ts";
 import { IdentityProvider } from "../../simulator/identity/identity-provider.ts";

@@ -8,7 +8,7 @@ import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { openTokens } from "../../../bin/cli/wiring/open-warehouse.ts";
 import { readProxies } from "../../../lambdas/job/network/proxies.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
-import { sampleTokens } from "../../job/credentials/tokens/sample-tokens.ts";
+import { sampleTokens } from "../../job/credentials/tokens/memory-token-store.ts";
 import { LogLines } from "../../job/runtime/log-lines.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { MemoryStore } from "../../job/storage/memory-store.ts";

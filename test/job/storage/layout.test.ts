@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
+// Which keys are of the layout, which instant a run's id names, and which texts are places in S3.
+
+import { expect, it, test } from "vitest";
 import { formatRunId, isOfLayout, layout, runInstant } from "../../../lambdas/job/storage/layout.ts";
+import { isS3, parseS3Location } from "../../../lambdas/job/storage/s3/s3-location.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
 
@@ -59,4 +62,33 @@ test.each([
   { id: "../../etc", instant: undefined },
 ])("$id names the instant $instant", ({ id, instant }) => {
   expect(runInstant(id)).toBe(instant);
+});
+
+it.each([
+  ["s3://my-bucket", { bucket: "my-bucket", prefix: "" }],
+  ["s3://my-bucket/", { bucket: "my-bucket", prefix: "" }],
+  ["s3://my.bucket/a", { bucket: "my.bucket", prefix: "a/" }],
+  ["s3://my-bucket/a/b_c/", { bucket: "my-bucket", prefix: "a/b_c/" }],
+])("%s is a warehouse in S3", (text, expected) => {
+  expect(isS3(text)).toBe(true);
+  expect(parseS3Location(text)).toEqual(expected);
+});
+
+it.each(["./warehouse", "/s3:/x", "s3", "warehouse/s3://x"])("%s is a directory", (text) => {
+  expect(isS3(text)).toBe(false);
+});
+
+it.each([
+  "s3:",
+  "s3://",
+  "s3:///a",
+  "S3://bucket",
+  "s3://ab",
+  "s3://a_b",
+  "s3://-bucket",
+  "s3://bucket/a b",
+  "s3://bucket/../x",
+])("%s is neither", (text) => {
+  expect(isS3(text)).toBe(true);
+  expect(() => parseS3Location(text)).toThrow(/expected s3:\/\/bucket/);
 });

@@ -1,4 +1,5 @@
-// The tables: their columns are the written ones, in the same order.
+// The bucket and its protection, the tables, whose columns are the written ones in the same order, and the workgroup. The policy
+// and the lifecycle rules of the bucket are those of docs/cdk.md.
 
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -16,9 +17,35 @@ const template = synthesized({
     { name: "brand", pointer: "/brand/name" },
     { name: "a_sector", pointer: "/sector" },
   ],
+  scanLimitGigabytes: 3,
   accounts: { uk: { schedule: "rate(1 day)" }, us: { schedule: "rate(1 day)" } },
 });
-const bucket = `<${template.only("AWS::S3::Bucket").name}>`;
+const bucket = template.only("AWS::S3::Bucket");
+
+describe("the bucket", () => {
+  it("is retained when the stack is destroyed or would replace it, and deleted when its creation is rolled back", () => {
+    expect([bucket.deletionPolicy, bucket.updateReplacePolicy]).toEqual(["RetainExceptOnCreate", "Retain"]);
+  });
+
+  it("is encrypted, versioned, and has no access lists", () => {
+    expect(bucket.properties).toMatchObject({
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: "AES256" } }],
+      },
+      VersioningConfiguration: { Status: "Enabled" },
+      OwnershipControls: { Rules: [{ ObjectOwnership: "BucketOwnerEnforced" }] },
+    });
+  });
+
+  it("is closed to the public in all four ways", () => {
+    expect(bucket.properties["PublicAccessBlockConfiguration"]).toEqual({
+      BlockPublicAcls: true,
+      BlockPublicPolicy: true,
+      IgnorePublicAcls: true,
+      RestrictPublicBuckets: true,
+    });
+  });
+});
 
 const storage = z.object({
   Location: z.string(),
@@ -75,7 +102,7 @@ describe("the tables", () => {
     const { PartitionKeys, StorageDescriptor } = table.shape.TableInput.parse(tables.get(name));
 
     expect(PartitionKeys.map((key) => key.Name)).toEqual(keys);
-    expect(StorageDescriptor.Location).toBe(`s3://${bucket}/${prefix}`);
+    expect(StorageDescriptor.Location).toBe(`s3://<${bucket.name}>/${prefix}`);
   });
 
   it("use the SerDe whose row counts AWS documents as correct", () => {
@@ -94,4 +121,52 @@ describe("the tables", () => {
 
 it("has no partitions of its own: the job makes them, so an account taken out keeps its rows", () => {
   expect(template.all("AWS::Glue::Partition")).toEqual([]);
+});
+
+const workgroup = template.only("AWS::Athena::WorkGroup");
+
+describe("the workgroup", () => {
+  it("stops a query at the limit, encrypts its results, and lets no client override this", () => {
+    expect(workgroup.properties["WorkGroupConfiguration"]).toMatchObject({
+      EnforceWorkGroupConfiguration: true,
+      BytesScannedCutoffPerQuery: 3_000_000_000,
+      EngineVersion: { SelectedEngineVersion: "Athena engine version 3" },
+      ResultConfiguration: {
+        OutputLocation: `s3://<${bucket.name}>/athena-results/`,
+        ExpectedBucketOwner: "<AWS::AccountId>",
+        EncryptionConfiguration: { EncryptionOption: "SSE_S3" },
+      },
+    });
+  });
+
+  it("is deleted with the stack, even with queries in it", () => {
+    expect(workgroup.properties["RecursiveDeleteOption"]).toBe(true);
+  });
+
+  it("has the saved queries, with the first account filled in", () => {
+    const queries = template.all("AWS::Athena::NamedQuery").map(({ properties }) => properties);
+
+    expect(queries.map(({ Name }) => Name).toSorted()).toEqual([
+      "An event's history",
+      "Changes of the last 7 days",
+      "Events as Parquet",
+      "Events as of a date",
+      "Events by month",
+      "Events that disappeared",
+      "Failed and held runs",
+      "Latest events",
+      "One field of the events",
+      "Run history",
+      "Texts that do not fit",
+      "What am I reading",
+      "What changed in the last publication",
+    ]);
+    for (const { Database, WorkGroup, QueryString } of queries) {
+      expect(Database).toBe("lake");
+      expect(WorkGroup).toBe(`<${workgroup.name}>`);
+      expect(QueryString).not.toContain("{{");
+    }
+    const latest = queries.find(({ Name }) => Name === "Latest events");
+    expect(latest?.["QueryString"]).toContain("account = 'uk'");
+  });
 });

@@ -1,11 +1,12 @@
-// What raises which alarm, where its mails go, and that the runbook has a section for each and no other.
+// What raises which alarm, where its mails go, that the runbook has a section for each and no other, which principals may publish
+// to the topic, and the rules that send mails.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { METRICS } from "../../../lambdas/sync/telemetry.ts";
-import { type Synthesized, synthesized } from "../synthesized.ts";
+import { type Synthesized, statements, synthesized } from "../synthesized.ts";
 
 const RUNBOOK = readFileSync(new URL("../../../docs/runbook.md", import.meta.url), "utf8");
 const RUNBOOK_URL = "https://wiki.example.com/runbook";
@@ -201,4 +202,69 @@ describe("the runbook", () => {
     expect(used.length).toBeGreaterThan(0);
     for (const name of used) expect([...template.outputs.keys()]).toContain(name);
   });
+});
+
+describe("the topic", () => {
+  it("accepts messages from the alarms of this AWS account and from EventBridge only, and only over TLS", () => {
+    expect(statements(template.only("AWS::SNS::TopicPolicy"))).toEqual([
+      {
+        Effect: "Deny",
+        Action: ["sns:Publish"],
+        Principal: "*",
+        Resource: [`<${topic.name}>`],
+        Condition: { Bool: { "aws:SecureTransport": "false" } },
+      },
+      {
+        Effect: "Allow",
+        Action: ["sns:Publish"],
+        Principal: { Service: "cloudwatch.amazonaws.com" },
+        Resource: [`<${topic.name}>`],
+        Condition: {
+          StringEquals: { "aws:SourceAccount": "<AWS::AccountId>" },
+          ArnLike: {
+            "aws:SourceArn": "arn:<AWS::Partition>:cloudwatch:<AWS::Region>:<AWS::AccountId>:alarm:*",
+          },
+        },
+      },
+      {
+        Effect: "Allow",
+        Action: ["sns:Publish"],
+        Principal: { Service: "events.amazonaws.com" },
+        Resource: [`<${topic.name}>`],
+      },
+    ]);
+  });
+
+  it("is encrypted with a key, with rotation, that alarms and mails may use: mails without a condition, with which each would be dropped", () => {
+    const key = template.only("AWS::KMS::Key");
+    const use = { Effect: "Allow", Action: ["kms:Decrypt", "kms:GenerateDataKey*"], Resource: ["*"] };
+
+    expect(topic.properties["KmsMasterKeyId"]).toBe(`<${key.name}.Arn>`);
+    expect(key.properties["EnableKeyRotation"]).toBe(true);
+    expect(statements(key, "KeyPolicy").slice(1)).toEqual([
+      {
+        ...use,
+        Principal: { Service: "cloudwatch.amazonaws.com" },
+        Condition: { StringEquals: { "aws:SourceAccount": "<AWS::AccountId>" } },
+      },
+      { ...use, Principal: { Service: "events.amazonaws.com" } },
+    ]);
+  });
+});
+
+it("the rules of mails send to the topic, and leave in the failure queue what it did not take within an hour", () => {
+  const rules = template.all("AWS::Events::Rule").filter(({ name }) => name.startsWith("Mails"));
+
+  expect(rules).toHaveLength(2);
+  for (const { properties } of rules) {
+    expect(properties["Targets"]).toEqual([
+      expect.objectContaining({
+        Arn: `<${topic.name}>`,
+        DeadLetterConfig: { Arn: `<${template.only("AWS::SQS::Queue").name}.Arn>` },
+        RetryPolicy: { MaximumEventAgeInSeconds: 3600 },
+      }),
+    ]);
+    // Events of the function arrive on the default bus only.
+    expect(properties).not.toHaveProperty("EventBusName");
+  }
 });

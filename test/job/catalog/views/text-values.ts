@@ -1,6 +1,111 @@
-// What each type makes of a text, reckoned without SQL: the law that both dialects of the views are compared with.
+// Texts that engines convert differently, or not at all, or with an error; what each type makes of a text, reckoned without SQL:
+// the law that both dialects of the views are compared with; and the words of Trino that DuckDB lacks.
 
 import type { ColumnType } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
+
+export const HOSTILE_VALUES: readonly string[] = [
+  ...["", " ", "null", "NaN", "nan", "Infinity", "-inf", "x", "😀", "\u0000", "1\u0000", "\ufeff1"],
+  ...["12", " 12", "12 ", "12\n", "+5", "-0", "007", "1_000", "0x10", "1d", "1.", ".5", "--5", "\u00a012"],
+  ...["٣", "१२", "１２", "２０２６-11-21", "1e3", "1e400", "-1e400", "1e-400", "5e-324", "1e999999999"],
+  ...["9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809"],
+  ...[
+    "1.7976931348623157e308",
+    "1.7976931348623159e308",
+    "0".repeat(60),
+    "1".repeat(400),
+    "1.10",
+    "1.2345e2",
+  ],
+  ...[
+    "1.005",
+    "-1.005",
+    "1.0049",
+    "99.995",
+    "9.995",
+    "0.9995",
+    "9999999999999999.995",
+    `0.${"0".repeat(60)}5`,
+  ],
+  ...[
+    "true",
+    "TRUE",
+    "t",
+    "F",
+    "yes",
+    "off",
+    "1",
+    "0",
+    "2026-02-30",
+    "2024-02-29",
+    "2026-02-29",
+    "2026-13-45",
+  ],
+  ...["0000-01-01", "0001-01-01", "9999-12-31", "99999-01-01", "-2026-01-01", "2026-1-1", "2026-11-219"],
+  ...["2026-11-21", "2026-11-21\n", "2026-11-21T10:00", "2026-11-21 10:00:00", "2026-11-21T10:00:00Z"],
+  ...[
+    "2026-11-21T10:00:00.8879Z",
+    "2026-11-21T10:00:00+02:00",
+    "2026-11-21T10:00:00-0230",
+    "2026-11-21T10:00+02",
+  ],
+  ...["2026-11-21T24:00:00Z", "2026-11-21T23:59:60Z", "2026-11-21T10:00:00+19:00", "2026-11-21t10:00:00z"],
+  ...[
+    "2026-11-21T10:00:00 UTC",
+    "2026-11-21T10:00:00\n",
+    "0001-01-01T00:00:00+18:00",
+    "epoch",
+    "now",
+    "infinity",
+  ],
+  ...["2026-11-21/2026-11-25", "2026-11-21x", "2026-11-21\u0000", "2026-11-21T10:00:00Z\n", "2026-11-21Z"],
+  ...["2026-11-21T10:00:00Z\u0000", "2026-11-21 ", "2026-11-21T", "\ufeff2026-11-21"],
+  ...["9999-12-31T23:59:59.999-18:00", "2026-02-30T10:00:00Z", "1582-10-10", "2026-11-21T10:00:00.Z"],
+  ...["0001-01-01T17:59:59.999+1800", "0001-01-01T18:00+18:00", "0001-01-01 00:00-00:01"],
+  ...[
+    "[]",
+    "[ ]",
+    '["a"]',
+    '[null,"a"]',
+    ' [ "a" ,\tnull\r\n] ',
+    '["a"]\u0000',
+    '["a"]x',
+    '["a"',
+    '["a",]',
+    "['a']",
+    "[1.10]",
+  ],
+  ...[
+    '[["a"]]',
+    '{"a":"b"}',
+    '"a"',
+    '["a" "b"]',
+    '["\u0000"]',
+    '["\u001f"]',
+    '["\u007f\u0085\u2028"]',
+    '["a\n"]',
+    "[true]",
+    "[NULL]",
+  ],
+  ...[
+    '["\\u0000"]',
+    '["\\ud83d\\ude00"]',
+    '["\\uD83D"]',
+    '["\\ude00"]',
+    '["\\ud83dx"]',
+    '["\\ud83d\\u0041"]',
+    '["\\ud7ff\\ue000"]',
+  ],
+  ...[
+    '["\\"\\\\\\/\\b\\f\\n\\r\\t"]',
+    '["\\x"]',
+    '["\\u12"]',
+    '["\\U0041"]',
+    '["\\"]',
+    '["😀","ä"]',
+    '["1.10","007",""]',
+  ],
+  ...["9999-12-31T06:00:00-18", "9999-12-31T05:59:59.9999-18:00", "9999-12-31 23:59:59.999999Z"],
+];
 
 /** As SQL shows it: whole numbers and decimals as text, instants in milliseconds, lists as JSON; null where the text does not fit. */
 export type Value = string | number | boolean | null;
@@ -83,3 +188,10 @@ function decimal(text: string, precision: number, scale: number): Value {
   const written = scale === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`;
   return minus && unscaled > 0n ? `-${written}` : written;
 }
+
+export const TRINO_WORDS = `CREATE MACRO regexp_like(text, pattern) AS regexp_matches(text, pattern);
+CREATE MACRO date_add(unit, count, instant) AS instant + to_minutes(count);
+CREATE MACRO json_parse(text) AS CAST(text AS JSON);`;
+
+/** A type can be no macro. */
+export const withDuckDBTypes = (sql: string): string => sql.replaceAll("ARRAY(VARCHAR)", "VARCHAR[]");

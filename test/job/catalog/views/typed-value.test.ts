@@ -6,9 +6,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Dialect, DUCKDB, TRINO, typedValue } from "../../../../lambdas/job/catalog/catalog.ts";
 import { type ColumnType, fitsType } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
-import { HOSTILE_VALUES } from "./hostile-values.ts";
-import { type Value, valueIn } from "./text-values.ts";
-import { TRINO_WORDS, withDuckDBTypes } from "./trino-words.ts";
+import { HOSTILE_VALUES, TRINO_WORDS, type Value, valueIn, withDuckDBTypes } from "./text-values.ts";
 
 const TYPES: readonly ColumnType[] = [
   ...(["BIGINT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR[]"] as const),

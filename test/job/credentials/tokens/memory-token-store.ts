@@ -1,4 +1,4 @@
-// The token store's twin in memory. Several stores on one `TokenPlace` are like several processes.
+// The token store's twin in memory. Several stores on one `TokenPlace` are like several processes. And tokens for tests.
 
 import {
   type OAuthTokens,
@@ -76,4 +76,16 @@ export class MemoryTokenStore implements TokenStore {
     this.#place.store(tokensText(tokens));
     return this.#place.version;
   }
+}
+
+export function sampleTokens(name: string, changes: Partial<OAuthTokens> = {}): OAuthTokens {
+  return {
+    format: 1,
+    client_id: "brand-client",
+    access_token: `access-${name}`,
+    refresh_token: `refresh-${name}`,
+    token_type: "Bearer",
+    obtained_at: "2026-11-21T06:00:00.000Z",
+    ...changes,
+  };
 }

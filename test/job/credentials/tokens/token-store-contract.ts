@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { storeAuthorized, type TokenStore } from "../../../../lambdas/job/credentials/tokens/token-store.ts";
-import { sampleTokens } from "./sample-tokens.ts";
+import { sampleTokens } from "./memory-token-store.ts";
 
 export interface TokenWorld extends AsyncDisposable {
   /** The same place, as another process opens it. */

@@ -10,8 +10,7 @@ import { SecretsManagerTokenStore } from "../../../../lambdas/job/credentials/to
 import { SecretsServer } from "../../../aws/secrets-server.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { temporaryDirectory } from "../../storage/directory/temporary-directory.ts";
-import { MemoryTokenStore, TokenPlace } from "./memory-token-store.ts";
-import { sampleTokens } from "./sample-tokens.ts";
+import { MemoryTokenStore, sampleTokens, TokenPlace } from "./memory-token-store.ts";
 import { type TokenWorld, tokenStoreContract } from "./token-store-contract.ts";
 
 const storeIn = (directory: string, lockTimeoutMs = 5_000): FileTokenStore =>

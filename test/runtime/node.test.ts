@@ -1,10 +1,13 @@
-// Where npm has no Node.js for a platform, `node` is a launcher: any other Node.js does the work if it is new enough.
+// The Node.js that npm installs: everything is fixed to the byte, and where npm has none for a platform, `node` is a launcher:
+// any other Node.js does the work if it is new enough.
 
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 
 const LAUNCHER = fileURLToPath(new URL("../../runtime/node-launcher", import.meta.url));
@@ -110,4 +113,75 @@ describe.skipIf(process.platform === "win32")("the launcher", () => {
         "brand-events-sync needs Node.js 24 or newer: install it from https://nodejs.org and start again.\n",
     });
   });
+});
+
+const PACKAGE = z.object({
+  version: z.string().optional(),
+  integrity: z.string().optional(),
+  link: z.boolean().optional(),
+  inBundle: z.boolean().optional(),
+  optional: z.boolean().optional(),
+  hasInstallScript: z.boolean().optional(),
+  os: z.union([z.string(), z.array(z.string())]).optional(),
+  cpu: z.union([z.string(), z.array(z.string())]).optional(),
+});
+const LOCK = z.object({ packages: z.record(z.string(), PACKAGE) });
+const MANIFEST = z.object({
+  bin: z.record(z.string(), z.string()).optional(),
+  workspaces: z.array(z.string()).optional(),
+  allowScripts: z.record(z.string(), z.boolean()).optional(),
+  dependencies: z.record(z.string(), z.string()).optional(),
+  optionalDependencies: z.record(z.string(), z.string()).optional(),
+});
+
+const read = (path: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"));
+
+const { packages } = LOCK.parse(read("package-lock.json"));
+const root = MANIFEST.parse(read("package.json"));
+const runtime = MANIFEST.parse(read("runtime/package.json"));
+
+test("every package from the registry has a hash", () => {
+  const without = Object.entries(packages).filter(
+    ([path, { integrity, link, inBundle }]) =>
+      path.includes("node_modules/") && !link && !inBundle && integrity === undefined,
+  );
+
+  expect(without).toEqual([]);
+});
+
+test("only esbuild may run a script when it is installed, and Node.js is none of those that have one", () => {
+  const withScript = Object.keys(packages).filter((path) => packages[path]?.hasInstallScript);
+
+  expect(root.allowScripts).toEqual({ esbuild: true });
+  expect(withScript).toEqual(["node_modules/esbuild"]);
+});
+
+test("each platform's Node.js is an exact version in the lock file, for one platform", () => {
+  const versions = Object.entries(runtime.optionalDependencies ?? {});
+  const locked = versions.map(([name]) => packages[`node_modules/${name}`]);
+
+  expect(locked.map((found) => found?.version)).toEqual(versions.map(([, version]) => version));
+  expect(locked.map((found) => [found?.optional, /^sha512-/.test(found?.integrity ?? "")])).toEqual(
+    versions.map(() => [true, true]),
+  );
+  expect(locked.map((found) => [found?.os, found?.cpu].flat().join(" ")).sort()).toEqual([
+    "darwin arm64",
+    "darwin x64",
+    "linux arm64",
+    "linux x64",
+    "win32 arm64",
+    "win32 x64",
+  ]);
+  expect(versions.filter(([, version]) => !/^2[46]\.\d+\.\d+$/.test(version))).toEqual([]);
+});
+
+test("a package of the tool carries no Node.js, and the launcher takes the name that each platform's has", () => {
+  const dependencies = Object.keys(root.dependencies ?? {});
+
+  expect(root.workspaces).toEqual(["runtime"]);
+  expect(
+    dependencies.filter((name) => name === "node" || name in (runtime.optionalDependencies ?? {})),
+  ).toEqual([]);
+  expect(runtime.bin).toEqual({ node: "node-launcher" });
 });

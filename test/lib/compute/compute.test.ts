@@ -1,13 +1,108 @@
-// The state machine: what it runs, how long, what it repeats, and what it may do; and the rule on how it ended.
+// What runs: the function with its size, its log and the retries of a start that fails; one schedule for each account, in its
+// time zone; the state machine, what it repeats and what it may do; and the rule on how it ended.
 
 import { describe, expect, it } from "vitest";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseDefinition } from "../../states/definition.ts";
 import { statements, synthesized } from "../synthesized.ts";
 
-const template = synthesized();
-const { properties } = template.only("AWS::StepFunctions::StateMachine");
+const template = synthesized({
+  baseUrl: "https://api.example.com",
+  accounts: {
+    uk: { schedule: "cron(0 6 * * ? *)", timeZone: "Europe/London" },
+    lab: { schedule: "rate(12 hours)", enabled: false },
+  },
+});
 const live = template.only("AWS::Lambda::Alias");
+const queue = template.only("AWS::SQS::Queue");
+const group = template.only("AWS::Scheduler::ScheduleGroup");
+
+describe("the function", () => {
+  const { properties } = template.only("AWS::Lambda::Function");
+
+  it("runs on Node.js 24, arm64, with one whole processor and Lambda's maximum time", () => {
+    expect(properties).toMatchObject({
+      Runtime: "nodejs24.x",
+      Architectures: ["arm64"],
+      Handler: "index.handler",
+      MemorySize: 1769,
+      Timeout: 900,
+    });
+  });
+
+  it("reserves no concurrency by default, because a new AWS account has none to reserve", () => {
+    const reserving = synthesized({
+      baseUrl: "https://api.example.com",
+      reservedConcurrency: 3,
+      accounts: { uk: { schedule: "rate(1 day)" } },
+    });
+
+    expect(properties).not.toHaveProperty("ReservedConcurrentExecutions");
+    expect(reserving.only("AWS::Lambda::Function").properties["ReservedConcurrentExecutions"]).toBe(3);
+  });
+
+  it("logs to a group whose lines expire", () => {
+    const logs = template.only("AWS::Logs::LogGroup");
+
+    expect(logs.properties["RetentionInDays"]).toBe(90);
+    expect(properties["LoggingConfig"]).toEqual({ LogGroup: `<${logs.name}>` });
+  });
+});
+
+describe("a start that fails", () => {
+  it("is retried twice within an hour and then kept in the queue: on the alias, not on $LATEST", () => {
+    expect(template.only("AWS::Lambda::EventInvokeConfig").properties).toMatchObject({
+      // The last part of the alias's ARN is its name.
+      Qualifier: { "Fn::Select": [7, { "Fn::Split": [":", `<${live.name}>`] }] },
+      MaximumRetryAttempts: 2,
+      MaximumEventAgeInSeconds: 3600,
+      DestinationConfig: { OnFailure: { Destination: `<${queue.name}.Arn>` } },
+    });
+    expect(live.properties["Name"]).toBe("live");
+  });
+
+  it("stays two weeks in a queue that is encrypted and requires TLS", () => {
+    expect(queue.properties).toMatchObject({ MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true });
+    expect(statements(template.only("AWS::SQS::QueuePolicy"))).toContainEqual({
+      Effect: "Deny",
+      Principal: { AWS: "*" },
+      Action: ["sqs:*"],
+      Resource: [`<${queue.name}.Arn>`],
+      Condition: { Bool: { "aws:SecureTransport": "false" } },
+    });
+  });
+});
+
+describe("a schedule", () => {
+  const [uk, lab, ...others] = template.all("AWS::Scheduler::Schedule").map(({ properties }) => properties);
+
+  it("exists for each account, in the account's time zone, enabled or disabled", () => {
+    expect(others).toEqual([]);
+    expect(uk).toMatchObject({
+      GroupName: `<${group.name}>`,
+      ScheduleExpression: "cron(0 6 * * ? *)",
+      ScheduleExpressionTimezone: "Europe/London",
+      State: "ENABLED",
+      FlexibleTimeWindow: { Mode: "OFF" },
+    });
+    expect(lab).toMatchObject({
+      ScheduleExpression: "rate(12 hours)",
+      ScheduleExpressionTimezone: "UTC",
+      State: "DISABLED",
+    });
+  });
+
+  it("calls the alias with the account and the instant that names the run, for at most an hour", () => {
+    expect(uk?.["Target"]).toMatchObject({
+      Arn: `<${live.name}>`,
+      Input: '{"account":"uk","scheduledAt":"<aws.scheduler.scheduled-time>"}',
+      RetryPolicy: { MaximumEventAgeInSeconds: 3600 },
+      DeadLetterConfig: { Arn: `<${queue.name}.Arn>` },
+    });
+  });
+});
+
+const { properties } = template.only("AWS::StepFunctions::StateMachine");
 const ALIAS = "arn:aws:lambda:eu-west-1:123456789012:function:sync:live";
 const { StartAt, States, TimeoutSeconds } = parseDefinition(
   JSON.parse(String(properties["DefinitionString"]).replaceAll(`<${live.name}>`, ALIAS)),
