@@ -1,15 +1,14 @@
 // `authorize` as its user sees it: a real process, a real browser, the identity provider's own pages.
 
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { freeRedirectUri, startAuthorize } from "../cli/authorize/around-authorize.ts";
+import { authorizing, startAuthorize } from "../cli/authorize/around-authorize.ts";
 import { against, lastJson, sync } from "../cli/command-line.ts";
 import { httpServer } from "../job/service/http/local-server.ts";
-import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { CANARY } from "../simulator/account.ts";
-import { IdentityProvider } from "../simulator/identity/identity-provider.ts";
+import type { IdentityProvider } from "../simulator/identity/identity-provider.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import { inBrowser, startBrowser } from "./browser.ts";
@@ -29,11 +28,7 @@ inBrowser("authorize with a real browser", () => {
   });
   afterAll(() => browser?.close());
   beforeEach(async () => {
-    cwd = await temporaryDirectory();
-    redirectUri = await freeRedirectUri();
-    provider = await IdentityProvider.start({ client: { redirectUris: [redirectUri] } });
-    const file = join(cwd, "credentials.json");
-    await writeFile(file, JSON.stringify(provider.credentials), { mode: 0o600 });
+    ({ cwd, redirectUri, provider } = await authorizing("credentials.json"));
     context = await browser.newContext();
     page = await context.newPage();
     complaints = [];
@@ -41,10 +36,7 @@ inBrowser("authorize with a real browser", () => {
       if (message.location().url.startsWith(redirectUri)) complaints.push(message.text());
     });
   });
-  afterEach(async () => {
-    await context.close();
-    await provider.stop();
-  });
+  afterEach(() => context.close());
 
   const begin = (): ReturnType<typeof startAuthorize> =>
     startAuthorize(["--auth-url", provider.url, "--redirect-uri", redirectUri], { cwd });

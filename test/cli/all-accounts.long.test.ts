@@ -2,7 +2,7 @@
 // service gives no response at all.
 
 import { Readable } from "node:stream";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { httpServer } from "../job/service/http/local-server.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
@@ -173,13 +173,13 @@ async function twoAccounts(baseUrl: string) {
     told.push(clock.monotonicMs());
     response.end();
   });
+  onTestFinished(() => hook[Symbol.asyncDispose]());
   const credentials = { method: "session", ...DEMO };
   await writeAccounts(cwd, { uk: credentials, us: credentials }, { baseUrl, notifyUrl: hook.url });
   return {
     told,
     command: (args: readonly string[], options: Partial<SyncOptions> = {}) =>
       sync(args, { cwd, clock, ...options }),
-    [Symbol.asyncDispose]: () => hook[Symbol.asyncDispose](),
   };
 }
 
@@ -187,7 +187,7 @@ const errorMessages = (json: Record<string, unknown>): readonly string[] =>
   Array.isArray(json["accounts"]) ? json["accounts"].map((each) => each.error_message) : [];
 
 test("all accounts together wait ten minutes, and people are told only then", async () => {
-  await using world = await twoAccounts(CLOSED);
+  const world = await twoAccounts(CLOSED);
 
   const ended = await world.command(["run", "--all", "--json"]);
 
@@ -205,7 +205,7 @@ test("a service that comes back in time is read, and no person is told", async (
   const clock = new ManualClock(Date.now());
   const outage = { kind: "refuse", ms: 1 } as const;
   await using simulator = await Simulator.start({ clock, account: DEMO, outage, events: makeEvents(3) });
-  await using world = await twoAccounts(simulator.url);
+  const world = await twoAccounts(simulator.url);
   const onStderr = (text: string): void => {
     if (text.includes("keeps trying")) clock.advance(outage.ms);
   };
@@ -221,7 +221,7 @@ test.each([
   ["a run at a terminal", ["run", "--account", "uk"], true],
   ["a check", ["check", "--account", "uk"], undefined],
 ])("%s does not wait", async (_, args, isTTY) => {
-  await using world = await twoAccounts(CLOSED);
+  const world = await twoAccounts(CLOSED);
   const stdin = Object.assign(Readable.from([]), { isTTY });
 
   const ended = await world.command(args, { stdin });
@@ -231,7 +231,7 @@ test.each([
 });
 
 test("a signal ends the wait", async () => {
-  await using world = await twoAccounts(CLOSED);
+  const world = await twoAccounts(CLOSED);
   const stop = new AbortController();
   const onStderr = (text: string): void => {
     if (text.includes("keeps trying")) stop.abort(new SyncError("INTERRUPTED", "Stopped by SIGTERM."));

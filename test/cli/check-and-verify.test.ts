@@ -8,7 +8,7 @@ import { makeEvents } from "../simulator/simulated-event.ts";
 import { type Laptop, laptop, lastJson, writeAccounts } from "./command-line.ts";
 
 test("check says how many events there are and how long a run of them takes", async () => {
-  await using world = await laptop({ events: makeEvents(40) });
+  const world = await laptop({ events: makeEvents(40) });
   const limits = ["--requests-per-minute", "20", "--bytes-per-minute", "unlimited"];
 
   const { exitCode, stdout } = await world.command("check", "--base-url", world.simulator.url, ...limits);
@@ -18,7 +18,7 @@ test("check says how many events there are and how long a run of them takes", as
 });
 
 test("verify says what is the same, changed and gone; status shows it, and readers see what they saw", async () => {
-  await using world = await laptop();
+  const world = await laptop();
   const { simulator, command, ask, snapshot } = world;
   await snapshot(12);
   const [changed, gone, forbidden] = simulator.listed();
@@ -54,7 +54,7 @@ test("verify says what is the same, changed and gone; status shows it, and reade
 });
 
 test("verify with nothing published exits with 2, and sends nothing", async () => {
-  await using world = await laptop({ events: makeEvents(3) });
+  const world = await laptop({ events: makeEvents(3) });
   await mkdir(world.warehouse);
 
   const { exitCode, stderr } = await world.ask("verify");
@@ -65,8 +65,7 @@ test("verify with nothing published exits with 2, and sends nothing", async () =
 });
 
 test("verify --all has each account verified", async () => {
-  await using world = await laptop({ events: makeEvents(3) });
-  const { cwd, warehouse, simulator, command } = world;
+  const { cwd, warehouse, simulator, command } = await laptop({ events: makeEvents(3) });
   const credentials = { method: "session", ...simulator.credentials };
   await writeAccounts(cwd, { uk: credentials, us: credentials }, { baseUrl: simulator.url });
   await command("run", "--all");
@@ -93,7 +92,7 @@ async function leased({ warehouse }: Laptop, content: string): Promise<void> {
 }
 
 test("check, discover and verify exit with 4", async () => {
-  await using world = await laptop({ events: makeEvents(3) });
+  const world = await laptop({ events: makeEvents(3) });
   const { ask, simulator, snapshot } = world;
   await snapshot();
   await leased(world, livingLease(Date.now()));
@@ -124,14 +123,14 @@ test("check, discover and verify exit with 4", async () => {
 });
 
 test("check exits with what is wrong besides", async () => {
-  await using world = await laptop();
+  const world = await laptop();
   await leased(world, livingLease(Date.now()));
 
   expect((await world.ask("check", "--credentials", "none.json")).exitCode).toBe(2);
 });
 
 test("run that meets the lease of an execution is skipped, and names it; status shows it", async () => {
-  await using world = await laptop();
+  const world = await laptop();
   const execution = "arn:aws:states:eu-west-1:123456789012:execution:Stack:default-20261121T060000000Z-1";
   const run_id = "2026-11-21T06-00-00.000Z";
   const renewed_at = "2026-11-21T06:10:00.000Z";
@@ -153,7 +152,7 @@ test("run that meets the lease of an execution is skipped, and names it; status 
 });
 
 test("a damaged lease stops no status", async () => {
-  await using world = await laptop();
+  const world = await laptop();
   await leased(world, '{"run_id":"2026-');
 
   const status = await world.command("status", "--account", "default", "--json");

@@ -1,18 +1,38 @@
-// The command line as a whole: the job from check to query, what it refuses before it begins, and what it says beside results.
+// The command line as a whole: the job from check to query, what it refuses before it begins, what it says beside results, and
+// in a network with a proxy and a private certificate authority.
 
 import { spawnSync } from "node:child_process";
-import { chmod } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import type { TlsOptions } from "node:tls";
+import { describe, expect, test } from "vitest";
+import { TABLES } from "../../lambdas/job/storage/layout.ts";
+import {
+  AUTHORITY,
+  type Certificate,
+  INTERMEDIATE,
+  proxyServer,
+  tlsServer,
+} from "../job/service/http/local-server.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { laptop, lastJson, SYNC, sync, syncProcess } from "./command-line.ts";
+import { Simulator } from "../simulator/simulator.ts";
+import {
+  against,
+  type EndedProcess,
+  laptop,
+  lastJson,
+  SYNC,
+  sync,
+  syncProcess,
+  writeCredentials,
+} from "./command-line.ts";
 
 const LOOPBACK = ["--base-url", "http://127.0.0.1:1"];
 
 test("check, run, status and query do the whole job and speak JSON", async () => {
-  await using world = await laptop({ events: makeEvents(12) });
-  const { command, ask } = world;
+  const { command, ask } = await laptop({ events: makeEvents(12) });
 
   const check = await ask("check", "--json");
   const run = await ask("run", "--json");
@@ -30,33 +50,7 @@ test("check, run, status and query do the whole job and speak JSON", async () =>
     })),
   });
   const row = lastJson(run);
-  expect(Object.keys(row)).toEqual([
-    "run_id",
-    "attempt",
-    "trigger",
-    "outcome",
-    "snapshot_id",
-    "listed",
-    "events",
-    "added",
-    "changed",
-    "removed",
-    "gone",
-    "forbidden",
-    "rejected",
-    "requests",
-    "retries",
-    "throttled",
-    "logins",
-    "bytes",
-    "started_at",
-    "seconds",
-    "reason",
-    "error_code",
-    "error_message",
-    "version",
-    "repeated",
-  ]);
+  expect(Object.keys(row)).toEqual(TABLES.sync_runs.columns.map(({ name }) => name));
   expect(row).toMatchObject({ outcome: "PUBLISHED", trigger: "manual", events: 12, added: 12, requests: 14 });
   expect(lastJson(status)).toMatchObject({
     account: "default",
@@ -115,7 +109,7 @@ test.each([
 });
 
 test("a credentials file that others may read is used with a warning; one that is not there is named", async () => {
-  await using world = await laptop({ events: makeEvents(3) });
+  const world = await laptop({ events: makeEvents(3) });
   await chmod(join(world.cwd, "credentials.json"), 0o644);
 
   const read = await world.ask("check");
@@ -130,7 +124,7 @@ test("a credentials file that others may read is used with a warning; one that i
 });
 
 test("check continues after a failure and gives each its remedy", async () => {
-  await using world = await laptop({ account: { disabled: true } });
+  const world = await laptop({ account: { disabled: true } });
 
   const ended = await world.ask("check", "--json");
 
@@ -157,7 +151,7 @@ test.each([
   { level: ["--log-level", "debug"], says: 1 },
 ])("a log $level has $says lines for each retry", async ({ level, says }) => {
   const fault = { kind: "status", status: 503, headers: { "retry-after": "0" } } as const;
-  await using world = await laptop({
+  const world = await laptop({
     events: makeEvents(3),
     faults: [{ match: { path: "list" }, fault }],
   });
@@ -220,4 +214,69 @@ test("in a folder that is deleted, one line says so", async () => {
   expect(stderr).toBe(
     "The current folder is not known: there is no such file or folder (ENOENT). Change to another one and start again.\n",
   );
+});
+
+/** One run against https://service.test, which only a proxy can reach, in a process of its own. */
+async function runThroughProxy(
+  certificate: Certificate,
+  env: Readonly<Record<string, string>>,
+  options: TlsOptions = {},
+): Promise<EndedProcess & { readonly requests: readonly string[] }> {
+  await using simulator = await Simulator.start();
+  await using tls = await tlsServer(certificate, simulator.url, options);
+  await using proxy = await proxyServer(tls.url);
+  const cwd = await temporaryDirectory();
+  await writeCredentials(cwd, simulator);
+  const args = ["run", ...against(simulator), "--base-url", "https://service.test"];
+  const noProxy = { NO_PROXY: "", no_proxy: "" };
+  const ended = await syncProcess(args, {
+    cwd,
+    env: { ...noProxy, HTTPS_PROXY: proxy.url, https_proxy: "", ...env },
+  });
+  return { ...ended, requests: proxy.requests };
+}
+
+describe("in a network with a proxy and a private certificate authority", () => {
+  test("a run succeeds with HTTPS_PROXY and NODE_EXTRA_CA_CERTS", async () => {
+    const { exitCode, requests } = await runThroughProxy("service", { NODE_EXTRA_CA_CERTS: AUTHORITY });
+
+    expect(exitCode).toBe(0);
+    expect(requests[0]).toBe("CONNECT service.test:443");
+  });
+
+  test("a run succeeds with the certificate that a server leaves out of its chain", async () => {
+    const file = join(await temporaryDirectory(), "authorities.pem");
+    await writeFile(file, Buffer.concat([AUTHORITY, INTERMEDIATE].map((path) => readFileSync(path))));
+
+    const { exitCode } = await runThroughProxy("below-intermediate", { NODE_EXTRA_CA_CERTS: file });
+
+    expect(exitCode).toBe(0);
+  });
+
+  test.each([
+    ["service", {}, "set the environment variable NODE_EXTRA_CA_CERTS"],
+    [
+      "expired",
+      { NODE_EXTRA_CA_CERTS: AUTHORITY },
+      "the certificate of service.test is not valid now (CERT_HAS_EXPIRED)",
+    ],
+    ["other-host", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "the certificate of service.test is for other hosts"],
+    ["sha1", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "or that of its authority, is too weak (CERT_TOO_WEAK)"],
+    ["short", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "or that of its authority, is too weak (CERT_TOO_WEAK)"],
+    ["below-intermediate", { NODE_EXTRA_CA_CERTS: AUTHORITY }, "came without that of its issuer"],
+    [
+      "service",
+      { NODE_EXTRA_CA_CERTS: AUTHORITY },
+      "service.test refuses the TLS connection (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)",
+      { requestCert: true, rejectUnauthorized: true },
+    ],
+  ] as const)("a run with the certificate %s and %j ends at once: %s", async (...given) => {
+    const [certificate, env, problem, options] = given;
+
+    const { exitCode, stderr, requests } = await runThroughProxy(certificate, env, options);
+
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(problem);
+    expect(requests).toHaveLength(1);
+  });
 });

@@ -6,6 +6,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
 import type { OpenBrowser } from "../../bin/cli/authorize/receive-answer.ts";
 import { main } from "../../bin/cli/main.ts";
 import { Terminal } from "../../bin/cli/output/terminal.ts";
@@ -102,8 +103,8 @@ export function syncProcess(args: readonly string[], options: StartOptions): Pro
   return startSync(args, options).ended;
 }
 
-/** What a person has set up: a folder with the credentials of a service, where commands run. */
-export interface Laptop extends AsyncDisposable {
+/** What a person has set up: a folder with the credentials of a service, where commands run. It is gone when the test is. */
+export interface Laptop {
   readonly cwd: string;
   readonly simulator: Simulator;
   /** Its folder; the first run makes it. */
@@ -120,6 +121,7 @@ export interface Laptop extends AsyncDisposable {
 export async function laptop(service: Parameters<typeof Simulator.start>[0] = {}): Promise<Laptop> {
   const cwd = await temporaryDirectory();
   const simulator = await Simulator.start(service);
+  onTestFinished(() => simulator.stop());
   await writeCredentials(cwd, simulator);
   const command: Laptop["command"] = (...args) => sync(args, { cwd });
   const ask: Laptop["ask"] = (...args) => command(...args, ...against(simulator));
@@ -133,7 +135,6 @@ export async function laptop(service: Parameters<typeof Simulator.start>[0] = {}
       if (events !== undefined) simulator.setEvents(makeEvents(events));
       return String(lastJson(await ask("run", "--json", ...args))["snapshot_id"]);
     },
-    [Symbol.asyncDispose]: () => simulator.stop(),
   };
 }
 

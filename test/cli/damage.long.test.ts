@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { type Ended, type Laptop, laptop, lastJson, printedCommand } from "./command-line.ts";
-import { readRows } from "./warehouse-reader.ts";
+import { readRows } from "./warehouse.ts";
 
 const EVENTS = "SELECT account, count(*) FROM events GROUP BY 1 ORDER BY 1";
 const COUNTS = "SELECT snapshot_id, count(*) FROM event_snapshots GROUP BY 1 ORDER BY 1";
@@ -44,8 +44,7 @@ describe("the publication log of one account, which ends no command of another o
   }
 
   test("is named, and its tables stay as they were", async () => {
-    await using world = await twoAccounts();
-    const { warehouse, command, ask, run, first } = world;
+    const { warehouse, command, ask, run, first } = await twoAccounts();
     const key = "publications/uk/0000000002.ndjson";
     const repair = await damageBegin(join(warehouse, key));
     const named = expect.stringMatching(
@@ -88,8 +87,7 @@ describe("the publication log of one account, which ends no command of another o
   });
 
   test("takes the account out of a query where views.sql does not list it, and the query exits with 1", async () => {
-    await using world = await twoAccounts();
-    const { warehouse, command } = world;
+    const { warehouse, command } = await twoAccounts();
     await rm(join(warehouse, "views.sql"));
     await damageBegin(join(warehouse, "publications/uk/0000000002.ndjson"));
 
@@ -116,7 +114,7 @@ describe("a file of a snapshot", () => {
   }
 
   test("that was cut fails with its name; a flipped bit is what check finds", async () => {
-    await using world = await threeSnapshots();
+    const world = await threeSnapshots();
     const { warehouse, ids, query, ask } = world;
     const part = world.part(ids[2]);
     const bytes = await readFile(join(warehouse, part));
@@ -136,7 +134,7 @@ describe("a file of a snapshot", () => {
   });
 
   test("that is missing takes away an old snapshot, until it is there again", async () => {
-    await using world = await threeSnapshots();
+    const world = await threeSnapshots();
     const { warehouse, ids, query, ask, snapshot } = world;
     const part = world.part(ids[0]);
     const restore = await lose(join(warehouse, part));
@@ -173,7 +171,7 @@ describe("a file of a snapshot", () => {
   });
 
   test("that is missing takes away the head, and the query exits with 1, until one publishes over it", async () => {
-    await using world = await threeSnapshots();
+    const world = await threeSnapshots();
     const { warehouse, ids, query, snapshot } = world;
     await rm(join(warehouse, world.part(ids[2])));
 
@@ -199,8 +197,7 @@ describe("a file of a snapshot", () => {
   });
 
   test("of changes takes away the changes of their publication", async () => {
-    await using world = await threeSnapshots();
-    const { warehouse, ids, query } = world;
+    const { warehouse, ids, query } = await threeSnapshots();
     const folder = `changes/default/0000000002/${ids[1]}`;
     await rm(join(warehouse, folder), { recursive: true });
 
@@ -223,8 +220,7 @@ describe("a file of a snapshot", () => {
   });
 
   test("that is lost in a warehouse of the version before takes its snapshot away as well, and it heals", async () => {
-    await using world = await threeSnapshots();
-    const { warehouse, ids, query, snapshot } = world;
+    const { warehouse, ids, query, snapshot } = await threeSnapshots();
     // As that version wrote it: without comments on what accounts have.
     const views = await readFile(join(warehouse, "views.sql"), "utf8");
     await writeFile(join(warehouse, "views.sql"), views.split("-- What each account has")[0] ?? "");
@@ -248,8 +244,7 @@ describe("a file of a snapshot", () => {
 });
 
 test("the commands that run and check print where the head's manifest is damaged publish over it and give it up", async () => {
-  await using world = await laptop({ events: makeEvents(12) });
-  const { warehouse, command, ask, snapshot } = world;
+  const { warehouse, command, ask, snapshot } = await laptop({ events: makeEvents(12) });
   const lift = ["--lift", "brand=/brand/name"];
   const older = await snapshot(12, ...lift);
   const key = layout("default").manifest(await snapshot(12, ...lift));

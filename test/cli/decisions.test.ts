@@ -9,8 +9,7 @@ import { Simulator } from "../simulator/simulator.ts";
 import { against, laptop, lastJson, printedCommand, sync, writeCredentials } from "./command-line.ts";
 
 test("a held snapshot is accepted, an older one rolled back to, and each says what readers see now", async () => {
-  await using world = await laptop();
-  const { cwd, simulator, command, ask, snapshot } = world;
+  const { cwd, simulator, command, ask, snapshot } = await laptop();
   const first = await snapshot(12);
   const held = await snapshot(6);
   const requests = simulator.counts.requests;
@@ -58,8 +57,7 @@ test("a held snapshot is accepted, an older one rolled back to, and each says wh
 });
 
 test("retire takes an older snapshot out of event_snapshots, once it is confirmed", async () => {
-  await using world = await laptop();
-  const { command, snapshot } = world;
+  const { command, snapshot } = await laptop();
   const [first, second] = [await snapshot(12), await snapshot()];
 
   const asked = await command("retire", first);
@@ -80,8 +78,7 @@ test("retire takes an older snapshot out of event_snapshots, once it is confirme
 });
 
 test("of several held snapshots status shows the newest in full, and names the others in one line", async () => {
-  await using world = await laptop();
-  const { command, snapshot } = world;
+  const { command, snapshot } = await laptop();
   await snapshot(12);
   const held = [await snapshot(6), await snapshot(5), await snapshot(4)] as const;
 

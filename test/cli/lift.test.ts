@@ -6,11 +6,10 @@ import { expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { customEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { against, type Ended, laptop, lastJson, shellWords, sync } from "./command-line.ts";
-import { readRows } from "./warehouse-reader.ts";
+import { readRows } from "./warehouse.ts";
 
 test("an unfinished run that is not continued is named, with the options that continue it", async () => {
-  await using world = await laptop({ events: makeEvents(12) });
-  const { cwd, simulator } = world;
+  const { cwd, simulator } = await laptop({ events: makeEvents(12) });
   const stop = new AbortController();
   const onRequest = ({ endpoint, n }: { endpoint: string; n: number }): void => {
     if (endpoint === "detail" && n > 7) stop.abort(new SyncError("INTERRUPTED", "Stopped."));
@@ -41,7 +40,7 @@ test("an unfinished run that is not continued is named, with the options that co
 });
 
 test("BRAND_LIFT is a JSON array, whose columns are in the tables", async () => {
-  await using world = await laptop({ events: makeEvents(3) });
+  const world = await laptop({ events: makeEvents(3) });
   const env = { BRAND_LIFT: '["name=/name","sector=/sector/name"]' };
 
   const run = await sync(["run", "--json", ...against(world.simulator)], { cwd: world.cwd, env });
@@ -54,8 +53,7 @@ test("BRAND_LIFT is a JSON array, whose columns are in the tables", async () => 
 
 test("discover prints fields, and options that run takes as they are", async () => {
   const hostile = `"it's":"x","nasty":{"$(touch pwned)":1,"\\u001b[2J":2}`;
-  await using world = await laptop({ events: [...makeEvents(4), customEvent("x", hostile)] });
-  const { ask, command } = world;
+  const { ask, command } = await laptop({ events: [...makeEvents(4), customEvent("x", hostile)] });
 
   const json = await ask("discover", "--json");
   const shown = await ask("discover", "--limit", "3");
@@ -82,8 +80,7 @@ test("discover prints fields, and options that run takes as they are", async () 
 
 test("the columns that discover suggests, and those that a refused run names, can be pasted, whatever fields are called", async () => {
   const members = `"it's":"x","$(touch pwned)":1,"two words":2,"\\u001b[2J":2`;
-  await using world = await laptop({ events: [customEvent("x", members)] });
-  const { ask } = world;
+  const { ask } = await laptop({ events: [customEvent("x", members)] });
 
   const discovered = await ask("discover");
   const [, suggested = ""] = /without the options:\n([\s\S]*)/.exec(discovered.stdout) ?? [];
@@ -101,8 +98,7 @@ test("the columns that discover suggests, and those that a refused run names, ca
 });
 
 test("discover --sql prints the view in DuckDB's words, which it is after a run with the suggested columns", async () => {
-  await using world = await laptop({ events: makeEvents(4) });
-  const { ask, warehouse } = world;
+  const { ask, warehouse } = await laptop({ events: makeEvents(4) });
   await ask("run", "--lift", "amount=/spend/amount");
 
   const before = await ask("discover", "--sql");
@@ -121,7 +117,7 @@ test("discover --sql prints the view in DuckDB's words, which it is after a run 
 });
 
 test("discover of a warehouse with all columns still says which types fit them", async () => {
-  await using world = await laptop({ events: [customEvent("x", '"n":1')] });
+  const world = await laptop({ events: [customEvent("x", '"n":1')] });
   await world.ask("run", "--lift", "n=/n");
 
   const { stdout } = await world.ask("discover");
@@ -130,7 +126,7 @@ test("discover of a warehouse with all columns still says which types fit them",
 });
 
 test("discover of an account without events says so", async () => {
-  await using world = await laptop({ events: [] });
+  const world = await laptop({ events: [] });
 
   const none = await world.ask("discover");
 
@@ -138,7 +134,7 @@ test("discover of an account without events says so", async () => {
 });
 
 test("a run says that new names stay, and names each empty column and each type that fits nothing, once", async () => {
-  await using world = await laptop({ events: makeEvents(5) });
+  const world = await laptop({ events: makeEvents(5) });
   const wrong = ["name=/name", "nokey=/nothing", "sector_name=/Sector_Name", "badtype=/name:BIGINT"];
   const lift = wrong.flatMap((column) => ["--lift", column]);
 
@@ -184,7 +180,7 @@ test("a run says that new names stay, and names each empty column and each type 
 });
 
 test("columns counts texts and misfits, and says where there are none", async () => {
-  await using world = await laptop({ events: makeEvents(4) });
+  const world = await laptop({ events: makeEvents(4) });
 
   await world.ask("run");
   const none = await world.command("columns");

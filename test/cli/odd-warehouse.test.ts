@@ -6,8 +6,7 @@ import { expect, test } from "vitest";
 import { makeFifo } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { laptop, lastJson, sync } from "./command-line.ts";
-import { eventRow, warehouse } from "./warehouse.ts";
-import { readRows } from "./warehouse-reader.ts";
+import { eventRow, readRows, warehouse } from "./warehouse.ts";
 
 /** A warehouse with the accounts de and uk, and a service for more runs. */
 async function twoAccounts() {
@@ -20,7 +19,7 @@ async function twoAccounts() {
 test.skipIf(process.platform === "win32")(
   "a fifo in the place of the lock ends a run, which says so, and no query, which takes no lock",
   async () => {
-    await using world = await twoAccounts();
+    const world = await twoAccounts();
     const lock = join(world.warehouse, ".lock");
     await rm(lock);
     makeFifo(lock);
@@ -36,7 +35,7 @@ test.skipIf(process.platform === "win32")(
 test.each(["inside", "outside"])(
   "a link in the place of an account's folder is that account's damage, and stops no other: $0",
   async (where) => {
-    await using world = await twoAccounts();
+    const world = await twoAccounts();
     const { cwd, warehouse, command } = world;
     const link = join(warehouse, "publications", "latest");
     const own = join(warehouse, "publications", "uk");
@@ -73,7 +72,7 @@ test.runIf(process.platform === "linux").each([
   { warehouse: "/dev/null/x", says: "a file is where a directory should be" },
   { warehouse: "credentials.json", says: "a file is where a directory should be" },
 ])("a run with the warehouse $warehouse ends and says why", async ({ warehouse, says }) => {
-  await using world = await laptop({ events: makeEvents(3) });
+  const world = await laptop({ events: makeEvents(3) });
 
   const ended = await world.ask("run", "--warehouse", warehouse);
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { livingLease } from "../job/run/lease/lease-world.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { type Laptop, laptop, lastJson, printedCommand } from "./command-line.ts";
-import { readRows } from "./warehouse-reader.ts";
+import { readRows } from "./warehouse.ts";
 
 /** A warehouse with these accounts, each with one snapshot. */
 async function withAccounts(...accounts: readonly string[]): Promise<Laptop> {
@@ -21,8 +21,7 @@ const accountsIn = async (warehouse: string, table: string): Promise<readonly un
 const TABLES = ["events", "event_snapshots", "event_changes", "publications", "sync_runs"];
 
 test("without --yes it says what it would delete, exits with 2 and prints the command that does it", async () => {
-  await using world = await withAccounts("de", "fr", "uk");
-  const { warehouse, command } = world;
+  const { warehouse, command } = await withAccounts("de", "fr", "uk");
 
   const asked = await command("remove", "fr");
   const json = await command("remove", "fr", "--json");
@@ -47,8 +46,7 @@ test("without --yes it says what it would delete, exits with 2 and prints the co
 });
 
 test("of the last account leaves tables without rows; a second time there is nothing to remove", async () => {
-  await using world = await withAccounts("uk");
-  const { warehouse, command } = world;
+  const { warehouse, command } = await withAccounts("uk");
 
   const removed = await command("remove", "uk", "--yes", "--json");
   const again = await command("remove", "uk", "--yes", "--json");
@@ -60,7 +58,7 @@ test("of the last account leaves tables without rows; a second time there is not
 });
 
 test("of what can be no account exits with 2", async () => {
-  await using world = await withAccounts("de");
+  const world = await withAccounts("de");
 
   const ended = await world.command("remove", "../uk", "--yes");
 
@@ -69,7 +67,7 @@ test("of what can be no account exits with 2", async () => {
 });
 
 test("while a run is at work exits with 4 and deletes nothing", async () => {
-  await using world = await withAccounts("uk");
+  const world = await withAccounts("uk");
   await writeFile(join(world.warehouse, "accounts/uk/lease.json"), livingLease(Date.now()));
 
   const refused = await world.command("remove", "uk", "--yes", "--json");
@@ -80,8 +78,7 @@ test("while a run is at work exits with 4 and deletes nothing", async () => {
 });
 
 test("files of others stay and are named", async () => {
-  await using world = await withAccounts("uk");
-  const { warehouse, command } = world;
+  const { warehouse, command } = await withAccounts("uk");
   const foreign = join(warehouse, "publications", "uk", "a copy (1).ndjson");
   await writeFile(foreign, "mine");
 
@@ -98,8 +95,7 @@ test("files of others stay and are named", async () => {
 });
 
 test("what is a link in the place of a folder ends it before anything is deleted", async () => {
-  await using world = await withAccounts("uk");
-  const { cwd, warehouse, command } = world;
+  const { cwd, warehouse, command } = await withAccounts("uk");
   const [id = ""] = await readdir(join(warehouse, "snapshots", "uk"));
   const link = join(warehouse, "snapshots", "uk", id);
   await rename(link, join(cwd, "moved"));

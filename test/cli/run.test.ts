@@ -32,7 +32,7 @@ async function refused() {
 
 // When it is sent again: `test/job/run/login/login-refusal.test.ts`.
 test("a schedule does not send it again; a person, a check and a schedule with a changed file do", async () => {
-  await using world = await refused();
+  const world = await refused();
   const { start, logins, warehouse } = world;
 
   const again = await start("run");
@@ -54,7 +54,7 @@ test("a schedule does not send it again; a person, a check and a schedule with a
 });
 
 test("credentials from standard input are not remembered", async () => {
-  await using world = await refused();
+  const world = await refused();
 
   const ends = [
     await world.start("run", { text: world.wrong }),
@@ -75,8 +75,7 @@ test("a run is told as failed with the command to paste, after which run, check 
     bodies.push(body);
     response.end();
   });
-  await using world = await laptop({ events: makeEvents(5) });
-  const { cwd, simulator, command, ask } = world;
+  const { cwd, simulator, command, ask } = await laptop({ events: makeEvents(5) });
   const clock = settableClock(realClock());
   clock.set(10 * DAY_MS);
   await sync(["run", ...against(simulator), "--trust-clock"], { cwd, clock });
@@ -101,7 +100,7 @@ test("a run is told as failed with the command to paste, after which run, check 
 test("every command that sees it warns that the clocks differ", async () => {
   const clock = settableClock(realClock());
   clock.set(3 * 60 * 60_000);
-  await using world = await laptop({ events: makeEvents(5), clock });
+  const world = await laptop({ events: makeEvents(5), clock });
 
   for (const name of ["check", "discover", "run", "verify"]) {
     const { exitCode, stderr } = await world.ask(name);
@@ -119,8 +118,7 @@ test.each([
   { where: "a variable", args: [], env: { BRAND_REQUIRE: '["/n","/date"]' }, file: {} },
   { where: "the settings file", args: [], env: {}, file: { require: ["/n", "/date"] } },
 ])("fields that $where require hold a snapshot, and accept publishes it", async ({ args, env, file }) => {
-  await using world = await laptop({ events: events(6) });
-  const { cwd, simulator, command } = world;
+  const { cwd, simulator, command } = await laptop({ events: events(6) });
   await writeFile(join(cwd, "brand-events.json"), JSON.stringify({ ...file, accounts: { default: {} } }));
 
   const held = await sync(["run", "--json", ...args, ...against(simulator)], { cwd, env });
@@ -136,7 +134,7 @@ test.each([
 });
 
 test("a limit of growth holds a snapshot that has grown by more", async () => {
-  await using world = await laptop({ events: events(6) });
+  const world = await laptop({ events: events(6) });
   await world.ask("run");
   world.simulator.setEvents(events(10));
 

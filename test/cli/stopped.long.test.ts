@@ -22,7 +22,7 @@ import {
   start,
   startSync,
 } from "./command-line.ts";
-import { readEvents } from "./warehouse-reader.ts";
+import { readEvents } from "./warehouse.ts";
 
 const DEMO = fileURLToPath(new URL("../../bin/demo.ts", import.meta.url));
 
@@ -36,7 +36,7 @@ async function working(): Promise<Laptop & { readonly run: Started }> {
 }
 
 test.each(["SIGHUP", "SIGTERM"] as const)("%s frees the account and exits with 130", async (signal) => {
-  await using world = await working();
+  const world = await working();
 
   world.run.process.kill(signal);
   const ended = await world.run.ended;
@@ -53,8 +53,7 @@ test.each(["SIGHUP", "SIGTERM"] as const)("%s frees the account and exits with 1
 });
 
 test("a Ctrl-C that arrives twice, as npm passes it on, stops in good order and keeps what it fetched", async () => {
-  await using world = await working();
-  const { run, simulator, command, ask } = world;
+  const { run, simulator, command, ask } = await working();
 
   run.process.kill("SIGINT");
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -90,7 +89,7 @@ test("the demonstration stops with its command and leaves no file behind", async
 });
 
 test("a query that DuckDB does not stop ends within two seconds, and leaves no file", async () => {
-  await using world = await laptop({ events: makeEvents(1) });
+  const world = await laptop({ events: makeEvents(1) });
   const { cwd } = world;
   await world.ask("run");
   const before = await readdir(cwd);
@@ -147,8 +146,7 @@ test.each([
 ])(
   "a process killed $when leaves the $sees snapshot whole, and the next run finishes",
   async ({ args, fetches, sees }) => {
-    await using world = await laptop({ events: makeEvents(70) });
-    const { cwd, warehouse, simulator, ask } = world;
+    const { cwd, warehouse, simulator, ask } = await laptop({ events: makeEvents(70) });
     await ask("run");
     const old = await readEvents(warehouse);
     evolve(simulator);
@@ -188,8 +186,7 @@ const into = (redirected: string): string => `"$@" ${redirected}; exit \${PIPEST
 test.each(["2>&1 | true", "2>&1 | head -1", "> /dev/full 2>&1", "2> /dev/full", ">&- 2>&-"])(
   "a run with `%s` publishes, exits with 0 and frees its lease",
   async (redirected) => {
-    await using world = await laptop({ events: makeEvents(20), latencyMs: 20 });
-    const { cwd, simulator, command } = world;
+    const { cwd, simulator, command } = await laptop({ events: makeEvents(20), latencyMs: 20 });
     // Others may read the credentials, so that there is a warning to write before the run begins.
     await chmod(join(cwd, "credentials.json"), 0o644);
 
@@ -202,7 +199,7 @@ test.each(["2>&1 | true", "2>&1 | head -1", "> /dev/full 2>&1", "2> /dev/full", 
 );
 
 test("a run that is held says so with its exit code where nothing can be written", async () => {
-  await using world = await laptop();
+  const world = await laptop();
   await world.snapshot(20);
   world.simulator.setEvents(makeEvents(10));
 
@@ -237,8 +234,7 @@ test.each([
 });
 
 test("a run whose result cannot be written says what it came to, and a status fails", async () => {
-  await using world = await laptop({ events: makeEvents(20) });
-  const { cwd, simulator } = world;
+  const { cwd, simulator } = await laptop({ events: makeEvents(20) });
   const full = "The result cannot be written to standard output: the disk is full (ENOSPC).";
 
   const run = await inShell(into("2>&1 > /dev/full"), ["run", "--json", ...against(simulator)], cwd);
@@ -262,8 +258,7 @@ test("a disk that fills in mid-write fails the run as STORE_FAILED, and the next
   const noise = (n: number): string =>
     `"noise":"${Buffer.from(`${n}`.repeat(3)).toString("hex").repeat(40)}"`;
   const events = makeEvents(300).map((_, n) => makeEvent(n + 1, { extra: noise(n) }));
-  await using world = await laptop({ events: events.slice(0, 5) });
-  const { cwd, warehouse, simulator, ask } = world;
+  const { cwd, warehouse, simulator, ask } = await laptop({ events: events.slice(0, 5) });
   await ask("run");
   const before = await readEvents(warehouse);
   simulator.setEvents(events);

@@ -1,17 +1,24 @@
-// A warehouse on disk with what a test puts into it, and the views over it.
+// A warehouse on disk with what a test puts into it, the views over it, and what a reader finds through `views.sql`, which may be
+// older than the log.
 
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { systemRandom } from "../../lambdas/job/runtime/clock.ts";
 import type { Manifest } from "../../lambdas/job/snapshot/files/manifest.ts";
+import type { ColumnType } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import { type Publication, publish } from "../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../lambdas/job/storage/store.ts";
-import { aManifest } from "../job/snapshot/files/manifests.ts";
+import { aManifest, liftedManifest } from "../job/snapshot/files/manifests.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { aPublication } from "../job/storage/publications.ts";
+
+/** By the name of a lifted column. */
+export type ColumnTypes = Readonly<Record<string, ColumnType | undefined>>;
 
 export class Warehouse {
   readonly directory: string;
@@ -52,6 +59,23 @@ export class Warehouse {
     await this.put(layout(account).manifest(snapshotId), [{ ...manifest, parts, stored, counts }]);
   }
 
+  /** A snapshot of `uk` with columns of these types, each from the pointer of its own name, and these rows. */
+  async publishTyped(snapshot_id: string, types: ColumnTypes, values: readonly object[]): Promise<void> {
+    const manifest = liftedManifest(Object.keys(types), { snapshot_id });
+    const lifted = manifest.lifted.map((each) => ({
+      ...each,
+      type: types[each.name],
+      typed_by: snapshot_id,
+    }));
+    await this.manifest({ ...manifest, lifted });
+    await this.snapshot(
+      "uk",
+      snapshot_id,
+      values.map((each, index) => eventRow(`e${index}`, each)),
+    );
+    await this.publish("uk", { snapshot_id, events: values.length, added: 0 });
+  }
+
   /** A snapshot that has no manifest yet gets one without lifted columns. */
   async publish(account: string, over: Partial<Publication>): Promise<void> {
     const publication = aPublication(over);
@@ -79,3 +103,23 @@ const line = (row: object): string =>
     .replaceAll("\u2028", "\\u2028")
     .replaceAll("\u2029", "\\u2029")
     .replaceAll("\u0085", "\\u0085");
+
+/** `SELECT uuid, event FROM events`, sorted; empty where no views were ever written. */
+export async function readEvents(warehouse: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await readRows(warehouse, "SELECT uuid, event FROM events ORDER BY uuid");
+  return new Map(rows.map(([uuid, event]) => [String(uuid), String(event)]));
+}
+
+export async function readRows(warehouse: string, sql: string): Promise<readonly (readonly unknown[])[]> {
+  const views = await readFile(join(warehouse, "views.sql"), "utf8").catch(() => undefined);
+  if (views === undefined) return [];
+  const instance = await DuckDBInstance.create(":memory:");
+  const connection = await instance.connect();
+  try {
+    await connection.run(views);
+    return (await connection.runAndReadAll(sql)).getRowsJson();
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}

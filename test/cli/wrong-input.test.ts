@@ -67,7 +67,7 @@ test.each([
 });
 
 test("a base URL with a pasted endpoint works", async () => {
-  await using world = await laptop({ events: makeEvents(3) });
+  const world = await laptop({ events: makeEvents(3) });
 
   const ended = await world.command("check", "--base-url", `${world.simulator.url}/v1/events`);
 

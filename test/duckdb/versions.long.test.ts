@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { query } from "../../bin/cli/query/query.ts";
 import { TABLES } from "../../lambdas/job/storage/layout.ts";
-import { eventRow, type Warehouse, warehouse } from "../cli/warehouse.ts";
+import { type Warehouse, warehouse } from "../cli/warehouse.ts";
 import { HOSTILE_VALUES } from "../job/catalog/views/text-values.ts";
-import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { DUCKDB_VERSIONS, folderOf, isSkipped, runIn } from "./duckdb-versions.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
@@ -27,25 +26,15 @@ const NAMES = [...Object.keys(TABLES), "events_typed", "event_history"];
 async function hostileWarehouse(): Promise<Warehouse> {
   const made = await warehouse();
   const columns = TYPES.map((type, index) => [`c${index}`, type] as const);
-  const lifted = columns.map(([name, type]) => ({ name, pointer: `/${name}`, type, typed_by: ONE }));
-  const manifest = aManifest({ snapshot_id: ONE });
-  await made.manifest({
-    ...manifest,
-    columns: [...manifest.columns, ...columns.map(([name]) => name)],
-    lifted,
-  });
-  const rows = HOSTILE_VALUES.map((text, index) =>
-    eventRow(`e${index}`, {
-      event_date: text,
-      event: JSON.stringify({ text, list: [text] }),
-      ...Object.fromEntries(columns.map(([name]) => [name, text])),
-    }),
-  );
-  await made.snapshot("uk", ONE, rows);
+  const rows = HOSTILE_VALUES.map((text) => ({
+    event_date: text,
+    event: JSON.stringify({ text, list: [text] }),
+    ...Object.fromEntries(columns.map(([name]) => [name, text])),
+  }));
+  await made.publishTyped(ONE, Object.fromEntries(columns), rows);
   await made.put(`changes/uk/0000000001/${ONE}/part-00000.ndjson.gz`, [
     { uuid: "e0", change: "added", fields: null, before: null, after: "{}" },
   ]);
-  await made.publish("uk", { snapshot_id: ONE, events: rows.length, added: 1 });
   await made.put(`run-log/uk/${ONE}-1.ndjson`, [
     { run_id: ONE, attempt: 1, seconds: 1.5, outcome: "PUBLISHED" },
   ]);

@@ -1,12 +1,29 @@
-// What `authorize` needs around it: an address where it can listen, a process that waits for a person, and what a browser does
+// What `authorize` needs around it: an identity provider, an address where it can listen, a process that waits for a person, and what a browser does
 // that is sent to an address.
 
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
+import { IdentityProvider } from "../../simulator/identity/identity-provider.ts";
 import { type Started, type StartOptions, startSync } from "../command-line.ts";
+
+/** A folder with the credentials of a client whose answers come to this machine; the provider ends with the test. */
+export async function authorizing(
+  file: string,
+  ...elsewhere: readonly string[]
+): Promise<{ readonly cwd: string; readonly redirectUri: string; readonly provider: IdentityProvider }> {
+  const cwd = await temporaryDirectory();
+  const redirectUri = await freeRedirectUri();
+  const provider = await IdentityProvider.start({ client: { redirectUris: [redirectUri, ...elsewhere] } });
+  onTestFinished(() => provider.stop());
+  await writeFile(join(cwd, file), JSON.stringify(provider.credentials), { mode: 0o600 });
+  return { cwd, redirectUri, provider };
+}
 
 /** `address` is the one that it prints. The process ends with the test at the latest. */
 export async function startAuthorize(

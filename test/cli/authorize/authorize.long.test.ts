@@ -1,29 +1,21 @@
 // `authorize` in a process of its own: what the system sees of it, and how it is stopped.
 
 import { execFileSync } from "node:child_process";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
+import { beforeEach, expect, test } from "vitest";
 import { CANARY } from "../../simulator/account.ts";
-import { IdentityProvider } from "../../simulator/identity/identity-provider.ts";
+import type { IdentityProvider } from "../../simulator/identity/identity-provider.ts";
 import { decide } from "../../simulator/identity/person.ts";
 import { startSync, syncProcess } from "../command-line.ts";
-import { freeRedirectUri, printedAddress, startAuthorize, visit } from "./around-authorize.ts";
+import { authorizing, printedAddress, startAuthorize, visit } from "./around-authorize.ts";
 
 let cwd: string;
-let redirectUri: string;
 let provider: IdentityProvider;
 let options: readonly string[];
 beforeEach(async () => {
-  cwd = await temporaryDirectory();
-  redirectUri = await freeRedirectUri();
-  provider = await IdentityProvider.start({ client: { redirectUris: [redirectUri] } });
-  const file = join(cwd, "credentials.json");
-  await writeFile(file, JSON.stringify(provider.credentials), { mode: 0o600 });
+  const { redirectUri, ...world } = await authorizing("credentials.json");
+  ({ cwd, provider } = world);
   options = ["--auth-url", provider.url, "--redirect-uri", redirectUri];
 });
-afterEach(() => provider.stop());
 
 test("a second authorize says that the port is taken; Ctrl-C ends the first one with 130", async () => {
   const first = await startAuthorize(options, { cwd });

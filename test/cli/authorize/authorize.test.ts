@@ -10,12 +10,12 @@ import { tokensText } from "../../../lambdas/job/credentials/tokens/token-store.
 import { sampleTokens } from "../../job/credentials/tokens/memory-token-store.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { CANARY } from "../../simulator/account.ts";
-import { IdentityProvider } from "../../simulator/identity/identity-provider.ts";
+import type { IdentityProvider } from "../../simulator/identity/identity-provider.ts";
 import { decide } from "../../simulator/identity/person.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
 import { against, type Ended, lastJson, type SyncOptions, sync } from "../command-line.ts";
-import { freeRedirectUri, printedAddress, visit } from "./around-authorize.ts";
+import { authorizing, printedAddress, visit } from "./around-authorize.ts";
 
 const ELSEWHERE = "https://app.example/brand/callback";
 
@@ -23,15 +23,8 @@ let cwd: string;
 let redirectUri: string;
 let provider: IdentityProvider;
 beforeEach(async () => {
-  cwd = await temporaryDirectory();
-  redirectUri = await freeRedirectUri();
-  provider = await IdentityProvider.start({ client: { redirectUris: [redirectUri, ELSEWHERE] } });
-  await writeCredentials(provider.credentials);
+  ({ cwd, redirectUri, provider } = await authorizing("uk.json", ELSEWHERE));
 });
-afterEach(() => provider.stop());
-
-const writeCredentials = (credentials: object): Promise<void> =>
-  writeFile(join(cwd, "uk.json"), JSON.stringify(credentials), { mode: 0o600 });
 
 const authorize = (args: readonly string[] = [], options: Partial<SyncOptions> = {}): Promise<Ended> =>
   sync(
@@ -81,19 +74,11 @@ describe("authorize", () => {
     expect(provider.counts).toMatchObject({ codeExchanges: 1, refreshes: 0 });
   });
 
-  test("says with --json whether it worked", async () => {
-    const allowed = await authorize(["--json"], { openBrowser: person() });
-    const denied = await authorize(["--json"], { openBrowser: person("deny") });
-
-    expect(lastJson(allowed)).toEqual({ ok: true });
-    expect(lastJson(denied)).toEqual({ ok: false });
-    expect([allowed.exitCode, denied.exitCode]).toEqual([0, 1]);
-  });
-
   test("ends with an error, and stores nothing, at a denial", async () => {
-    const ended = await authorize([], { openBrowser: person("deny") });
+    const ended = await authorize(["--json"], { openBrowser: person("deny") });
 
     expect(ended.exitCode).toBe(1);
+    expect(lastJson(ended)).toEqual({ ok: false });
     expect(ended.stderr).toContain("AUTHORIZATION_EXPIRED: The access was denied");
     expectNoSecret(ended);
     await expect(stat(join(cwd, "uk.tokens.json"))).rejects.toThrow("ENOENT");
@@ -106,13 +91,14 @@ describe("authorize", () => {
   test("works with a provider that returns no state, once the person has confirmed it", async () => {
     const stdin = atTerminal();
 
-    const ended = await authorize([], {
+    const ended = await authorize(["--json"], {
       openBrowser: withoutState,
       stdin,
       onStderr: (text) => void (text.includes("Then type yes") && stdin.write("yes\n")),
     });
 
     expect(ended.exitCode).toBe(0);
+    expect(lastJson(ended)).toEqual({ ok: true });
     expect((await stat(join(cwd, "uk.tokens.json"))).isFile()).toBe(true);
   });
 
@@ -130,7 +116,7 @@ describe("authorize", () => {
     ["session", { method: "session", email: "a@b.example", password: "p" }, "needs no authorization"],
     ["no client_secret", { method: "oauth", client_id: "c" }, "client_secret"],
   ])("refuses credentials with %s before it opens a browser", async (_, credentials, message) => {
-    await writeCredentials(credentials);
+    await writeFile(join(cwd, "uk.json"), JSON.stringify(credentials), { mode: 0o600 });
 
     const { exitCode, stderr } = await authorize([], {
       openBrowser: () => Promise.reject(new Error("opened")),

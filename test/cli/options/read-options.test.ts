@@ -172,8 +172,7 @@ describe("the name of the program", () => {
 });
 
 test("the file in the current directory says all that run, status, accept and query need", async () => {
-  await using world = await laptop({ events: makeEvents(12) });
-  const { cwd, simulator, command } = world;
+  const { cwd, simulator, command } = await laptop({ events: makeEvents(12) });
   const settings = {
     requestsPerMinute: "unlimited",
     bytesPerMinute: "unlimited",

@@ -326,7 +326,7 @@ test.each([
   "each outcome of a run is told without a secret or an event, and an answer with $answer changes no exit code and no line of JSON",
   async ({ answer, says }) => {
     await using hook = await receiver([answer]);
-    await using world = await laptop({ events: makeEvents(12) });
+    const world = await laptop({ events: makeEvents(12) });
     const run = (...args: readonly string[]) =>
       world.ask(
         "run",

@@ -40,8 +40,7 @@ describe.skipIf(!hasPseudoTerminals && process.env["CI"] !== "true")("on a termi
       line: /^[█░]{24} 7 of 30 events, 54 a minute, \d+ s left; 9 of 9 requests of these 10 s used; the next in \d+ s$/,
     },
   ])("of $columns columns the line fits and says what the run waits for", async ({ columns, line }) => {
-    await using world = await set();
-    const { cwd, args } = world;
+    const { cwd, args } = await set();
 
     const terminal = syncOnTerminal(args, { cwd, columns });
     const text = await terminal.until(WAIT);
@@ -54,8 +53,7 @@ describe.skipIf(!hasPseudoTerminals && process.env["CI"] !== "true")("on a termi
   });
 
   test("that becomes narrower and wider while the run waits, the line fits again", async () => {
-    await using world = await set();
-    const { cwd, args } = world;
+    const { cwd, args } = await set();
 
     const terminal = syncOnTerminal(args, { cwd, columns: 120 });
     await terminal.until(WAIT);
@@ -87,8 +85,7 @@ describe.skipIf(!hasPseudoTerminals && process.env["CI"] !== "true")("on a termi
   });
 
   test("with TERM=dumb lines come one below the other, without a control character", async () => {
-    await using world = await set();
-    const { cwd, args } = world;
+    const { cwd, args } = await set();
 
     const terminal = syncOnTerminal(args, { cwd, columns: 80, env: { TERM: "dumb" } });
     await terminal.until("9 of 9 requests");
@@ -101,8 +98,7 @@ describe.skipIf(!hasPseudoTerminals && process.env["CI"] !== "true")("on a termi
 });
 
 test("in a pipe there is no control character", async () => {
-  await using world = await set();
-  const { cwd, args } = world;
+  const { cwd, args } = await set();
 
   const { stdout, stderr } = await syncProcess([...args, "--dry-run", "--limit", "7"], { cwd });
 

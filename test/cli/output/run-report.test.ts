@@ -106,7 +106,7 @@ test("nothing is said of a limit where nearly every answer was a 429", () => {
 
 test("a run's end, its status and its report say how many answers were a 429, and what was repeated in the list", async () => {
   const fault = { kind: "status", status: 429, headers: { "retry-after": "0" } } as const;
-  await using world = await laptop({
+  const world = await laptop({
     events: makeEvents(30),
     list: { pageSize: 30, duplicates: 2 },
     faults: [{ match: { path: "detail", times: 2 }, fault }],

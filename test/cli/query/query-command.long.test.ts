@@ -18,7 +18,6 @@ import { PassThrough, Readable } from "node:stream";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { savedQueries } from "../../../lib/data/workgroup.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
@@ -110,14 +109,6 @@ describe("the SQL of a query", () => {
     setImmediate(() => stop.abort(new SyncError("INTERRUPTED", "stopped")));
 
     expect((await ending).exitCode).toBe(130);
-  });
-
-  const reading = savedQueries("default").filter(({ sql }) => !sql.includes("CREATE TABLE"));
-  it.each(reading.map(({ title, sql }) => [title, sql]))("may be the saved query %s", async (_, sql) => {
-    const folder = await temporaryDirectory();
-    await writeFile(join(folder, "q.sql"), sql);
-
-    expect(await run(["-f", join(folder, "q.sql")])).toMatchObject({ exitCode: 0, stderr: "" });
   });
 });
 

@@ -118,7 +118,7 @@ test.each(["Pacific/Auckland", "America/Los_Angeles"])("the page is the same in 
 
 test("holds nothing of any event", async () => {
   const events = makeEvents(4);
-  await using world = await laptop({ events });
+  const world = await laptop({ events });
   await world.ask("run");
   await world.ask("run");
 

@@ -105,19 +105,46 @@ it("is found whatever the log holds: damaged files, and a beginning that is miss
   });
 });
 
-it("takes the number after that of a publication which comes between", async () => {
-  const store = await logOf(FIRST);
+/** What becomes of the first creation of a file. */
+type Creation = (
+  store: MemoryStore,
+  create: () => Promise<string | undefined>,
+) => Promise<string | undefined>;
+
+it.each<[string, readonly Publication[], Creation, string]>([
+  [
+    "after that of a publication which comes between",
+    [FIRST],
+    async (store, create) => {
+      await publish(uk(store), SECOND);
+      return create();
+    },
+    "0000000003",
+  ],
+  [
+    "that it has where only the response to its creation was lost",
+    [FIRST, SECOND],
+    async (_, create) => {
+      await create();
+      return undefined;
+    },
+    "0000000003",
+  ],
+  ["that was taken and is free", [FIRST], async () => undefined, "0000000002"],
+])("takes the number %s", async (_, log, happens, number) => {
+  const store = await logOf(...log);
   let isFirst = true;
   const raced: Store = {
     ...uk(store),
     create: async (key, body) => {
-      if (isFirst) await publish(uk(store), SECOND);
+      const create = () => store.create(key, body);
+      if (!isFirst) return create();
       isFirst = false;
-      return store.create(key, body);
+      return happens(store, create);
     },
   };
 
-  expect(await createRemoval(uk(raced), NAMED)).toBe("0000000003");
+  expect(await createRemoval(uk(raced), NAMED)).toBe(number);
 });
 
 it("makes a publication that is created below it a lost one", async () => {
@@ -174,32 +201,4 @@ it("ends what can be read, and is none of it", async () => {
   await publish(uk(store), AFTER);
 
   expect(await Array.fromAsync(newestReadable(uk(store)))).toEqual([AFTER]);
-});
-
-it("keeps its number where only the response to its creation was lost", async () => {
-  const store = await logOf(FIRST, SECOND);
-  const unsure: Store = {
-    ...uk(store),
-    create: async (key, body) => {
-      await store.create(key, body);
-      return undefined;
-    },
-  };
-
-  expect(await createRemoval(uk(unsure), NAMED)).toBe("0000000003");
-});
-
-it("takes a number again that was taken and is free", async () => {
-  const store = await logOf(FIRST);
-  let isFirst = true;
-  const raced: Store = {
-    ...uk(store),
-    create: async (key, body) => {
-      if (!isFirst) return store.create(key, body);
-      isFirst = false;
-      return undefined;
-    },
-  };
-
-  expect(await createRemoval(uk(raced), NAMED)).toBe("0000000002");
 });

@@ -5,8 +5,7 @@ import { copyFile, mkdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { query } from "../../../../bin/cli/query/query.ts";
-import { eventRow, type Warehouse, warehouse } from "../../../cli/warehouse.ts";
-import { readRows } from "../../../cli/warehouse-reader.ts";
+import { eventRow, readRows, type Warehouse, warehouse } from "../../../cli/warehouse.ts";
 import { catalogContract } from "../catalog-contract.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";

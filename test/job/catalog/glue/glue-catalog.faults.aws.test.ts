@@ -1,7 +1,7 @@
 // What the catalog in Glue does when other processes write at the same time, and when calls fail; what it says when Glue
 // refuses a call, and that it reads every page.
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { systemClock } from "../../../../lambdas/job/runtime/clock.ts";
 import { type Asked, AwsProxy, type Carried, type Fault, jsonResponse } from "../../../aws/aws-proxy.ts";
@@ -12,7 +12,14 @@ import { Publisher, snapshotOfDay } from "../publisher.ts";
 
 const [FIRST, SECOND] = [snapshotOfDay(1), snapshotOfDay(2)];
 
-interface World extends AwsWarehouse, AsyncDisposable {
+/** It ends with the test. */
+async function newProxy(target?: string): Promise<AwsProxy> {
+  const proxy = await AwsProxy.start(target);
+  onTestFinished(() => proxy[Symbol.asyncDispose]());
+  return proxy;
+}
+
+interface World extends AwsWarehouse {
   readonly proxy: AwsProxy;
   /** Another process on the same warehouse, whose calls of Glue go through the proxy. */
   readonly slow: GlueCatalog;
@@ -23,7 +30,7 @@ interface World extends AwsWarehouse, AsyncDisposable {
 }
 
 async function makeWorld(): Promise<World> {
-  const proxy = await AwsProxy.start(emulator());
+  const proxy = await newProxy(emulator());
   const world = await awsWarehouse();
   const { store, database, location, reader } = world;
   const pauses: number[] = [];
@@ -46,8 +53,20 @@ async function makeWorld(): Promise<World> {
       const [events] = await reader.partitions("events", "uk");
       return [events?.Parameters?.["publication"], events?.StorageDescriptor?.Location?.split("/").at(-2)];
     },
-    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
   };
+}
+
+/** The first snapshot is retired, and the third is published; Glue shows the first two. */
+async function thirdDay() {
+  const world = await makeWorld();
+  const { uk, slow, reader } = world;
+  await uk.day(2, ["b"]);
+  await slow.refresh("uk");
+  await uk.retire(FIRST);
+  await uk.day(3, ["c"]);
+  const kept = async () =>
+    (await reader.partitions("event_snapshots", "uk")).map(({ Values }) => Values?.[1]);
+  return { ...world, kept };
 }
 
 /** Whether the request is this action on one of the tables of events. */
@@ -63,12 +82,7 @@ onEmulator("a call that fails", () => {
   it.each(["BatchCreatePartition", "UpdatePartition", "BatchDeletePartition", "GetPartitions"])(
     "in %s leaves what readers see, and the next refresh finishes",
     async (action) => {
-      await using world = await makeWorld();
-      const { proxy, slow, uk, shown } = world;
-      await uk.day(2, ["b"]);
-      await slow.refresh("uk");
-      await uk.retire(FIRST);
-      await uk.day(3, ["c"]);
+      const { proxy, slow, shown, kept } = await thirdDay();
       proxy.fault = on(action, jsonResponse("InternalServiceException", "said no", 400));
 
       await expect(slow.refresh("uk")).rejects.toMatchObject({ code: "CATALOG_FAILED", isRetryable: true });
@@ -78,16 +92,14 @@ onEmulator("a call that fails", () => {
 
       expect(seen).toEqual(["0000000002", SECOND]);
       expect(await shown()).toEqual(["0000000003", snapshotOfDay(3)]);
-      const kept = await world.reader.partitions("event_snapshots", "uk");
-      expect(kept.map(({ Values }) => Values?.[1])).toEqual([SECOND, snapshotOfDay(3)]);
+      expect(await kept()).toEqual([SECOND, snapshotOfDay(3)]);
     },
   );
 
   it.each(["BatchCreatePartition", "UpdatePartition"])(
     "without a response (%s) is sent again",
     async (action) => {
-      await using world = await makeWorld();
-      const { proxy, slow, uk, catalog, shown } = world;
+      const { proxy, slow, uk, catalog, shown } = await makeWorld();
       await catalog.refresh("uk");
       await uk.day(2, ["b"]);
       let isLost = false;
@@ -105,8 +117,7 @@ onEmulator("a call that fails", () => {
   );
 
   it("for one partition of a batch is CATALOG_FAILED, and the head is not moved", async () => {
-    await using world = await makeWorld();
-    const { proxy, slow, shown } = world;
+    const { proxy, slow, shown } = await makeWorld();
     const ErrorDetail = { ErrorCode: "ResourceNumberLimitExceededException", ErrorMessage: "too many" };
     const body = JSON.stringify({ Errors: [{ PartitionValues: ["uk", "0000000001"], ErrorDetail }] });
     proxy.fault = on("BatchCreatePartition", { status: 200, body });
@@ -135,12 +146,7 @@ onEmulator("what is over within seconds", () => {
   ].flatMap((each) => CODES.map((code) => ({ ...each, code })));
 
   it.each(failing)("($code of $part) is repeated after a pause", async ({ action, fault, code }) => {
-    await using world = await makeWorld();
-    const { proxy, slow, pauses, uk, shown, reader } = world;
-    await uk.day(2, ["b"]);
-    await slow.refresh("uk");
-    await uk.retire(FIRST);
-    await uk.day(3, ["c"]);
+    const { proxy, slow, pauses, shown, kept } = await thirdDay();
     let failures = 0;
     proxy.fault = (asked, carried) => {
       if (failures === 3 || !isOnEvents(action, asked, carried)) return undefined;
@@ -152,13 +158,11 @@ onEmulator("what is over within seconds", () => {
 
     expect(pauses).toEqual([500, 1_000, 2_000]);
     expect(await shown()).toEqual(["0000000003", snapshotOfDay(3)]);
-    const kept = await reader.partitions("event_snapshots", "uk");
-    expect(kept.map(({ Values }) => Values?.[1])).toEqual([SECOND, snapshotOfDay(3)]);
+    expect(await kept()).toEqual([SECOND, snapshotOfDay(3)]);
   });
 
   it.each(CODES)("(%s) and lasts longer is CATALOG_FAILED and says to start again later", async (code) => {
-    await using world = await makeWorld();
-    const { proxy, slow, pauses } = world;
+    const { proxy, slow, pauses } = await makeWorld();
     proxy.fault = on("BatchCreatePartition", ofEntry(code));
 
     await expect(slow.refresh("uk")).rejects.toMatchObject({
@@ -183,11 +187,7 @@ onEmulator("a retired snapshot", () => {
       fails: true,
     },
   ])("$what", async ({ ErrorCode, fails }) => {
-    await using world = await makeWorld();
-    const { proxy, slow, uk } = world;
-    await uk.day(2, ["b"]);
-    await slow.refresh("uk");
-    await uk.retire(FIRST);
+    const { proxy, slow } = await thirdDay();
     const Errors = [{ PartitionValues: ["uk", FIRST], ErrorDetail: { ErrorCode, ErrorMessage: "said" } }];
     proxy.fault = on("BatchDeletePartition", { status: 200, body: JSON.stringify({ Errors }) });
 
@@ -220,7 +220,7 @@ onEmulator("a database that does not exist", () => {
 
 /** A catalog that gets these responses from Glue, over a log with two publications. */
 async function responding(fault: (asked: Asked) => Fault): Promise<[GlueCatalog, AwsProxy]> {
-  const proxy = await AwsProxy.start();
+  const proxy = await newProxy();
   proxy.fault = fault;
   const store = new MemoryStore();
   const uk = new Publisher(store, "uk");
@@ -242,12 +242,11 @@ describe("a refusal", () => {
     ["BatchDeletePartition", "event_snapshots"],
   ])("of %s is CATALOG_FAILED and names the permission", async (action, table) => {
     const Partitions = [{ Values: ["uk", "2025-01-01T00-00-00.000Z"] }];
-    const [catalog, proxy] = await responding((asked) =>
+    const [catalog] = await responding((asked) =>
       asked.action === `AWSGlue.${action}`
         ? jsonResponse("AccessDeniedException", "User x is not authorized")
         : respondWith({ Partitions }),
     );
-    await using _ = proxy;
 
     await expect(catalog.refresh("uk")).rejects.toMatchObject({
       code: "CATALOG_FAILED",
@@ -275,8 +274,7 @@ describe("a catalog that is encrypted with a key of one's own", () => {
       "Give it kms:Decrypt and kms:GenerateDataKey on that key",
     ],
   ])("%s: %s", async (name, message, says) => {
-    const [catalog, proxy] = await responding(() => jsonResponse(name, message));
-    await using _ = proxy;
+    const [catalog] = await responding(() => jsonResponse(name, message));
 
     const refreshing = catalog.refresh("uk");
 
@@ -290,10 +288,9 @@ describe("a catalog that is encrypted with a key of one's own", () => {
 
   it("names the permission also where one partition of a batch is refused", async () => {
     const ErrorDetail = { ErrorCode: "GlueEncryptionException", ErrorMessage: said("kms:GenerateDataKey") };
-    const [catalog, proxy] = await responding(() =>
+    const [catalog] = await responding(() =>
       respondWith({ Errors: [{ PartitionValues: ["uk"], ErrorDetail }] }),
     );
-    await using _ = proxy;
 
     await expect(catalog.refresh("uk")).rejects.toMatchObject({
       code: "CATALOG_FAILED",
@@ -317,7 +314,6 @@ describe("many partitions", () => {
         pages === 1 ? { Partitions: [at(FIRST)], NextToken: "more" } : { Partitions: [at(SECOND)] },
       );
     });
-    await using _ = proxy;
 
     await catalog.refresh("uk");
 

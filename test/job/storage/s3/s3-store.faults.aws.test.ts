@@ -1,7 +1,7 @@
 // What the store in a bucket does about conflicts, broken connections and lost responses, and what it says when S3 refuses a
 // request.
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
 import { S3Store } from "../../../../lambdas/job/storage/s3/s3-store.ts";
 import { AwsProxy, s3Response } from "../../../aws/aws-proxy.ts";
@@ -12,7 +12,14 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (stored: { readonly bytes: Uint8Array } | undefined): string =>
   new TextDecoder().decode(stored?.bytes);
 
-interface BrokenConnection extends AsyncDisposable {
+/** It ends with the test. */
+async function newProxy(target?: string): Promise<AwsProxy> {
+  const proxy = await AwsProxy.start(target);
+  onTestFinished(() => proxy[Symbol.asyncDispose]());
+  return proxy;
+}
+
+interface BrokenConnection {
   readonly proxy: AwsProxy;
   /** Goes through the proxy. */
   readonly store: S3Store;
@@ -22,14 +29,13 @@ interface BrokenConnection extends AsyncDisposable {
 
 async function brokenConnection(): Promise<BrokenConnection> {
   const bucket = await freshBucket(awsClients().s3);
-  const proxy = await AwsProxy.start(emulator());
+  const proxy = await newProxy(emulator());
   const at = (endpoint: string): S3Store =>
     new S3Store({ client: newAwsClients(endpoint).s3, bucket, prefix: "", random: systemRandom });
   return {
     proxy,
     store: at(proxy.url),
     other: at(emulator()),
-    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
   };
 }
 
@@ -52,8 +58,7 @@ function endlessBody() {
 
 onEmulator("a conflict (409)", () => {
   it("is retried until S3 decides", async () => {
-    await using world = await brokenConnection();
-    const { proxy, store, other } = world;
+    const { proxy, store, other } = await brokenConnection();
     proxy.fault = ({ index }) => (index < 3 ? s3Response(409, "ConditionalRequestConflict") : undefined);
 
     const version = await store.create("key", bytes("ours"));
@@ -62,8 +67,7 @@ onEmulator("a conflict (409)", () => {
   });
 
   it("that does not end is STORE_FAILED, after five requests", async () => {
-    await using world = await brokenConnection();
-    const { proxy, store } = world;
+    const { proxy, store } = await brokenConnection();
     proxy.fault = () => s3Response(409, "ConditionalRequestConflict");
 
     await expect(store.replace("key", bytes("ours"), '"version"')).rejects.toMatchObject({
@@ -74,8 +78,7 @@ onEmulator("a conflict (409)", () => {
   });
 
   it("at the end of a creation in parts is STORE_FAILED, and its parts are removed", async () => {
-    await using world = await brokenConnection();
-    const { proxy, store } = world;
+    const { proxy, store } = await brokenConnection();
     proxy.fault = ({ method, url }) =>
       method === "POST" && url.includes("uploadId=")
         ? s3Response(409, "ConditionalRequestConflict")
@@ -88,8 +91,7 @@ onEmulator("a conflict (409)", () => {
 
 onEmulator("a connection that breaks", () => {
   it("while an object is read is STORE_FAILED, never a shorter object", async () => {
-    await using world = await brokenConnection();
-    const { proxy, store, other } = world;
+    const { proxy, store, other } = await brokenConnection();
     await other.create("key", new Uint8Array(MIB));
     proxy.fault = () => "cut-response";
 
@@ -102,8 +104,7 @@ onEmulator("a connection that breaks", () => {
   });
 
   it("before any part is uploaded is STORE_FAILED and ends the body", async () => {
-    await using world = await brokenConnection();
-    const { proxy, store } = world;
+    const { proxy, store } = await brokenConnection();
     const endless = endlessBody();
     proxy.fault = ({ url }) => (url.includes("?uploads") ? "lose-request" : undefined);
 
@@ -112,8 +113,7 @@ onEmulator("a connection that breaks", () => {
   });
 
   it("while parts are uploaded is STORE_FAILED, ends the body and removes the parts", async () => {
-    await using world = await brokenConnection();
-    const { proxy, store } = world;
+    const { proxy, store } = await brokenConnection();
     const endless = endlessBody();
     proxy.fault = ({ url }) => (url.includes("partNumber=2") ? "lose-request" : undefined);
 
@@ -124,20 +124,8 @@ onEmulator("a connection that breaks", () => {
 });
 
 onEmulator("a lost response", () => {
-  it("to a creation is no lost race: the object is ours", async () => {
-    await using world = await brokenConnection();
-    const { proxy, store, other } = world;
-    proxy.fault = ({ index }) => (index === 0 ? "lose-response" : undefined);
-
-    const version = await store.create("key", bytes("ours"));
-
-    expect(version).toBeDefined();
-    expect((await other.read("key"))?.version).toBe(version);
-  });
-
-  it("to a replacement is no lost race either", async () => {
-    await using world = await brokenConnection();
-    const { proxy, store, other } = world;
+  it("to a replacement is no lost race", async () => {
+    const { proxy, store, other } = await brokenConnection();
     const first = (await other.create("key", bytes("first"))) ?? "";
     proxy.fault = ({ index }) => (index === 0 ? "lose-response" : undefined);
 
@@ -147,26 +135,28 @@ onEmulator("a lost response", () => {
     expect(await other.read("key")).toMatchObject({ version, bytes: Buffer.from("second") });
   });
 
-  it.each(["POST /*?uploads", "PUT *partNumber=1", "PUT *partNumber=2", "POST *uploadId="])(
-    "to %s of a creation in parts is no lost race either",
-    async (which) => {
-      await using world = await brokenConnection();
-      const { proxy, store, other } = world;
-      const pattern = new RegExp(`^${which.replaceAll("?", "\\?").replaceAll("*", ".*")}`);
-      let lost = false;
-      proxy.fault = ({ method, url }) => {
-        if (lost || !pattern.test(`${method} ${url}`)) return undefined;
-        lost = true;
-        return "lose-response";
-      };
+  it.each([
+    { which: "PUT *", body: () => bytes("ours") },
+    ...["POST /*?uploads", "PUT *partNumber=1", "PUT *partNumber=2", "POST *uploadId="].map((which) => ({
+      which,
+      body: large,
+    })),
+  ])("to $which of a creation is no lost race: the object is ours", async ({ which, body }) => {
+    const { proxy, store, other } = await brokenConnection();
+    const pattern = new RegExp(`^${which.replaceAll("?", "\\?").replaceAll("*", ".*")}`);
+    let lost = false;
+    proxy.fault = ({ method, url }) => {
+      if (lost || !pattern.test(`${method} ${url}`)) return undefined;
+      lost = true;
+      return "lose-response";
+    };
 
-      const version = await store.create("key", large());
+    const version = await store.create("key", body());
 
-      expect(lost).toBe(true);
-      expect(version).toBeDefined();
-      expect((await other.read("key"))?.version).toBe(version);
-    },
-  );
+    expect(lost).toBe(true);
+    expect(version).toBeDefined();
+    expect((await other.read("key"))?.version).toBe(version);
+  });
 
   it.each([
     { what: "as a lost race (412)", again: s3Response(412, "PreconditionFailed") },
@@ -174,8 +164,7 @@ onEmulator("a lost response", () => {
   ])(
     "to the end of a creation in parts, whose repetition S3 sees $what, is no lost race either",
     async ({ again }) => {
-      await using world = await brokenConnection();
-      const { proxy, store, other } = world;
+      const { proxy, store, other } = await brokenConnection();
       let ends = 0;
       proxy.fault = ({ method, url }) => {
         if (method !== "POST" || !url.includes("uploadId=")) return undefined;
@@ -192,8 +181,7 @@ onEmulator("a lost response", () => {
   );
 
   it("to nothing that was stored is STORE_FAILED: an upload that was aborted meanwhile", async () => {
-    await using world = await brokenConnection();
-    const { proxy, store } = world;
+    const { proxy, store } = await brokenConnection();
     proxy.fault = ({ method, url }) =>
       method === "POST" && url.includes("uploadId=") ? s3Response(404, "NoSuchUpload") : undefined;
 
@@ -203,8 +191,7 @@ onEmulator("a lost response", () => {
   it.each(["ours", "theirs"])(
     "is a lost race where another was first, even with the content %j",
     async (content) => {
-      await using world = await brokenConnection();
-      const { proxy, store, other } = world;
+      const { proxy, store, other } = await brokenConnection();
       proxy.fault = async ({ index }) => {
         if (index > 0) return undefined;
         await other.create("key", bytes(content));
@@ -219,8 +206,7 @@ onEmulator("a lost response", () => {
   );
 
   it("to a creation in parts is a lost race where another was first", async () => {
-    await using world = await brokenConnection();
-    const { proxy, store, other } = world;
+    const { proxy, store, other } = await brokenConnection();
     proxy.fault = async ({ method, url }) => {
       if (method === "POST" && url.includes("uploadId=")) await other.create("key", bytes("theirs"));
       return undefined;
@@ -231,8 +217,7 @@ onEmulator("a lost response", () => {
   });
 
   it("is STORE_FAILED where the maker of the object cannot be found out", async () => {
-    await using world = await brokenConnection();
-    const { proxy, store } = world;
+    const { proxy, store } = await brokenConnection();
     proxy.fault = ({ method, index }) =>
       method === "HEAD" ? { status: 403, body: "" } : index === 0 ? "lose-response" : undefined;
 
@@ -251,28 +236,16 @@ const CALLS = [
 ] as const;
 
 /** A store that gets this response to every request. */
-async function refusing(status: number, code: string, message?: string): Promise<[S3Store, AwsProxy]> {
-  const proxy = await AwsProxy.start();
+async function refusing(status: number, code: string, message?: string): Promise<S3Store> {
+  const proxy = await newProxy();
   proxy.fault = () => s3Response(status, code, message);
-  return [
-    new S3Store({
-      client: newAwsClients(proxy.url, 1).s3,
-      bucket: "bucket",
-      prefix: "w/",
-      random: systemRandom,
-    }),
-    proxy,
-  ];
+  const client = newAwsClients(proxy.url, 1).s3;
+  return new S3Store({ client, bucket: "bucket", prefix: "w/", random: systemRandom });
 }
 
 describe.each(CALLS)("on %s", (name, call) => {
   it("a refusal (403) is never a missing object: it is STORE_FAILED and names the permission", async () => {
-    const [store, proxy] = await refusing(
-      403,
-      "AccessDenied",
-      "User: arn:aws:iam::1:user/x is not authorized",
-    );
-    await using _ = proxy;
+    const store = await refusing(403, "AccessDenied", "User: arn:aws:iam::1:user/x is not authorized");
 
     await expect(call(store)).rejects.toMatchObject({
       code: "STORE_FAILED",
@@ -297,8 +270,7 @@ describe.each(CALLS)("on %s", (name, call) => {
     },
     { status: 400, code: "SomethingNew", says: "S3 reports an error. AWS says: said SomethingNew" },
   ])("$status $code is STORE_FAILED and says: $says", async ({ status, code, says }) => {
-    const [store, proxy] = await refusing(status, code);
-    await using _ = proxy;
+    const store = await refusing(status, code);
 
     await expect(call(store)).rejects.toMatchObject({
       code: "STORE_FAILED",
@@ -307,8 +279,7 @@ describe.each(CALLS)("on %s", (name, call) => {
   });
 
   it(`repeats nothing of a body or a key in its error (${name})`, async () => {
-    const [store, proxy] = await refusing(403, "AccessDenied");
-    await using _ = proxy;
+    const store = await refusing(403, "AccessDenied");
 
     const error = await call(store).then(
       () => undefined,
@@ -330,14 +301,13 @@ onEmulator("a store that knows the owner of its bucket", () => {
   };
   const owned = async (owner: string): Promise<[S3Store, AwsProxy]> => {
     const bucket = await freshBucket(awsClients().s3);
-    const proxy = await AwsProxy.start(emulator());
+    const proxy = await newProxy(emulator());
     const client = newAwsClients(proxy.url, 1).s3;
     return [new S3Store({ client, bucket, prefix: "w/", owner, random: systemRandom }), proxy];
   };
 
   it("names the owner in every request", async () => {
     const [store, proxy] = await owned("111111111111");
-    await using _ = proxy;
     refuseOthers(proxy, "111111111111");
 
     for (const [, call] of CALLS) await call(store);
@@ -352,7 +322,6 @@ onEmulator("a store that knows the owner of its bucket", () => {
     "is refused where the bucket belongs to another account, and names its own: %s",
     async (_, call) => {
       const [store, proxy] = await owned("111111111111");
-      await using __ = proxy;
       refuseOthers(proxy, "222222222222");
 
       await expect(call(store)).rejects.toMatchObject({
