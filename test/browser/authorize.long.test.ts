@@ -1,6 +1,5 @@
 // `authorize` as its user sees it: a real process, a real browser, the identity provider's own pages.
 
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -71,39 +70,6 @@ inBrowser("authorize with a real browser", () => {
     expect(page.url()).not.toContain("code=");
     const run = await sync(["run", ...against(service), "--auth-url", provider.url, "--json"], { cwd });
     expect(lastJson(run)).toMatchObject({ outcome: "PUBLISHED", events: 3 });
-  });
-
-  test("says on the page and in the terminal that the person denied the access", async () => {
-    const { address, ended } = await begin();
-    await logIn(address);
-    await decide("Deny");
-
-    await page.getByRole("heading", { name: "Access is not authorized" }).waitFor();
-
-    const message = "The access was denied on the identity provider's page.";
-    expect(await page.locator("main").innerText()).toContain(message);
-    expect(page.url()).toBe(`${redirectUri}/done`);
-    expect(await ended).toMatchObject({ exitCode: 1, stdout: "" });
-    expect((await ended).stderr).toContain(`AUTHORIZATION_EXPIRED: ${message}`);
-    await expect(readFile(join(cwd, "credentials.tokens.json"))).rejects.toThrow("ENOENT");
-  });
-
-  test("refuses an answer whose state is not its own, and takes its own afterwards", async () => {
-    const { address, ended } = await begin();
-    const other = new URL(address);
-    other.searchParams.set("state", "of-another-authorization");
-    await logIn(other.href);
-    await decide("Allow");
-
-    await page.getByRole("heading", { name: "This is not the expected answer" }).waitFor();
-
-    expect(await page.locator("main").innerText()).toContain("its state is another one");
-    expect(provider.counts.codeExchanges).toBe(0);
-    await logIn(address);
-    await decide("Allow");
-    await page.getByRole("heading", { name: "Access is authorized" }).waitFor();
-    expect(await ended).toMatchObject({ exitCode: 0 });
-    expect((await ended).stderr).toContain("does not belong to this authorization");
   });
 
   test("takes nothing that a page in the same browser sends meanwhile, whatever way it does", async () => {

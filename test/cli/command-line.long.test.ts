@@ -17,17 +17,7 @@ import {
 } from "../job/service/http/local-server.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { Simulator } from "../simulator/simulator.ts";
-import {
-  against,
-  type EndedProcess,
-  laptop,
-  lastJson,
-  SYNC,
-  sync,
-  syncProcess,
-  writeCredentials,
-} from "./command-line.ts";
+import { against, type EndedProcess, laptop, lastJson, SYNC, sync, syncProcess } from "./command-line.ts";
 
 const LOOPBACK = ["--base-url", "http://127.0.0.1:1"];
 
@@ -222,11 +212,9 @@ async function runThroughProxy(
   env: Readonly<Record<string, string>>,
   options: TlsOptions = {},
 ): Promise<EndedProcess & { readonly requests: readonly string[] }> {
-  await using simulator = await Simulator.start();
+  const { cwd, simulator } = await laptop();
   await using tls = await tlsServer(certificate, simulator.url, options);
   await using proxy = await proxyServer(tls.url);
-  const cwd = await temporaryDirectory();
-  await writeCredentials(cwd, simulator);
   const args = ["run", ...against(simulator), "--base-url", "https://service.test"];
   const noProxy = { NO_PROXY: "", no_proxy: "" };
   const ended = await syncProcess(args, {

@@ -1,12 +1,11 @@
 // Damaged and missing files of a warehouse, as a person meets them: what each command says, what `query` and `views.sql` still
-// show, how the data come back, and how one publishes over them.
+// show, and how the data come back.
 
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { layout } from "../../lambdas/job/storage/layout.ts";
-import { makeEvents } from "../simulator/simulated-event.ts";
-import { type Ended, type Laptop, laptop, lastJson, printedCommand } from "./command-line.ts";
+import { type Ended, type Laptop, laptop, lastJson } from "./command-line.ts";
 import { readRows } from "./warehouse.ts";
 
 const EVENTS = "SELECT account, count(*) FROM events GROUP BY 1 ORDER BY 1";
@@ -241,41 +240,4 @@ describe("a file of a snapshot", () => {
     expect((await query(COUNTS)).exitCode).toBe(0);
     expect(await readdir(join(warehouse, "publications/default"))).toHaveLength(5);
   });
-});
-
-test("the commands that run and check print where the head's manifest is damaged publish over it and give it up", async () => {
-  const { warehouse, command, ask, snapshot } = await laptop({ events: makeEvents(12) });
-  const lift = ["--lift", "brand=/brand/name"];
-  const older = await snapshot(12, ...lift);
-  const key = layout("default").manifest(await snapshot(12, ...lift));
-  await damageBegin(join(warehouse, key));
-
-  const checked = await ask("check", "--json");
-  const failed = await ask("run", "--json", ...lift);
-  const ended = await command(...printedCommand(failed.stderr, "run"), "--json");
-  // What was changed before the restart counts no more.
-  await rm(join(warehouse, layout("default").changesPart("0000000001", older, 0)));
-  const missing = await ask("check");
-  await command(...printedCommand(missing.stdout, "retire"));
-  const content = await ask("check");
-  const again = await ask("run", "--json", ...lift);
-
-  expect([checked, failed, ended, missing, content].map(({ exitCode }) => exitCode)).toEqual([1, 1, 0, 1, 0]);
-  expect(lastJson(checked)["checks"]).toContainEqual({
-    name: "snapshot",
-    ok: false,
-    code: "STORE_CORRUPT",
-    remedy: expect.stringContaining(key),
-  });
-  expect(failed.stderr).toContain(key);
-  expect(lastJson(ended)).toMatchObject({
-    outcome: "PUBLISHED",
-    reason: "DAMAGED_HEAD",
-    added: 12,
-    events: 12,
-  });
-  expect(content.stdout).toMatch(/^ok {6}snapshot {2}Damaged, but before the last restart, so it counts no/m);
-  expect(lastJson(again)).toMatchObject({ outcome: "PUBLISHED", reason: null });
-  const bases = await readRows(warehouse, "SELECT base_snapshot_id FROM publications ORDER BY publication");
-  expect(bases).toEqual([[null], [older], [null], [lastJson(ended)["snapshot_id"]]]);
 });

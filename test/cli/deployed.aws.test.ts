@@ -12,7 +12,7 @@ import { awsClients, awsEnvironment, onEmulator } from "../aws/emulator.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { against, lastJson, syncProcess, writeCredentials } from "./command-line.ts";
+import { against, laptop, lastJson, syncProcess } from "./command-line.ts";
 
 const TABLE_NAMES = ["events", "event_snapshots", "event_changes", "publications", "sync_runs"] as const;
 
@@ -76,9 +76,7 @@ onEmulator("a deployed account", () => {
   });
 
   test("lends a run its columns, and gives up an account", async () => {
-    const cwd = await temporaryDirectory();
-    await using simulator = await Simulator.start({ events: makeEvents(3) });
-    await writeCredentials(cwd, simulator);
+    const { cwd, simulator } = await laptop({ events: makeEvents(3) });
     const { location, database, store, reader } = await awsWarehouse(["brand"]);
     const env = { ...awsEnvironment(), BRAND_WAREHOUSE: location, BRAND_DATABASE: database };
     const run = async (...args: readonly string[]) =>
@@ -132,9 +130,7 @@ onEmulator("a deployed account", () => {
   });
 
   test("with a database that does not exist fails its check of the catalog only", async () => {
-    const cwd = await temporaryDirectory();
-    await using simulator = await Simulator.start({ events: makeEvents(2) });
-    await writeCredentials(cwd, simulator);
+    const { cwd, simulator } = await laptop({ events: makeEvents(2) });
     const { location } = await awsWarehouse();
     const args = ["check", "--json", "--warehouse", location, "--database", "no_such", ...against(simulator)];
 

@@ -9,11 +9,9 @@ import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, test } from "vitest";
 import { RESULT_FORMATS } from "../../bin/cli/options/options.ts";
-import { against, SYNC, sync, writeCredentials } from "../cli/command-line.ts";
+import { laptop, SYNC, sync } from "../cli/command-line.ts";
 import { DUCKDB_VERSIONS, folderOf, isSkipped, PROGRAM, runIn } from "../duckdb/duckdb-versions.ts";
-import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { Simulator } from "../simulator/simulator.ts";
 import { codeBlocks, column, tableBelow } from "./markdown.ts";
 
 const OWN_DUCKDB = ".read warehouse/views.sql\n";
@@ -39,11 +37,8 @@ async function writeFiles(page: string, cwd: string): Promise<void> {
 
 /** A folder with a warehouse as `npm start` makes one. */
 async function demo(account = "demo"): Promise<string> {
-  const cwd = await temporaryDirectory();
-  await using simulator = await Simulator.start({ events: makeEvents(30) });
-  await writeCredentials(cwd, simulator);
-  const { exitCode } = await sync(["run", "--account", account, ...against(simulator)], { cwd });
-  expect(exitCode).toBe(0);
+  const { cwd, ask } = await laptop({ events: makeEvents(30) });
+  expect((await ask("run", "--account", account)).exitCode).toBe(0);
   return cwd;
 }
 

@@ -9,7 +9,7 @@ import { basename, delimiter, dirname, join, matchesGlob } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { against, type Ended, lastJson, shellWords, writeCredentials } from "../cli/command-line.ts";
+import { against, type Ended, laptop, lastJson, shellWords, writeCredentials } from "../cli/command-line.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
@@ -239,10 +239,8 @@ interface World {
 
 /** `bin` is the folder of the Node.js that comes first in PATH. */
 async function newWorld(bin = OWN_BIN): Promise<World> {
-  const [cwd, home] = await Promise.all([temporaryDirectory(), temporaryDirectory()]);
-  const simulator = await Simulator.start({ events: makeEvents(12) });
-  onTestFinished(() => simulator.stop());
-  await writeCredentials(cwd, simulator);
+  const { cwd, simulator } = await laptop({ events: makeEvents(12) });
+  const home = await temporaryDirectory();
   const PATH = [bin, process.env["PATH"]].join(delimiter);
   const command: World["command"] = (args, env = {}) => {
     const all = { PATH, HOME: home, ...env };

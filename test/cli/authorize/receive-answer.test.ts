@@ -143,6 +143,7 @@ describe("the listener", () => {
     for (const { status, body } of await Promise.all(answers)) {
       expect(status).toBe(403);
       expect(body).toContain("<h1>This is not the expected answer</h1>");
+      expect(body).toContain("its state is another one");
     }
     const told = begun.lines.filter((line) => line.includes("does not belong to this authorization"));
     expect(told).toHaveLength(1);

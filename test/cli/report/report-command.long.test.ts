@@ -108,10 +108,14 @@ test("a warehouse of version 0.1 is shown whole", async () => {
   expect(page.match(/<figure>/g)).toHaveLength(4);
 });
 
+/** Prints the page of the small world. */
+const PROGRAM = `const { smallWorld } = await import("${new URL("report-world.ts", import.meta.url)}");
+process.stdout.write((await smallWorld().report("uk", "us")).page);`;
+
 test.each(["Pacific/Auckland", "America/Los_Angeles"])("the page is the same in %s", async (zone) => {
   const options = { cwd: await temporaryDirectory(), env: { TZ: zone, LANG: "de_DE.UTF-8" } };
 
-  const { stdout } = await start(join(import.meta.dirname, "print-report.ts"), [], options).ended;
+  const { stdout } = await start("--input-type=module", ["--eval", PROGRAM], options).ended;
 
   expect(stdout).toBe((await smallWorld().report("uk", "us")).page);
 });

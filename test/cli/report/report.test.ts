@@ -139,13 +139,6 @@ test("a start that another version left behind needs attention as a failed one d
   expect(page).toContain("<h1>The last run failed (OTHER_VERSION)</h1>");
 });
 
-test("no id is twice on a page", async () => {
-  const { page } = await smallWorld().report("uk", "us");
-
-  const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
-  expect(ids.toSorted()).toEqual(["account-uk", "account-us", "dotted", "hatched"]);
-});
-
 test("nothing on the page runs, loads or has a style of its own, and no text becomes markup", async () => {
   const world = new ReportWorld();
   const uk = world.account("uk");

@@ -25,6 +25,7 @@ import {
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication, FIRST, logOf, SECOND, uk } from "./publications.ts";
 
+const OTHER = "2026-11-23T06-00-00.000Z";
 const isOfSnapshot =
   (snapshotId: string) =>
   ({ snapshot_id }: Publication): boolean =>
@@ -47,36 +48,35 @@ describe("the publication log", () => {
     expect(await readHead(uk(store))).toEqual(SECOND);
   });
 
-  it("finds the publication that carries a run", async () => {
-    const store = await logOf(FIRST, SECOND);
+  const byHand = { action: "rollback", run_id: "by-hand" } as const;
+  const later = { ...SECOND, ...byHand, published_at: "2026-11-19T06:00:00.000Z" };
+  const again = { ...FIRST, ...byHand, publication: "0000000003" };
+  it.each<[string, readonly Publication[], (each: Publication) => boolean, Publication | undefined]>([
+    ["that carries a run", [FIRST, SECOND], isOfRun(FIRST.run_id), FIRST],
+    ["of a run, and not another's", [FIRST, SECOND], isOfRun(OTHER), undefined],
+    [
+      "of a run, and not an accept that was started at the same instant",
+      [{ ...FIRST, action: "accept" }],
+      isOfRun(FIRST.run_id),
+      undefined,
+    ],
+    [
+      "of a run behind later ones, though their clock was two days back",
+      [FIRST, later],
+      isOfRun(FIRST.run_id),
+      FIRST,
+    ],
+    [
+      "of a snapshot that is the newest, by a run or a person",
+      [FIRST, SECOND, again],
+      isOfSnapshot(FIRST.snapshot_id),
+      again,
+    ],
+    ["of a snapshot, and not another's", [FIRST, SECOND, again], isOfSnapshot(OTHER), undefined],
+  ])("finds the publication %s", async (_, log, isSought, found) => {
+    const store = await logOf(...log);
 
-    expect(await findPublication(uk(store), isOfRun(FIRST.run_id))).toEqual(FIRST);
-    expect(await findPublication(uk(store), isOfRun("2026-11-23T06-00-00.000Z"))).toBeUndefined();
-  });
-
-  it("finds a run's own publication only, not an accept that was started at the same instant", async () => {
-    const store = await logOf({ ...FIRST, action: "accept" });
-
-    expect(await findPublication(uk(store), isOfRun(FIRST.run_id))).toBeUndefined();
-  });
-
-  it("finds the publication of a run behind later ones, though their clock was two days back", async () => {
-    const later = {
-      published_at: "2026-11-19T06:00:00.000Z",
-      action: "rollback",
-      run_id: "by-hand",
-    } as const;
-    const store = await logOf(FIRST, { ...SECOND, ...later });
-
-    expect(await findPublication(uk(store), isOfRun(FIRST.run_id))).toEqual(FIRST);
-  });
-
-  it("finds the newest publication of a snapshot, by a run or a person", async () => {
-    const again = { ...FIRST, publication: "0000000003", action: "rollback", run_id: "by-hand" } as const;
-    const store = await logOf(FIRST, SECOND, again);
-
-    expect(await findPublication(uk(store), isOfSnapshot(FIRST.snapshot_id))).toEqual(again);
-    expect(await findPublication(uk(store), isOfSnapshot("2026-11-23T06-00-00.000Z"))).toBeUndefined();
+    expect(await findPublication(uk(store), isSought)).toEqual(found);
   });
 
   it("gives the publication before one, and none before the first", async () => {

@@ -1,11 +1,11 @@
 // The catalog in Glue keeps the contract, on an emulator; tests of what only Glue has: partitions, columns, and the lines of
 // `publications` and `sync_runs`, whose partitions the job makes, so that they outlive the stack's list of accounts.
 
-import { DeletePartitionCommand, UpdatePartitionCommand, UpdateTableCommand } from "@aws-sdk/client-glue";
+import { UpdatePartitionCommand, UpdateTableCommand } from "@aws-sdk/client-glue";
 import { describe, expect, it } from "vitest";
 import { GlueCatalog } from "../../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { systemClock } from "../../../../lambdas/job/runtime/clock.ts";
-import { layout, TABLES, type TableName } from "../../../../lambdas/job/storage/layout.ts";
+import { TABLES, type TableName } from "../../../../lambdas/job/storage/layout.ts";
 import { type AwsWarehouse, awsWarehouse, GlueReader, type GlueRow } from "../../../aws/aws-warehouse.ts";
 import { awsClients, freshDatabase, onEmulator, sdkStorage } from "../../../aws/emulator.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -151,16 +151,6 @@ onEmulator("in Glue", () => {
       const snapshots = await reader.rows("event_snapshots", "uk");
       expect([...snapshots.keys()]).toEqual([FIRST, SECOND, snapshotOfDay(21)]);
     });
-
-    it("creates the partition of the head again after it was deleted", async () => {
-      const { catalog, database, reader } = await followed();
-      const request = { DatabaseName: database, TableName: "events", PartitionValues: ["uk"] };
-      await awsClients().glue.send(new DeletePartitionCommand(request));
-
-      await catalog.refresh("uk");
-
-      expect(uuids((await reader.rows("events", "uk")).get("uk"))).toEqual(["a", "b"]);
-    });
   });
 });
 
@@ -275,31 +265,6 @@ onEmulator("an account's partitions of publications and run logs", () => {
     ]);
   });
 
-  it("show the rows of files that come later, without another refresh", async () => {
-    const { catalog, reader, store } = await awsWarehouse();
-    await catalog.refresh("uk");
-
-    await new Publisher(store, "uk").day(1, ["a"]);
-    await store.create(layout("uk").runLog("r", 1), Buffer.from('{"run_id":"r","attempt":1}\n'));
-
-    expect((await reader.rows("publications", "uk")).get("uk")).toMatchObject([
-      { publication: "0000000001" },
-    ]);
-    expect((await reader.rows("sync_runs", "uk")).get("uk")).toMatchObject([{ run_id: "r" }]);
-  });
-
-  it.each(LINES)("of %s are made again where they were deleted, as an upgrade does once", async (table) => {
-    const { catalog, reader, database } = await awsWarehouse();
-    await catalog.refresh("uk");
-    await awsClients().glue.send(
-      new DeletePartitionCommand({ DatabaseName: database, TableName: table, PartitionValues: ["uk"] }),
-    );
-
-    await catalog.refresh("uk");
-
-    expect(await reader.partitions(table, "uk")).toHaveLength(1);
-  });
-
   it.each(LINES)("of %s follow the location and the columns of the table", async (table, folder) => {
     const world = await awsWarehouse();
     const { catalog, reader, location } = world;
@@ -314,15 +279,5 @@ onEmulator("an account's partitions of publications and run logs", () => {
       expect(partition?.StorageDescriptor?.Location).toBe(`${location}/${folder}`);
       expect(partition?.StorageDescriptor?.Columns).toHaveLength(width);
     }
-  });
-
-  it.each(LINES)("of %s stay when the account is served no longer", async (table) => {
-    const { catalog, reader } = await awsWarehouse();
-    await catalog.refresh("uk");
-
-    await catalog.refresh("us");
-
-    expect(await reader.partitions(table, "uk")).toHaveLength(1);
-    expect(await reader.partitions(table, "us")).toHaveLength(1);
   });
 });

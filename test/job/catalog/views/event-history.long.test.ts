@@ -136,7 +136,7 @@ function rowsOf(account: string, { publications: history, lost }: History): Rows
   return { publications, changes };
 }
 
-/** The rows of the view. */
+/** The rows of the view: one a version, by the order of the publications; a removal begins one that is deleted; a pin alone is none. */
 function versionsOf(account: string, { publications: history }: History): readonly (readonly unknown[])[] {
   return UUIDS.flatMap((uuid) => {
     const versions: (readonly [index: number, event: string | null])[] = [];
@@ -171,35 +171,7 @@ async function viewOf({ publications, changes }: Rows): Promise<readonly (readon
   return read.getRowsJson();
 }
 
-const run = (...changes: readonly (readonly [string, string | null])[]): Step => ({
-  kind: "run",
-  edits: changes,
-});
-
 describe("event_history", () => {
-  it("has a row per version, by the order of the publications; a removal begins one that is deleted; a pin alone is none", async () => {
-    const history = historyOf([
-      run(["a", "one"]),
-      run(["a", "two"], ["b", "one"]),
-      { kind: "rollback", to: 0 },
-      { kind: "pin" },
-      run(["a", null]),
-      run(["a", "two"]),
-    ]);
-
-    const rows = await viewOf(rowsOf("uk", history));
-
-    expect(rows.map(([, ...row]) => row)).toEqual([
-      ["a", "at 0", "at 2", false, "0000000001", "one"],
-      ["a", "at 2", "at 4", false, "0000000002", "two"],
-      ["a", "at 4", "at 3", false, "0000000003", "one"],
-      ["a", "at 3", "at 0", true, "0000000005", null],
-      ["a", "at 0", null, false, "0000000006", "two"],
-      ["b", "at 2", "at 4", false, "0000000002", "one"],
-      ["b", "at 4", null, true, "0000000003", null],
-    ]);
-  });
-
   it("has what the base had, also where that was undone itself, as earlier versions have published it", async () => {
     // The second snapshot is damaged, the third is over it on the first; the second is restored, the third is damaged, and
     // the fourth is over that on the second: it has one event of the second as it was, and one that it changes.
