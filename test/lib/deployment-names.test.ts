@@ -6,8 +6,8 @@ import { Construct } from "constructs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { eventSyncApp } from "../../lib/app.ts";
-import { deploymentNames } from "../../lib/settings.ts";
 import { EventSync } from "../../lib/event-sync.ts";
+import { deploymentNames } from "../../lib/settings.ts";
 import {
   CONTEXT,
   newApp,

@@ -5,9 +5,9 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { html } from "../../../bin/cli/output/html.ts";
 import { compared } from "../../../bin/cli/report/account-figures.ts";
-import { allowedFor } from "../../../bin/cli/report/run-figures.ts";
 import { bars, chart, niceScale } from "../../../bin/cli/report/chart.ts";
 import { figures, sizeText } from "../../../bin/cli/report/figure.ts";
+import { allowedFor } from "../../../bin/cli/report/run-figures.ts";
 import { ordinaryDays, ReportWorld, smallWorld, UUID } from "./report-world.ts";
 
 const POINTER = { pointer: "/<img src=x onerror=alert(1)>", count: 1, types: { string: 1 } } as const;

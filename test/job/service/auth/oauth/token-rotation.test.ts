@@ -11,7 +11,11 @@ import { CANARY } from "../../../../simulator/account.ts";
 import type { IdentityFault } from "../../../../simulator/identity/identity-faults.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
-import { MemoryTokenStore, TokenPlace, sampleTokens } from "../../../credentials/tokens/memory-token-store.ts";
+import {
+  MemoryTokenStore,
+  sampleTokens,
+  TokenPlace,
+} from "../../../credentials/tokens/memory-token-store.ts";
 import { errorOf, said } from "../../connection.ts";
 import { AUTHORIZE } from "./authorized.ts";
 import { RotationWorld } from "./rotation-world.ts";
