@@ -60,7 +60,12 @@ export class Warehouse {
   }
 
   /** A snapshot of `uk` with columns of these types, each from the pointer of its own name, and these rows. */
-  async publishTyped(snapshot_id: string, types: ColumnTypes, values: readonly object[]): Promise<void> {
+  async publishTyped(
+    snapshot_id: string,
+    types: ColumnTypes,
+    values: readonly object[],
+    over: Partial<Publication> = {},
+  ): Promise<void> {
     const manifest = liftedManifest(Object.keys(types), { snapshot_id });
     const lifted = manifest.lifted.map((each) => ({
       ...each,
@@ -73,7 +78,7 @@ export class Warehouse {
       snapshot_id,
       values.map((each, index) => eventRow(`e${index}`, each)),
     );
-    await this.publish("uk", { snapshot_id, events: values.length, added: 0 });
+    await this.publish("uk", { snapshot_id, events: values.length, added: 0, ...over });
   }
 
   /** A snapshot that has no manifest yet gets one without lifted columns. */

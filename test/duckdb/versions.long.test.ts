@@ -31,7 +31,7 @@ async function hostileWarehouse(): Promise<Warehouse> {
     event: JSON.stringify({ text, list: [text] }),
     ...Object.fromEntries(columns.map(([name]) => [name, text])),
   }));
-  await made.publishTyped(ONE, Object.fromEntries(columns), rows);
+  await made.publishTyped(ONE, Object.fromEntries(columns), rows, { added: 1 });
   await made.put(`changes/uk/0000000001/${ONE}/part-00000.ndjson.gz`, [
     { uuid: "e0", change: "added", fields: null, before: null, after: "{}" },
   ]);
