@@ -18,13 +18,14 @@ import {
 } from "./consumer-app.ts";
 
 const TYPES = `
-import { type EventSyncProps, type EventSyncSettings } from "brand-events-sync";
+import type { EventSyncProps } from "brand-events-sync";
 const accounts = { uk: { schedule: "rate(1 day)" } };
 export const path: EventSyncProps = { settings: "brand-events.json" };
 export const least: EventSyncProps = { settings: { accounts } };
 `;
 /** What the compiler must refuse, in the lines below. */
 const WRONG = `
+import type { EventSyncProps } from "brand-events-sync";
 export const a: EventSyncProps = {};
 export const b: EventSyncProps = { settings: { accounts: { uk: {} } } };
 export const c: EventSyncProps = { settings: { accounts: {}, retaindays: 5 } };
@@ -40,6 +41,7 @@ import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import type { Role } from "aws-cdk-lib/aws-iam";
 import type { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
+import type { EventSyncSettings } from "brand-events-sync";
 interface Known {
   readonly events: EventSync;
   readonly analysts: Role;

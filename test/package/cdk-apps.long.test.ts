@@ -26,6 +26,7 @@ new EventSync(new Stack(app, "Platform"), "Events", { settings });
 app.synth();
 `;
 const APP = `
+import { App, Stack } from "aws-cdk-lib";
 import { EventSync, type EventSyncProps } from "brand-events-sync";
 ${SYNTHESIZED}
 // @ts-expect-error: without the declarations anything would compile.
@@ -33,6 +34,7 @@ export const wrong: EventSyncProps = { settings: { accounts: { uk: {} } } };
 `;
 const JEST_TEST = `
 import { App, Stack } from "aws-cdk-lib";
+import { EventSync } from "brand-events-sync";
 test("it is synthesized", () => {${SYNTHESIZED}});
 `;
 /** What the CDK's command line makes a new app of. */
