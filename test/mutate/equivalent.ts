@@ -54,6 +54,12 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Without an instant the comparison is with no number, and false.",
   },
   "lambdas/job/commands/decisions.ts": {
+    'acceptOrRollback: if ("error" in end && isNotFound(end.error) && attempt.counts === NO_COUNTS) → if ((isNotFound(end.error)) && attempt.counts === NO_COUNTS)':
+      "An end without an error has none that was not found.",
+    'isNotFound: return error instanceof SyncError && error.code === "SNAPSHOT_NOT_FOUND"; → return (error.code === "SNAPSHOT_NOT_FOUND");':
+      "No other error has this code.",
+    'onlyHeld: const later = held.filter((id) => id > (head?.snapshot_id ?? "")); → const later = held.filter((id) => id >= (head?.snapshot_id ?? ""));':
+      "What readers see is not held.",
     "removeAccount: for (let at = 0; at < keys.length; at += AT_ONCE) { → for (let at = 0; at <= keys.length; at += AT_ONCE) {":
       "What begins at the end has no files.",
   },

@@ -137,7 +137,7 @@ async function requirePublishable(
   const { publications, removal } = await readLogSince(store, "");
   const isPublished = publications.some(({ snapshot_id }) => snapshot_id === snapshotId);
   // Before its files are looked at: a removal that works, or was stopped, has not deleted all of them yet.
-  if (!isPublished && removal && snapshotId <= removal.run_id)
+  if (removal && snapshotId <= removal.run_id)
     throw snapshotNotFound(
       snapshotId,
       "was removed with its account. If files of it are left, start remove again",

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { lastRuns } from "../../../lambdas/job/run/record/run-log.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
-import { ACCOUNT, type HeldWorld, heldWorld } from "../run/small-world.ts";
+import { createRemoval, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { interposedOnce, refusing } from "../run/interposed-store.ts";
+import { ACCOUNT, type HeldWorld, heldWorld, type PortChanges } from "../run/small-world.ts";
 
 describe("accept", () => {
   test("publishes a held snapshot without a request, with its changes against the present head", async () => {
@@ -193,6 +195,63 @@ describe("accept or rollback is refused with the remedy", () => {
       error: { code: "SNAPSHOT_NOT_FOUND", message: expect.stringContaining(says) },
     });
     expect(await lastRuns(of.world.own, 9, of.world.clock.now())).toEqual(attempts);
+    expect(await readLog(of.world.own)).toEqual(before);
+  });
+
+  test("a snapshot of a removed account, also of the instant of the removal", async () => {
+    const { world, held } = await heldWorld();
+    await createRemoval(world.own, { runId: held, atMs: world.clock.now(), writeId: "removal" });
+
+    const { error } = await world.accept(held);
+
+    expect(error).toMatchObject({
+      code: "SNAPSHOT_NOT_FOUND",
+      message: expect.stringContaining("was removed with its account"),
+    });
+  });
+
+  test("a snapshot whose account is removed meanwhile, which is a line of the run log with its counts", async () => {
+    const { world, held } = await heldWorld();
+    const removed = { runId: held, atMs: world.clock.now(), writeId: "removal" };
+    const store = interposedOnce(world.store, "changes/", () => createRemoval(world.own, removed));
+
+    const { row, error } = await world.acceptOrRollback(
+      { action: "accept", snapshotId: held, force: false },
+      { store },
+    );
+
+    expect(error?.message).toContain("was removed while the snapshot");
+    expect(row).toMatchObject({ listed: 5, events: 5 });
+    expect(await lastRuns(world.own, 1, world.clock.now())).toEqual([row]);
+  });
+
+  test.each<{ what: string; changes: (of: HeldWorld) => Promise<PortChanges> }>([
+    {
+      what: "the tables cannot be brought up to the log",
+      changes: async () => {
+        const refresh = (): Promise<void> => Promise.reject(new SyncError("CATALOG_FAILED", "down"));
+        return { catalog: { refresh } };
+      },
+    },
+    {
+      what: "an earlier decision that could not be recorded still cannot be",
+      changes: async ({ world, held }) => {
+        const store = refusing(world.store, `run-log/${ACCOUNT}/`);
+        await world.acceptOrRollback({ action: "accept", snapshotId: held, force: false }, { store });
+        return { store: refusing(world.store, `run-log/${ACCOUNT}/${(await world.head())?.run_id}`) };
+      },
+    },
+  ])("where $what, nothing is published", async ({ changes }) => {
+    const of = await heldWorld();
+    const changed = await changes(of);
+    const before = await readLog(of.world.own);
+
+    const { error } = await of.world.acceptOrRollback(
+      { action: "rollback", snapshotId: of.first, pin: false },
+      changed,
+    );
+
+    expect(error?.isRetryable).toBe(true);
     expect(await readLog(of.world.own)).toEqual(before);
   });
 
