@@ -31,7 +31,7 @@ describe("a turn that publishes", () => {
         if (key === keys.manifest(RUN)) store.put(keys.lease, JSON.stringify(lease));
       }),
       replace: async (key, bytes, version) => {
-        await setTimeout(20);
+        await setTimeout(100);
         return store.replace(key, bytes, version);
       },
     };
