@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import type { Catalog } from "../../lambdas/job/catalog/catalog.ts";
 import { CredentialsNotSetUp } from "../../lambdas/job/credentials/credentials.ts";
@@ -252,25 +251,6 @@ test("the time left is Lambda's, and an invocation that has ended is not aborted
   await new Promise((resolve) => setTimeout(resolve, 30));
 
   expect(limit.signal.aborted).toBe(false);
-});
-
-// The function in an environment in which Node.js accepts any certificate.
-
-const HANDLER = new URL("../../lambdas/sync/handler.ts", import.meta.url).href;
-
-test("an invocation ends with CONFIG_INVALID before any request", () => {
-  const program = `
-    const { handler } = await import(${JSON.stringify(HANDLER)});
-    const context = { getRemainingTimeInMillis: () => 60_000, invokedFunctionArn: "arn", functionName: "f" };
-    const error = await handler({ account: "uk" }, context).catch((reason) => reason);
-    console.log(error.name, error.message);
-  `;
-  const args = ["--input-type=module", "--eval", program];
-  const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0", AWS_REGION: "eu-central-1" };
-
-  const said = execFileSync(process.execPath, args, { env, stdio: "pipe" }).toString();
-
-  expect(said).toMatch(/^CONFIG_INVALID .* NODE_TLS_REJECT_UNAUTHORIZED is 0: .* set NODE_EXTRA_CA_CERTS/);
 });
 
 // A head in the future in AWS, where the clock is right: the command of the error, the mail, and what it starts.
