@@ -1,6 +1,6 @@
 // The settings of a deployment: as a person writes them, and as they are read, once, at synth, with a message for each
-// wrong key. `cdk.json` has them under `context.eventSync`, or the path of a settings file. And the
-// names that a deployment gives its resources.
+// wrong key. `cdk.json` has them under `context.eventSync`, or the path of a settings file. And the names that a deployment
+// gives its resources.
 
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";

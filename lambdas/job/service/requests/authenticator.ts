@@ -99,7 +99,8 @@ export class Authenticator {
   #changed = Promise.withResolvers<void>();
   #failure: SyncError | undefined;
   #untried = 0;
-  #hasAnswered = false;
+  /** Whether any proof was accepted so far. */
+  #hasAccepted = false;
 
   /** @param base credentials go to its exact origin (scheme, host, port) only */
   constructor(base: URL, method: AuthenticationMethod, ports: AuthenticatorPorts) {
@@ -183,7 +184,7 @@ export class Authenticator {
   #passTrial(generation: Generation, isAccepted: boolean): void {
     if (isAccepted) {
       generation.state = "accepted";
-      this.#hasAnswered = true;
+      this.#hasAccepted = true;
       generation.pausesMs = generation.proof.pausesMs?.accepted ?? [];
       this.#untried = 0;
     }
@@ -237,7 +238,7 @@ export class Authenticator {
   /** One event may be refused whatever the proof: then the credentials are right, and only its request says so. */
   #unauthenticated(refused: Address | undefined): SyncError {
     const { name, unauthenticated } = this.#method;
-    const request = refused && this.#hasAnswered ? requestName("GET", refused) : undefined;
+    const request = refused && this.#hasAccepted ? requestName("GET", refused) : undefined;
     const only = request
       ? ` The refused request is ${request}, and others were answered: if it is always this one, ask the service's operator about it.`
       : "";
