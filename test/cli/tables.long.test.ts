@@ -4,7 +4,7 @@
 import { describe, expect, it, test } from "vitest";
 import { query } from "../../bin/cli/query/query.ts";
 import { COLUMNS_FILE } from "../../lambdas/job/storage/layout.ts";
-import { HOSTILE_VALUES } from "../job/catalog/views/text-values.ts";
+import { COLUMNS, HOSTILE_VALUES } from "../job/catalog/views/text-values.ts";
 import { liftedManifest } from "../job/snapshot/files/manifests.ts";
 import { hostileEvents } from "../simulator/hostile-events.ts";
 import { laptop, lastJson } from "./command-line.ts";
@@ -192,26 +192,15 @@ it("misfits counts the texts that did not fit their type; null is no text", asyn
 });
 
 it("hostile texts in a file fail no query, and each is a value or a misfit", async () => {
-  const types = [
-    "BIGINT",
-    "DOUBLE",
-    "DECIMAL(18,2)",
-    "BOOLEAN",
-    "DATE",
-    "TIMESTAMP",
-    "VARCHAR",
-    "VARCHAR[]",
-  ] as const;
-  const columns = types.map((type, index) => [`c${index}`, type] as const);
   const hostile = [...HOSTILE_VALUES, "\u2028", "\u0085", '"', "\\", "'; DROP VIEW events; --"];
   const made = await typed(
-    Object.fromEntries(columns),
+    Object.fromEntries(COLUMNS),
     ...hostile.map((text) => ({
       event_date: text,
-      ...Object.fromEntries(columns.map(([name]) => [name, text])),
+      ...Object.fromEntries(COLUMNS.map(([name]) => [name, text])),
     })),
   );
-  const values = ["event_day", ...columns.map(([name]) => name)].map((name) => `(${name} IS NULL)::INT`);
+  const values = ["event_day", ...COLUMNS.map(([name]) => name)].map((name) => `(${name} IS NULL)::INT`);
 
   const [counted] = await rows(
     made,

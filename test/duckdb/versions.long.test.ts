@@ -7,31 +7,20 @@ import { describe, expect, it } from "vitest";
 import { query } from "../../bin/cli/query/query.ts";
 import { TABLES } from "../../lambdas/job/storage/layout.ts";
 import { type Warehouse, warehouse } from "../cli/warehouse.ts";
-import { HOSTILE_VALUES } from "../job/catalog/views/text-values.ts";
+import { COLUMNS, HOSTILE_VALUES } from "../job/catalog/views/text-values.ts";
 import { DUCKDB_VERSIONS, folderOf, isSkipped, runIn } from "./duckdb-versions.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
-const TYPES = [
-  "BIGINT",
-  "DOUBLE",
-  "DECIMAL(18,2)",
-  "BOOLEAN",
-  "DATE",
-  "TIMESTAMP",
-  "VARCHAR",
-  "VARCHAR[]",
-] as const;
 const NAMES = [...Object.keys(TABLES), "events_typed", "event_history"];
 
 async function hostileWarehouse(): Promise<Warehouse> {
   const made = await warehouse();
-  const columns = TYPES.map((type, index) => [`c${index}`, type] as const);
   const rows = HOSTILE_VALUES.map((text) => ({
     event_date: text,
     event: JSON.stringify({ text, list: [text] }),
-    ...Object.fromEntries(columns.map(([name]) => [name, text])),
+    ...Object.fromEntries(COLUMNS.map(([name]) => [name, text])),
   }));
-  await made.publishTyped(ONE, Object.fromEntries(columns), rows, { added: 1 });
+  await made.publishTyped(ONE, Object.fromEntries(COLUMNS), rows, { added: 1 });
   await made.put(`changes/uk/0000000001/${ONE}/part-00000.ndjson.gz`, [
     { uuid: "e0", change: "added", fields: null, before: null, after: "{}" },
   ]);

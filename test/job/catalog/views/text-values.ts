@@ -107,6 +107,11 @@ export const HOSTILE_VALUES: readonly string[] = [
   ...["9999-12-31T06:00:00-18", "9999-12-31T05:59:59.9999-18:00", "9999-12-31 23:59:59.999999Z"],
 ];
 
+/** A column of each type, by name. */
+export const COLUMNS: readonly (readonly [string, ColumnType])[] = (
+  ["BIGINT", "DOUBLE", "DECIMAL(18,2)", "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR", "VARCHAR[]"] as const
+).map((type, index) => [`c${index}`, type]);
+
 /** As SQL shows it: whole numbers and decimals as text, instants in milliseconds, lists as JSON; null where the text does not fit. */
 export type Value = string | number | boolean | null;
 
