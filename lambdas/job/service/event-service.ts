@@ -28,8 +28,8 @@ export interface EventList {
   readonly overlapping: number;
   /** `LIST_INCOMPLETE` where a page states more than came, if what came on two pages counts once. */
   readonly incomplete?: SyncError | undefined;
-  /** What a person should know of how the list is paged. */
-  readonly warning?: string | undefined;
+  /** What a person should know of how the list is paged and filtered. */
+  readonly warnings?: readonly string[];
   /** The service says nothing of how many there are, and it is as many as pages usually have. */
   readonly mayBeFirstPage?: boolean;
 }

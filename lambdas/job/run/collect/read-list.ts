@@ -104,7 +104,7 @@ export async function readListOnce(
 
 function doubts(list: EventList, mayBeFirstPage: boolean): readonly string[] {
   return [
-    ...(list.warning === undefined ? [] : [list.warning]),
+    ...(list.warnings ?? []),
     ...(mayBeFirstPage
       ? [
           `The list has ${countText(listedOf(list))} entries, as many as pages often have, and says nothing of how many there are: it may be a first page only. Compare with the service's own pages. If it is, set --next-page (nextPage) to how the next one is asked for; if it is not, to none.`,

@@ -80,7 +80,8 @@ class Pages {
   #hasSaidMore = false;
   /** The place that the query names has had a value. */
   #hasHadValue = false;
-  #warning: string | undefined;
+  #unlisted = 0;
+  readonly #warnings: string[] = [];
 
   constructor(options: ListOptions) {
     const { baseUrl, isListed, nextPage } = options;
@@ -133,7 +134,7 @@ class Pages {
   /** The address of the page that follows; undefined behind the last one. */
   take(url: URL, page: FetchedPage): URL | undefined {
     const query = this.#query;
-    const { events, rejected, hints } = page;
+    const { events, rejected, unlisted, hints } = page;
     this.#leftBytes -= page.bytes;
     const isNew = this.#count === 0 || this.#list.hasNew(events);
     if (query !== undefined && !isNew) {
@@ -147,6 +148,7 @@ class Pages {
     }
     this.#list.add(events, rejected);
     this.#count += 1;
+    this.#unlisted += unlisted;
     this.#withoutNew = isNew ? 0 : this.#withoutNew + 1;
     this.#total = larger(this.#total, hints.total);
     this.#pages = larger(this.#pages, hints.pages);
@@ -162,7 +164,7 @@ class Pages {
 
   /** Throws `LIST_INCOMPLETE` if a page stated more than was received. */
   finish(): EventList {
-    const { nextPage } = this.#options;
+    const { isListed, nextPage } = this.#options;
     const { received } = this.#list;
     const isTrusted = nextPage !== "links" && nextPage !== "none";
     const total = isTrusted ? this.#total : undefined;
@@ -180,20 +182,27 @@ class Pages {
       throw this.#incomplete(`states ${this.#pages.value} pages at ${this.#pages.place}`, "page={page}");
     const place = this.#query?.placeholder.place;
     if (place !== undefined && !this.#hasHadValue)
-      this.#warning = `No page of the list has a value where --next-page (nextPage) looks for one, so only the first page was read: ${place}.`;
+      this.#warnings.push(
+        `No page of the list has a value where --next-page (nextPage) looks for one, so only the first page was read: ${place}.`,
+      );
+    if (isListed === "true" && this.#unlisted > 0)
+      this.#warnings.push(
+        `${this.#unlisted} of ${received} entries say that they are not listed, although is_listed=true was asked for: the service ignores the filter, or loses it on a later page. They are read as the others are. Ask the service's operator.`,
+      );
     const mayBeFirstPage =
       nextPage === undefined && this.#count === 1 && !this.#isStated && PAGE_SIZES.has(received);
     const list = this.#list.finish();
     const incomplete = short(received - list.overlapping);
-    return { ...list, incomplete, warning: this.#warning, mayBeFirstPage };
+    return { ...list, incomplete, warnings: this.#warnings, mayBeFirstPage };
   }
 
   #nextByLink(url: URL, { events, rejected, hints, headers }: FetchedPage): URL | undefined {
     const { nextPage } = this.#options;
     if (nextPage === "none") {
       if (namesNextPage(hints.links, headers))
-        this.#warning =
-          "The list of events names a next page, but --next-page (nextPage) is none: events that are on other pages only are not read.";
+        this.#warnings.push(
+          "The list of events names a next page, but --next-page (nextPage) is none: events that are on other pages only are not read.",
+        );
       return undefined;
     }
     const next = nextLink(hints.links, headers, url, this.first);

@@ -21,6 +21,8 @@ export interface ListPage {
   readonly events: EventTexts;
   /** How many entries have no valid uuid. */
   readonly rejected: number;
+  /** How many entries say of themselves that they are not listed. */
+  readonly unlisted: number;
   /** The page with its list emptied: JSON. */
   readonly beside: string;
   /** Where in the page the list is. */
@@ -67,6 +69,7 @@ class PageReader {
   readonly #maxEntries: number;
   readonly #events = new EventTexts();
   #rejected = 0;
+  #unlisted = 0;
 
   constructor(bytes: Buffer, shownName: ShownName, maxEntries: number) {
     this.#bytes = bytes;
@@ -90,7 +93,7 @@ class PageReader {
     parseBody(beside);
     if (isArray) for (const entry of elements(this.#text, span)) this.#take(entry);
     else for (const member of members(this.#text, span)) this.#take(member.value, this.#keyOf(member));
-    return { events: this.#events, rejected: this.#rejected, beside, path };
+    return { events: this.#events, rejected: this.#rejected, unlisted: this.#unlisted, beside, path };
   }
 
   #usualList(root: Place): Place | undefined {
@@ -164,6 +167,7 @@ class PageReader {
         "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
           "the service's operator, or set --list-pointer to the place of the list.",
       );
+    if (isObject(entry) && (entry["is_listed"] === false || entry["listed"] === false)) this.#unlisted += 1;
     const requestAs = isObject(entry) ? (own ?? key) : undefined;
     if (isUuid(requestAs)) this.#events.add(requestAs, compact(text));
     else this.#rejected += 1;

@@ -5,6 +5,7 @@ import {
   LIST_CAPS,
 } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
 import type { ApiRequest } from "../../../../../lambdas/job/service/requests/api-client.ts";
+import type { IsListed } from "../../../../../lambdas/job/settings/values.ts";
 import { cursorOf, type ListOptions, type SentPage } from "../../../../simulator/list-endpoint.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { connect, errorOf, failedList } from "../../connection.ts";
@@ -53,6 +54,27 @@ describe("the list", () => {
     for (const uuid of SORTED.slice(0, 2)) connection.simulator.unlist(uuid);
 
     expect((await connection.service.list()).events).toHaveLength(expected);
+  });
+
+  it.each<readonly [IsListed, readonly object[], count: string | undefined]>([
+    ["true", [{ is_listed: false }, { listed: false }, {}, { is_listed: true }], "2 of 4 entries say"],
+    ["true", [{ listed: true }, { is_listed: "false" }, { is_listed: null }, { is_listed: 0 }], undefined],
+    ["true", [{}, { uuid: null, is_listed: false }], "1 of 2 entries say"],
+    ["any", [{ is_listed: false }], undefined],
+    ["false", [{ is_listed: false }], undefined],
+  ])("asked with is_listed=%s, with entries of %j, warns: %s", async (isListed, entries, count) => {
+    // The first entry alone is the first page.
+    await using server = await paged((nth) =>
+      nth === 2
+        ? { data: [{ ...numbered(1), ...entries[0] }], next: "/v1/events?page=2" }
+        : { data: entries.slice(1).map((entry, at) => ({ ...numbered(at + 2), ...entry })) },
+    );
+    await using connection = await connect({}, { baseUrl: server.url, isListed });
+
+    const { events, warnings } = await connection.service.list();
+
+    expect(events.length).toBe(entries.filter((entry) => !("uuid" in entry)).length);
+    expect(warnings).toEqual(count === undefined ? [] : [expect.stringContaining(count)]);
   });
 
   it("counts repeated entries and entries without a uuid", async () => {
@@ -407,9 +429,9 @@ describe("the list with --next-page", () => {
     ["cursor={header:X-Cursor}", {}, "looks for one, so only the first page was read: header X-Cursor"],
     ["cursor={/next_cursor}", { pageSize: 4, asked: "cursor", members: { top: nextCursor } }, undefined],
   ])("%s with %j warns: %s", async (nextPage, list, warning) => {
-    const expected = warning === undefined ? undefined : expect.stringContaining(warning);
+    const warnings = warning === undefined ? [] : [expect.stringContaining(warning)];
 
-    expect(await found(list, nextPage)).toMatchObject({ warning: expected });
+    expect(await found(list, nextPage)).toMatchObject({ warnings });
   });
 
   it("sends what it is told, percent-encoded, from the first request on", async () => {
