@@ -118,7 +118,8 @@ function unexpectedShape(text: string, shownName: ShownName, others: number): Sy
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `No event was found in the response of the single-event endpoint, whose shape is ${shape}. Set --detail-pointer ` +
-      "to the place of the event, for example --detail-pointer /data/item.",
+      "to the place of the event, for example --detail-pointer /data/item, or --detail-pointer '' where the whole response is " +
+      "the event, without a uuid of its own.",
     { fields: { shape } },
   );
 }
