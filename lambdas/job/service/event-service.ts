@@ -22,6 +22,8 @@ export interface EventList {
   readonly events: ListedEvents;
   /** Entries without a valid uuid. */
   readonly rejected: number;
+  /** Names and types of the first of them, for a person. */
+  readonly rejectedShape?: string | undefined;
   /** Entries whose uuid had been listed already; the smallest text was kept. */
   readonly repeated: number;
   /** Of them, those that came on another page: the pages overlap, or have shifted while they were read. */

@@ -90,6 +90,20 @@ describe("check", () => {
     });
   });
 
+  test.each([
+    ["is empty", [], "The list is empty."],
+    ["has entries without a uuid", ['{"id":"x"}', "7"], "2 of 2 entries have no valid uuid, with which"],
+  ])("warns where the list %s", async (_, extra, problem) => {
+    await using sandbox = await Sandbox.start({ events: [], list: { extra } });
+
+    const checks = await check(sandbox.ports(), sandbox.settings);
+
+    expect(checks.find(({ name }) => name === "list")).toMatchObject({
+      ok: true,
+      remedy: expect.stringContaining(problem),
+    });
+  });
+
   test("tries no more details than a quarter of what the budget has, but three", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(60) }, { requestsPerMinute: 20 });
 

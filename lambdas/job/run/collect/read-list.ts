@@ -99,6 +99,13 @@ export async function readListOnce(
     warn(`${overlap(list.overlapping)}; a run reads such a list again, and compares.`);
   if (list.incomplete) warn(list.incomplete.message);
   for (const doubt of doubts(list, list.mayBeFirstPage === true)) warn(doubt);
+  const { rejected, rejectedShape } = list;
+  if (rejected > 0)
+    warn(
+      `${countText(rejected)} of ${countText(listedOf(list))} entries have no valid uuid, with which their details would be requested; the shape of the first is ${rejectedShape}.`,
+    );
+  if (listedOf(list) === 0)
+    warn("The list is empty. Ask the service's operator what is licensed for the account.");
   return list;
 }
 

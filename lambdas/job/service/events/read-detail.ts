@@ -17,9 +17,11 @@ import {
   decodeText,
   describeValue,
   isObject,
+  isUuid,
   type JsonObject,
   notJson,
   parseBody,
+  pointerTo,
   type ShownName,
 } from "./shape.ts";
 
@@ -118,10 +120,14 @@ function unexpectedShape(text: string, shownName: ShownName, others: number): Sy
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `No event was found in the response of the single-event endpoint, whose shape is ${shape}. Set --detail-pointer ` +
-      "to the place of the event, for example --detail-pointer /data/item, or --detail-pointer '' where the whole response is " +
-      "the event, without a uuid of its own.",
+      `to the place of the event, for example --detail-pointer ${pointerTo(parseBody(text), isEvent, shownName) ?? "/data/item"}.`,
     { fields: { shape } },
   );
+}
+
+/** Also one without a uuid, to which only a pointer leads. */
+function isEvent(value: unknown): boolean {
+  return isObject(value) && (isUuid(value["uuid"]) || ("date" in value && "scope" in value));
 }
 
 const CAP_BYTES = 4 * 1_048_576;

@@ -1,5 +1,7 @@
 // Describes a JSON text for an error message: names and types, never a value.
 
+import { shellWord } from "../../errors/shown-text.ts";
+import { formatPointer } from "../../json/json-pointers.ts";
 import { elements, type Member, members, rootSpan, type Span } from "../../json/json-scanner.ts";
 import { NotJson } from "../requests/failure.ts";
 
@@ -66,6 +68,27 @@ function describeChildren(
   if (count > MAX_COUNTED) shown.push(`… more than ${MAX_COUNTED} in all`);
   else if (count > shown.length) shown.push(`… ${count} in all`);
   return shown.join(", ");
+}
+
+/** For a command: the pointer to the outermost value of this kind, by names that are shown; undefined if there is none. */
+export function pointerTo(
+  root: unknown,
+  isSought: (value: unknown) => boolean,
+  shownName: ShownName,
+): string | undefined {
+  let level: readonly { readonly path: readonly string[]; readonly value: unknown }[] = [
+    { path: [], value: root },
+  ];
+  for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
+    const found = level.find(({ value }) => isSought(value));
+    if (found) return shellWord(formatPointer(found.path));
+    level = level.flatMap(({ path, value }) =>
+      Object.entries(isObject(value) ? value : {})
+        .filter(([key]) => shownName(key) === key)
+        .map(([key, child]) => ({ path: [...path, key], value: child })),
+    );
+  }
+  return undefined;
 }
 
 /** `JSON.parse`. Its own error quotes the input, so it is not the cause of ours. */

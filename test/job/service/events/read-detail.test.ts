@@ -159,25 +159,35 @@ describe("a detail", () => {
   });
 
   it.each([
-    ["{}", undefined, "{}"],
-    ["null", undefined, "null"],
-    [`["${A}"]`, undefined, "[string]"],
-    ['{"data":[{"uuid":"secret"}]}', undefined, "{data: [{uuid: string}]}"],
-    ['{"error":"secret"}', undefined, "{error: string}"],
-    ['{"uuid":7}', undefined, "{uuid: number}"],
-    [`{"result":{"item":{"uuid":"${A}"}}}`, undefined, "{result: {item: {uuid: string}}}"],
-    [`{"uuid":"${A}"}`, "/item", "{uuid: string}"],
-    ['{"item":[]}', "/item", "{item: []}"],
-    ["{}", "/__proto__", "{}"],
-    ["[{}]", "/00", "[{}]"],
-    ['{"item":null}', "/item/x", "{item: null}"],
-  ])("%s holds no event (pointer %s): the error shows the shape %s", (text, pointer, shape) => {
-    const error = failureOfRead(text, pointer);
+    ["{}", undefined, "{}", "/data/item"],
+    ["null", undefined, "null", "/data/item"],
+    [`["${A}"]`, undefined, "[string]", "/data/item"],
+    ['{"data":[{"uuid":"secret"}]}', undefined, "{data: [{uuid: string}]}", "/data/item"],
+    ['{"error":"secret"}', undefined, "{error: string}", "/data/item"],
+    ['{"uuid":7}', undefined, "{uuid: number}", "/data/item"],
+    [`{"result":{"item":{"uuid":"${A}"}}}`, undefined, "{result: {item: {uuid: string}}}", "/result/item"],
+    ['{"date":1,"scope":null}', undefined, "{date: number, scope: null}", "''"],
+    [
+      '{"data":{"x y":{"date":1,"scope":2}}}',
+      undefined,
+      "{data: {<key>: {date: number, scope: number}}}",
+      "/data/item",
+    ],
+    [`{"uuid":"${A}"}`, "/item", "{uuid: string}", "''"],
+    ['{"item":[]}', "/item", "{item: []}", "/data/item"],
+    ["{}", "/__proto__", "{}", "/data/item"],
+    ["[{}]", "/00", "[{}]", "/data/item"],
+    ['{"item":null}', "/item/x", "{item: null}", "/data/item"],
+  ])(
+    "%s holds no event (pointer %s): the error shows the shape %s and the pointer %s",
+    (text, pointer, shape, found) => {
+      const error = failureOfRead(text, pointer);
 
-    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape } });
-    expect(error).toHaveProperty("message", expect.stringContaining("--detail-pointer"));
-    expect(String(error)).not.toContain("secret");
-  });
+      expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape } });
+      expect(error).toHaveProperty("message", expect.stringContaining(` --detail-pointer ${found}.`));
+      expect(String(error)).not.toContain("secret");
+    },
+  );
 });
 
 const EVENTS = makeEvents(3, { length: 400 });

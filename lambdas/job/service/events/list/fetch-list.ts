@@ -80,6 +80,7 @@ class Pages {
   #hasSaidMore = false;
   /** The place that the query names has had a value. */
   #hasHadValue = false;
+  #rejectedShape: string | undefined;
   #unlisted = 0;
   readonly #warnings: string[] = [];
 
@@ -134,7 +135,7 @@ class Pages {
   /** The address of the page that follows; undefined behind the last one. */
   take(url: URL, page: FetchedPage): URL | undefined {
     const query = this.#query;
-    const { events, rejected, unlisted, hints } = page;
+    const { events, rejected, rejectedShape, unlisted, hints } = page;
     this.#leftBytes -= page.bytes;
     const isNew = this.#count === 0 || this.#list.hasNew(events);
     if (query !== undefined && !isNew) {
@@ -148,6 +149,7 @@ class Pages {
     }
     this.#list.add(events, rejected);
     this.#count += 1;
+    this.#rejectedShape ??= rejectedShape;
     this.#unlisted += unlisted;
     this.#withoutNew = isNew ? 0 : this.#withoutNew + 1;
     this.#total = larger(this.#total, hints.total);
@@ -193,7 +195,13 @@ class Pages {
       nextPage === undefined && this.#count === 1 && !this.#isStated && PAGE_SIZES.has(received);
     const list = this.#list.finish();
     const incomplete = short(received - list.overlapping);
-    return { ...list, incomplete, warnings: this.#warnings, mayBeFirstPage };
+    return {
+      ...list,
+      rejectedShape: this.#rejectedShape,
+      incomplete,
+      warnings: this.#warnings,
+      mayBeFirstPage,
+    };
   }
 
   #nextByLink(url: URL, { events, rejected, hints, headers }: FetchedPage): URL | undefined {

@@ -12,7 +12,16 @@ import {
   rootSpan,
   type Span,
 } from "../../../json/json-scanner.ts";
-import { decodeText, describeValue, isObject, isUuid, notJson, parseBody, type ShownName } from "../shape.ts";
+import {
+  decodeText,
+  describeValue,
+  isObject,
+  isUuid,
+  notJson,
+  parseBody,
+  pointerTo,
+  type ShownName,
+} from "../shape.ts";
 import { EventTexts } from "./listed-events.ts";
 
 /** What one page has. */
@@ -21,6 +30,8 @@ export interface ListPage {
   readonly events: EventTexts;
   /** How many entries have no valid uuid. */
   readonly rejected: number;
+  /** The shape of the first of them. */
+  readonly rejectedShape: string | undefined;
   /** How many entries say of themselves that they are not listed. */
   readonly unlisted: number;
   /** The page with its list emptied: JSON. */
@@ -69,6 +80,7 @@ class PageReader {
   readonly #maxEntries: number;
   readonly #events = new EventTexts();
   #rejected = 0;
+  #rejectedShape: string | undefined;
   #unlisted = 0;
 
   constructor(bytes: Buffer, shownName: ShownName, maxEntries: number) {
@@ -93,7 +105,14 @@ class PageReader {
     parseBody(beside);
     if (isArray) for (const entry of elements(this.#text, span)) this.#take(entry);
     else for (const member of members(this.#text, span)) this.#take(member.value, this.#keyOf(member));
-    return { events: this.#events, rejected: this.#rejected, unlisted: this.#unlisted, beside, path };
+    return {
+      events: this.#events,
+      rejected: this.#rejected,
+      rejectedShape: this.#rejectedShape,
+      unlisted: this.#unlisted,
+      beside,
+      path,
+    };
   }
 
   #usualList(root: Place): Place | undefined {
@@ -170,21 +189,30 @@ class PageReader {
     if (isObject(entry) && (entry["is_listed"] === false || entry["listed"] === false)) this.#unlisted += 1;
     const requestAs = isObject(entry) ? (own ?? key) : undefined;
     if (isUuid(requestAs)) this.#events.add(requestAs, compact(text));
-    else this.#rejected += 1;
+    else {
+      this.#rejected += 1;
+      this.#rejectedShape ??= describeValue(text, this.#shownName);
+    }
   }
 
   /** Text that is no JSON is unusable, whatever its shape. */
   #noList({ span }: Place): SyncError {
     const isSmall = span.end - span.start <= MAX_PARSED_BYTES;
     const text = isSmall ? decodeText(this.#bytes.subarray(span.start, span.end)) : this.#text;
-    if (isSmall) parseBody(text);
+    const value = isSmall ? parseBody(text) : undefined;
     const shape = describeValue(text, this.#shownName, isSmall ? { start: 0 } : span);
     return new SyncError(
       "UNEXPECTED_RESPONSE",
       `The list of events was not found in the response, whose shape is ${shape}. Check that --base-url is the service; if ` +
-        "it is, set --list-pointer to the place of the list, for example --list-pointer /data/items; it must be an array, " +
-        "or an object whose keys are uuids.",
+        `it is, set --list-pointer to the place of the list, for example --list-pointer ${pointerTo(value, isList, this.#shownName) ?? "/data/items"}; ` +
+        "it must be an array, or an object whose keys are uuids.",
       { fields: { shape } },
     );
   }
+}
+
+/** As a pointer may lead to. */
+function isList(value: unknown): boolean {
+  if (Array.isArray(value)) return isObject(value[0]) && isUuid(value[0]["uuid"]);
+  return isObject(value) && Object.keys(value).length > 0 && Object.keys(value).every(isUuid);
 }

@@ -101,30 +101,38 @@ describe("a page of the list", () => {
     expect(read(`[${entry},${b}]`)).toMatchObject({ events: [{ uuid: B }], rejected: 1 });
   });
 
+  it("has the shape of the first entry without a valid uuid", () => {
+    expect(read(`[${b},{"id":"secret"},7]`)).toMatchObject({ rejected: 2, rejectedShape: "{id: string}" });
+  });
+
   it("takes a key whose value is no object for an entry without a valid uuid", () => {
     expect(read(`{"data":{"${A}":1,"${B}":{}}}`)).toMatchObject({ events: [{ uuid: B }], rejected: 1 });
   });
 
   it.each([
-    ["{}", undefined, "{}"],
-    ["7", undefined, "number"],
-    ['{"data":null}', undefined, "{data: null}"],
-    ['{"data":"secret"}', undefined, "{data: string}"],
-    [`{"events":[${b}]}`, undefined, "{events: [{uuid: string}]}"],
-    [`{"data":{"${A}":{},"total":1}}`, undefined, "{data: {<uuid>: {}, total: number}}"],
-    [`{"data":{"events":{"${A}":{}}}}`, undefined, "{data: {events: {<uuid>: {…}}}}"],
-    [`{"data":{"events":[],"${A}":{}}}`, undefined, "{data: {events: [], <uuid>: {}}}"],
-    ['{"result":{"items":[]}}', undefined, "{result: {items: []}}"],
-    ['{"result":{"items":[]}}', "/result", "{result: {items: []}}"],
-    ['{"data":[]}', "/items", "{data: []}"],
-    ['{"data":"secret"}', "/data", "{data: string}"],
-  ])("%s is no list (pointer %s): the error shows the shape %s", (text, pointer, shape) => {
-    const error = errorOf(text, pointer);
+    ["{}", undefined, "{}", "/data/items"],
+    ["7", undefined, "number", "/data/items"],
+    ['{"data":null}', undefined, "{data: null}", "/data/items"],
+    ['{"data":"secret"}', undefined, "{data: string}", "/data/items"],
+    [`{"events":[${b}]}`, undefined, "{events: [{uuid: string}]}", "/events"],
+    [`{"data":{"${A}":{},"total":1}}`, undefined, "{data: {<uuid>: {}, total: number}}", "/data/items"],
+    [`{"data":{"events":{"${A}":{}}}}`, undefined, "{data: {events: {<uuid>: {…}}}}", "/data/events"],
+    [`{"data":{"events":[],"${A}":{}}}`, undefined, "{data: {events: [], <uuid>: {}}}", "/data/items"],
+    [`{"${A}":{}}`, undefined, "{<uuid>: {}}", "''"],
+    ['{"result":{"items":[]}}', undefined, "{result: {items: []}}", "/data/items"],
+    ['{"result":{"items":[]}}', "/result", "{result: {items: []}}", "/data/items"],
+    ['{"data":[]}', "/items", "{data: []}", "/data/items"],
+    ['{"data":"secret"}', "/data", "{data: string}", "/data/items"],
+  ])(
+    "%s is no list (pointer %s): the error shows the shape %s and the pointer %s",
+    (text, pointer, shape, found) => {
+      const error = errorOf(text, pointer);
 
-    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape } });
-    expect(error).toHaveProperty("message", expect.stringContaining("--list-pointer"));
-    expect(String(error)).not.toContain("secret");
-  });
+      expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape } });
+      expect(error).toHaveProperty("message", expect.stringContaining(` --list-pointer ${found}; it must`));
+      expect(String(error)).not.toContain("secret");
+    },
+  );
 
   it.each([`"${B}"`, "7", `["${A}"]`])(
     "ends the run where an entry's own uuid %s differs from its key",
