@@ -127,6 +127,18 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       expect(await tables.changes("uk")).toEqual(new Map([["0000000001", ["a"]]]));
     });
 
+    it("shows no changes of a publication that has none, though another decision about its snapshot has left some", async () => {
+      const { catalog, store, tables, uk } = await published(1);
+      await uk.publish(FIRST);
+      const left = layout("uk").changesPart("0000000002", FIRST, 0);
+      await store.create(left, gzipSync('{"uuid":"left","change":"added"}\n'));
+
+      await catalog.refresh("uk");
+
+      expect((await tables.changes("uk")).get("0000000002") ?? []).toEqual([]);
+      expect((await tables.changes("uk")).get("0000000001")).toEqual(["a"]);
+    });
+
     it("takes a retired snapshot out of event_snapshots, and nothing else", async () => {
       const { catalog, tables, uk } = await published(2);
       await catalog.refresh("uk");

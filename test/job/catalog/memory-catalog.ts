@@ -5,7 +5,7 @@ import { readLines } from "../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { listChanges } from "../../../lambdas/job/snapshot/files/units.ts";
 import { parseRow, type Row } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { type Publication, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { hasChanges, type Publication, readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 
@@ -72,8 +72,9 @@ export class MemoryCatalog implements Catalog {
   /** The rows of one publication in the table `event_changes`. */
   async changesOf(account: string, publication: string): Promise<readonly string[]> {
     const found = this.log(account).find((each) => each.publication === publication);
-    const folder = found && layout(account).changes(publication, found.snapshot_id);
-    return folder === undefined || this.#leftOut.get(account)?.has(folder) ? [] : this.#lines(folder);
+    if (found === undefined || !hasChanges(found)) return [];
+    const folder = layout(account).changes(publication, found.snapshot_id);
+    return this.#leftOut.get(account)?.has(folder) ? [] : this.#lines(folder);
   }
 
   async #lines(prefix: string): Promise<readonly string[]> {

@@ -159,7 +159,8 @@ export class Reader {
     return stored === undefined ? [] : columns.parse(parseJson(stored)).columns.map(({ name }) => name);
   }
 
-  changes({ publication: n, snapshot_id }: SeenPublication): readonly SeenChange[] {
+  changes({ publication: n, snapshot_id, added, changed, removed }: SeenPublication): readonly SeenChange[] {
+    if (added + changed + removed === 0) return [];
     return this.#parts(`changes/${this.#account}/${n}/${snapshot_id}/`, change);
   }
 

@@ -13,7 +13,7 @@ import {
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
 import { KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
-import type { PublishedUnits } from "../../storage/publication-log.ts";
+import { hasChanges, type PublishedUnits } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import { createView, DUCKDB, EVENT_HISTORY, eventsTyped } from "../catalog.ts";
 
@@ -39,9 +39,7 @@ export interface AccountLog {
 /** What the table shows of the account where nothing is damaged, each unit once. */
 export function unitsOf(table: UnitTable, { account, log, snapshots }: AccountLog): readonly Unit[] {
   if (table === "event_changes") {
-    return log
-      .filter(({ added, changed, removed }) => added + changed + removed > 0)
-      .map((publication) => ({ account, holds: "changes", publication }));
+    return log.filter(hasChanges).map((publication) => ({ account, holds: "changes", publication }));
   }
   const kept = table === "events" ? log.slice(-1) : keptSnapshots(log, snapshots);
   // A snapshot without events has no parts.

@@ -4,7 +4,13 @@ import { isDeepStrictEqual } from "node:util";
 import { SyncError } from "../../errors/sync-error.ts";
 import { listChanges } from "../../snapshot/files/units.ts";
 import { publicationId, type TableName } from "../../storage/layout.ts";
-import { type Publication, publicationsSince, readEnd, readLogSince } from "../../storage/publication-log.ts";
+import {
+  hasChanges,
+  type Publication,
+  publicationsSince,
+  readEnd,
+  readLogSince,
+} from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, accountStore, type Store } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
@@ -158,7 +164,7 @@ export class GlueCatalog implements Catalog {
       ? (await readLogSince(store, publicationId(Number(isBack.publication) - 1))).publications
       : behind;
     const put = log
-      .filter(({ publication }) => publication > shownAt || !there.has(publication))
+      .filter((each) => hasChanges(each) && (each.publication > shownAt || !there.has(each.publication)))
       .map(({ publication, snapshot_id }) => ({
         values: [account, publication],
         location: this.#at(keys.changes(publication, snapshot_id)),

@@ -50,12 +50,12 @@ export async function commit<Decision>(
     // A lost race moves the head. A number that is taken but not in the log would be lost again and again.
     if (number === lost) throw unlisted(store.keys.publication(number));
     const base = isRestart ? null : (head?.snapshot_id ?? null);
-    const key = (index: number): string => store.keys.changesPart(number, snapshotId, index);
-    const { counts, parts } = await writeChanges(ports, { key, base, manifest }).catch(
-      async (error: unknown) => {
-        throw await explainDamage(error, ports, { base, snapshotId });
-      },
-    );
+    const counts = await writeChanges(ports, { number, base, manifest }).catch(async (error: unknown) => {
+      const isLost = isDamage(error) && (await store.read(store.keys.publication(number))) !== undefined;
+      if (!isLost) throw await explainDamage(error, ports, { base, snapshotId });
+    });
+    lost = number;
+    if (counts === undefined) continue;
     const accepted = action.action === "run" ? head?.accepted : missingOf(manifest);
     const publication: Publication = {
       publication: number,
@@ -68,17 +68,12 @@ export async function commit<Decision>(
       ...(accepted ? { accepted } : {}),
       write_id: random.token(),
     };
-    // A decision that would have compared with something else may have been stopped. If it has just published, the race is
-    // lost.
-    const left = await damageIn(checkListed(store, store.keys.changes(number, snapshotId), { parts }));
-    if (left && (await store.read(store.keys.publication(number))) === undefined) throw left;
     // A part that a person has compressed again is whole, and has another size.
     const stored = action.action === "run" ? manifest.stored : undefined;
     await checkListed(store, store.keys.snapshot(snapshotId), { parts: manifest.parts, stored });
     signal.throwIfAborted();
     await recordColumnsOf(ports, manifest, action.action === "run");
     if ((await publish(store, publication)) === "committed") return publication;
-    lost = number;
   }
 }
 
@@ -105,7 +100,8 @@ function unlisted(key: string): SyncError {
 }
 
 interface ChangesToWrite {
-  readonly key: (index: number) => string;
+  /** Of the publication. */
+  readonly number: string;
   /** The snapshot to compare with; null where there is none. */
   readonly base: string | null;
   readonly manifest: Manifest;
@@ -114,19 +110,16 @@ interface ChangesToWrite {
 /** Files of a first publication that are written at the same time: each keeps one thread of zlib busy. */
 const AT_ONCE = 2;
 
-interface Changes {
-  readonly counts: Pick<Publication, "added" | "changed" | "removed">;
-  readonly parts: readonly WrittenPart[];
-}
-
 /**
  * Writes `event_changes` of a publication: what differs from the base. Without a base, where all is added, each file holds
- * the rows of one part of the snapshot.
+ * the rows of one part of the snapshot. Another decision about the snapshot may compare with something else and want the
+ * same number: of the two, the one whose first file is there goes on, and one without changes needs no file.
  */
 async function writeChanges(
   { store, signal }: Pick<RunPorts, "store" | "signal">,
-  { key, base, manifest }: ChangesToWrite,
-): Promise<Changes> {
+  { number, base, manifest }: ChangesToWrite,
+): Promise<Pick<Publication, "added" | "changed" | "removed">> {
+  const key = (index: number): string => store.keys.changesPart(number, manifest.snapshot_id, index);
   const counts = { added: 0, changed: 0, removed: 0 };
   const proceed = (): void => signal.throwIfAborted();
   async function* lines(before: Manifest | undefined, after: Manifest): AsyncGenerator<string> {
@@ -135,17 +128,26 @@ async function writeChanges(
       yield changeLine(change);
     }
   }
+  /** What a stopped decision has left behind the last file would be read with the others. */
+  const checked = async (parts: readonly WrittenPart[]): Promise<typeof counts> => {
+    if (parts.length > 0)
+      await checkListed(store, store.keys.changes(number, manifest.snapshot_id), { parts });
+    return counts;
+  };
   if (base !== null) {
     const before = await readManifest(store, base);
-    return { counts, parts: await writeParts({ store, key, lines: lines(before, manifest) }) };
+    return checked(await writeParts({ store, key, lines: lines(before, manifest) }));
   }
   const each = ([index, part]: readonly [number, PartInfo]): Promise<readonly WrittenPart[]> => {
     const own = lines(undefined, { ...manifest, parts: [part] });
     return writeParts({ store, key: () => key(index), lines: own, maxBytes: Infinity });
   };
   const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, signal };
-  const parts = await Array.fromAsync(mapOrdered(manifest.parts.entries(), each, bounds));
-  return { counts, parts: parts.flat() };
+  const [first, ...others] = manifest.parts.entries();
+  const parts = first
+    ? [await each(first), ...(await Array.fromAsync(mapOrdered(others, each, bounds)))]
+    : [];
+  return checked(parts.flat());
 }
 
 /**

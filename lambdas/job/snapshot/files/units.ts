@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { damaged, damageIn, RESTORE, type SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
-import type { PublishedUnits } from "../../storage/publication-log.ts";
+import { hasChanges, type PublishedUnits } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { readManifest } from "./manifest.ts";
@@ -98,8 +98,8 @@ async function incompleteChanges(
 ): Promise<readonly DamagedUnit[]> {
   const changes = await filesOfChanges(store);
   return log.flatMap((publication) => {
-    const { publication: id, snapshot_id: snapshotId, added, changed, removed } = publication;
-    if (added + changed + removed === 0) return [];
+    const { publication: id, snapshot_id: snapshotId } = publication;
+    if (!hasChanges(publication)) return [];
     const files = changes.get(store.keys.changes(id, snapshotId)) ?? [];
     const key = missingPart(store, id, snapshotId, files);
     if (key === undefined) return [];

@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { damaged, RESTORE, SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, isOfLayout } from "../../storage/layout.ts";
-import type { PublishedUnits } from "../../storage/publication-log.ts";
+import { hasChanges, type PublishedUnits } from "../../storage/publication-log.ts";
 import { type AccountStore, ARCHIVED_TEXT, type StoredKey } from "../../storage/store.ts";
 import { readLines } from "./gzip-lines.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
@@ -37,6 +37,7 @@ export async function verifyChanges(
   publication: PublishedUnits,
   proceed: () => void = () => undefined,
 ): Promise<void> {
+  if (!hasChanges(publication)) return;
   const prefix = store.keys.changes(publication.publication, publication.snapshot_id);
   const found = { added: 0, changed: 0, removed: 0 };
   for await (const { key } of store.list(prefix)) {

@@ -126,7 +126,7 @@ onEmulator("in Glue", () => {
       const store = new MemoryStore();
       const uk = new Publisher(store, "uk");
       await uk.make(FIRST, ["a"]);
-      for (let n = 0; n < 101; n += 1) await uk.publish(FIRST);
+      for (let n = 0; n < 101; n += 1) await uk.publish(FIRST, ["a"]);
 
       const client = awsClients().glue;
       await new GlueCatalog({ client, store, database, location: "s3://b", clock: systemClock }).refresh(

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { checkEverything } from "../../../../../lambdas/job/commands/check.ts";
 import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { type AccountStore, accountStore } from "../../../../../lambdas/job/storage/store.ts";
@@ -246,42 +247,76 @@ describe("--over-damaged", () => {
     expect(row).toMatchObject({ run_id: dead, reason: "DAMAGED_HEAD", added: 10 });
   });
 
-  it("of a decision that was stopped leaves changes that no other decision publishes", async () => {
-    const first = await world.publish(10, 1);
-    const decision = { action: "accept", snapshotId: first, force: true } as const;
-    const ports = world.ports();
-    const point = new CrashPoint("create changes/", "after");
-    const restart = world.acceptOrRollback({ ...decision, overDamaged: true }, point.wrap(ports));
-    await expect(restart).rejects.toThrow("the process");
-
-    const { row, error } = await world.acceptOrRollback(decision);
-
-    expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
-    expect(error?.message).toBe(
-      `The file ${layout(ACCOUNT).changesPart("0000000002", first, 0)} is damaged: readers take it for a part, but it is not one of those that were written. Move it out of the warehouse.`,
-    );
-    expect(world.catalog.log(ACCOUNT)).toHaveLength(1);
-    const again = await world.acceptOrRollback({ ...decision, overDamaged: true });
-    expect(again.row).toMatchObject({ outcome: "PUBLISHED", added: 10 });
-  });
-
-  it("of a decision that has just published is no damage for another one", async () => {
-    const first = await world.publish(10, 1);
-    const decision = { action: "accept", snapshotId: first, force: true } as const;
-    let done = false;
-    const list: AccountStore["list"] = async function* (prefix, after) {
-      if (!done && prefix === layout(ACCOUNT).changes("0000000002", first)) {
-        done = true;
-        await world.acceptOrRollback({ ...decision, overDamaged: true });
-      }
-      yield* world.store.list(prefix, after);
+  describe("beside another decision about the same snapshot", () => {
+    let decision: { readonly action: "accept"; readonly snapshotId: string; readonly force: true };
+    beforeEach(async () => {
+      decision = { action: "accept", snapshotId: await world.publish(10, 1), force: true };
+    });
+    const restart = () => world.acceptOrRollback({ ...decision, overDamaged: true });
+    const stopped = async (): Promise<void> => {
+      const point = new CrashPoint("create changes/", "after");
+      const dead = world.acceptOrRollback({ ...decision, overDamaged: true }, point.wrap(world.ports()));
+      await expect(dead).rejects.toThrow("the process");
     };
-    const store = { ...accountStore(world.store, ACCOUNT), list };
+    /** A store whose process is overtaken right before it creates such a file, or lists such a folder, for the first time. */
+    const beside = (key: string, overtake: () => Promise<unknown>): AccountStore => {
+      const store = accountStore(world.store, ACCOUNT);
+      let isOvertaken = false;
+      const overtakenAt = async (path: string): Promise<void> => {
+        if (isOvertaken || !path.startsWith(key)) return;
+        isOvertaken = true;
+        await overtake();
+      };
+      return {
+        ...store,
+        create: async (path, body) => {
+          await overtakenAt(path);
+          return store.create(path, body);
+        },
+        async *list(prefix, after) {
+          await overtakenAt(prefix);
+          yield* store.list(prefix, after);
+        },
+      };
+    };
 
-    const { row } = await world.acceptOrRollback(decision, { store });
+    it.each([
+      ["before it begins", "publications/"],
+      ["when it is about to publish", "publications/uk/0000000002"],
+    ])("that changes nothing, what a restart that is stopped leaves does not count: %s", async (_, key) => {
+      const { row } = await world.acceptOrRollback(decision, { store: beside(key, stopped) });
 
-    expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0 });
-    expect(world.catalog.log(ACCOUNT)).toHaveLength(3);
+      expect(row).toMatchObject({ outcome: "PUBLISHED", added: 0 });
+      const left = layout(ACCOUNT).changesPart("0000000002", decision.snapshotId, 0);
+      expect(await world.store.read(left)).toBeDefined();
+      expect(await world.catalog.changesOf(ACCOUNT, "0000000002")).toEqual([]);
+      expect(await checkEverything(world.ports())).toEqual([]);
+    });
+
+    it("that has changes, those that it left are named", async () => {
+      await world.publish(10, 2);
+      await stopped();
+
+      const { row, error } = await world.acceptOrRollback(decision);
+
+      expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
+      const part = layout(ACCOUNT).changesPart("0000000003", decision.snapshotId, 0);
+      expect(error?.message).toContain(`The file ${part} is damaged`);
+      expect(world.catalog.log(ACCOUNT)).toHaveLength(2);
+      expect((await restart()).row).toMatchObject({ outcome: "PUBLISHED", added: 10 });
+    });
+
+    it.each([
+      ["the first file of changes", "changes/uk/0000000003", ["PUBLISHED", 0, 4]],
+      ["the publication", "publications/uk/0000000003", ["PUBLISHED", 10, 3]],
+    ] as const)("that has changes, the first to write goes on: before %s", async (_, key, expected) => {
+      await world.publish(10, 2);
+
+      const { row } = await world.acceptOrRollback(decision, { store: beside(key, restart) });
+
+      expect([row.outcome, row.changed, world.catalog.log(ACCOUNT).length]).toEqual(expected);
+      expect(await checkEverything(world.ports())).toEqual([]);
+    });
   });
 
   it("changes nothing before the first publication", async () => {
