@@ -1,8 +1,8 @@
 // Odd warehouses: with links and fifos, where no warehouse can be, and copied elsewhere, where `views` writes `views.sql` again.
 
-import { access, cp, rm, symlink, writeFile } from "node:fs/promises";
+import { access, chmod, cp, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { makeFifo } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { laptop, lastJson, sync } from "./command-line.ts";
@@ -33,7 +33,7 @@ test.skipIf(process.platform === "win32")(
 );
 
 test.each(["inside", "outside"])(
-  "a link in the place of an account's folder is that account's damage, and stops no other: $0",
+  "a link in the place of an account's folder is that account's, and stops no other: $0",
   async (where) => {
     const world = await twoAccounts();
     const { cwd, warehouse, command } = world;
@@ -54,7 +54,7 @@ test.each(["inside", "outside"])(
       `warning: the account latest cannot be read, and its tables stay as they were: ${said}`,
     );
     expect(lastJson(asked)).toMatchObject({
-      error_code: "STORE_CORRUPT",
+      error_code: "STORE_FAILED",
       error_message: expect.stringContaining(said),
     });
     expect(lastJson(status)["accounts"]).toMatchObject([
@@ -63,6 +63,75 @@ test.each(["inside", "outside"])(
       { account: "uk", head: { publication: "0000000002" } },
     ]);
     expect(lastJson(queried)["rows"]).toEqual([["de"], ["uk"]]);
+  },
+);
+
+/** In a folder of each account a link in the place of a file, or of a folder, so that it cannot be listed. */
+const UNREADABLE = {
+  log: "publications/log/0000000009.ndjson",
+  parts: "snapshots/parts/2026-11-21T06-00-00.000Z",
+  runs: "run-log/runs/2026-11-21T06-00-00.000Z-1.ndjson",
+  lease: "accounts/lease/lease.json",
+} as const;
+
+test.skipIf(process.platform === "win32")(
+  "an account of which a folder cannot be read stops no other one",
+  async () => {
+    const world = await laptop({ events: makeEvents(3) });
+    const run = (account: string) => world.ask("run", "--account", account, "--json");
+    for (const account of [...Object.keys(UNREADABLE), "uk"]) await run(account);
+    for (const name of Object.values(UNREADABLE)) {
+      const path = join(world.warehouse, name);
+      await rm(path, { force: true });
+      await symlink("nowhere", path);
+    }
+
+    const [ran, asked] = [await run("uk"), await run("log")];
+    const status = await world.command("status", "--json");
+    const accounts = async (table: string) =>
+      world.command("query", "--json", `SELECT DISTINCT account FROM ${table} ORDER BY 1`);
+    const [events, publications] = [await accounts("events"), await accounts("publications")];
+
+    const warned = (account: string) => `warning: the account ${account} cannot be read, and its tables`;
+    expect([ran.exitCode, lastJson(asked)["error_code"]]).toEqual([0, "STORE_FAILED"]);
+    expect(ran.stderr).toContain(warned("log"));
+    expect(ran.stderr).toContain(warned("parts"));
+    expect(status.exitCode).toBe(1);
+    expect(lastJson(status)["accounts"]).toMatchObject([
+      { account: "lease", error_code: "STORE_FAILED" },
+      { account: "log", error_code: "STORE_FAILED" },
+      { account: "parts", error_code: "STORE_FAILED" },
+      { account: "runs", error_code: "STORE_FAILED" },
+      { account: "uk", head: { publication: "0000000002" } },
+    ]);
+    expect([events.exitCode, lastJson(events)["rows"]]).toEqual([1, [["lease"], ["log"], ["runs"], ["uk"]]]);
+    expect(events.stderr).toContain(join(world.warehouse, UNREADABLE.parts));
+    expect(lastJson(publications)["rows"]).toEqual([["lease"], ["parts"], ["runs"], ["uk"]]);
+  },
+);
+
+test.skipIf(process.platform === "win32" || process.getuid?.() === 0)(
+  "an account whose folder this user may not list stops no other one",
+  async () => {
+    const world = await twoAccounts();
+    const folder = join(world.warehouse, "publications", "de");
+    await chmod(folder, 0);
+    onTestFinished(() => chmod(folder, 0o700));
+
+    const run = await world.run("uk");
+    const status = await world.command("status", "--json");
+    const queried = await world.command("query", "--json", "SELECT DISTINCT account FROM events ORDER BY 1");
+
+    expect(run.exitCode).toBe(0);
+    expect(lastJson(status)["accounts"]).toMatchObject([
+      {
+        account: "de",
+        error_code: "STORE_FAILED",
+        error_message: expect.stringContaining("lacks the permission"),
+      },
+      { account: "uk", head: { publication: "0000000002" } },
+    ]);
+    expect([queried.exitCode, lastJson(queried)["rows"]]).toEqual([0, [["de"], ["uk"]]]);
   },
 );
 

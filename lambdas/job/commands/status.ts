@@ -39,5 +39,5 @@ export async function status(store: AccountStore, nowMs: number): Promise<Status
   };
 }
 
-/** The status of several accounts: damage of one does not hide the others. */
+/** The status of several accounts: one that cannot be read does not hide the others. */
 export type AccountStatus = Status | DamagedAccount;

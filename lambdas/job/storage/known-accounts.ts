@@ -1,20 +1,20 @@
 // The accounts that a warehouse has anything of: publications, run logs or a lease. One that was removed has none of
 // them, but for the entry of the log and the lines of runs that the removal has ended. And the files of one.
 
-import { isDamage, type SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
+import { type ErrorCode, SyncError } from "../errors/sync-error.ts";
 import { FOLDERS, isOfLayout } from "./layout.ts";
 import { readEnd } from "./publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "./store.ts";
 
 /**
- * The accounts that have a file in the folder, or a folder that is blocked; sorted. In that of the publications removed ones
- * are among them.
+ * The accounts that have a file in the folder, or a folder there that cannot be listed; sorted. In that of the publications
+ * removed ones are among them.
  */
 export async function accountsIn(store: Store, folder: string): Promise<readonly string[]> {
   const found = new Set<string>();
-  for await (const { key, isBlocked } of store.list(folder)) {
+  for await (const { key } of store.list(folder)) {
     const [account = ""] = key.slice(folder.length).split("/", 1);
-    if (isBlocked || isOfLayout(key)) found.add(account);
+    if (key.endsWith("/") || isOfLayout(key)) found.add(account);
   }
   return [...found].sort();
 }
@@ -24,7 +24,7 @@ export async function knownAccounts(store: Store): Promise<readonly string[]> {
   const folders = [FOLDERS.accounts, FOLDERS.publications, FOLDERS.runLogs];
   const found = await Promise.all(folders.map((folder) => accountsIn(store, folder)));
   const living = await Array.fromAsync([...new Set(found.flat())].sort(), async (account) =>
-    (await isRemoved(accountStore(store, account)).catch(undefinedIfDamaged)) ? [] : [account],
+    (await orDamage(account, () => isRemoved(accountStore(store, account)))) === true ? [] : [account],
   );
   return living.flat();
 }
@@ -39,21 +39,23 @@ async function isRemoved(store: AccountStore): Promise<boolean> {
   return true;
 }
 
-/** An account that cannot be read, because a file of it is damaged. */
+/** An account that cannot be read: a file of it is damaged, or the store refuses one. It stops no other one. */
 export interface DamagedAccount {
   readonly account: string;
   readonly damage: SyncError;
 }
 
-/** What `read` finds, or the damage that it meets. Throws every other error of `read`. */
+/** What `read` finds, or why the account cannot be read. Throws every other error of `read`. */
 export async function orDamage<T>(account: string, read: () => Promise<T>): Promise<T | DamagedAccount> {
   try {
     return await read();
   } catch (error) {
-    if (!isDamage(error)) throw error;
+    if (!(error instanceof SyncError) || !OF_AN_ACCOUNT.has(error.code)) throw error;
     return { account, damage: error };
   }
 }
+
+const OF_AN_ACCOUNT: ReadonlySet<ErrorCode> = new Set(["STORE_CORRUPT", "STORE_FAILED"]);
 
 /** The account's folder in each of the warehouse's. */
 export function accountFolders({ account }: AccountStore): readonly string[] {

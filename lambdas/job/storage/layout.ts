@@ -50,7 +50,8 @@ const FOLDER = new RegExp(
 export const isPlace = (name: string): boolean =>
   isOfLayout(name) || FOLDER.test(`${name}/`) || name === COLUMNS_FILE || name === VIEWS_FILE;
 
-export const isAccountFolder = (name: string): boolean => ACCOUNT_FOLDER.test(`${name}/`);
+/** @param folder with its closing slash */
+export const isAccountFolder = (folder: string): boolean => ACCOUNT_FOLDER.test(folder);
 
 const five = (n: number): string => String(n).padStart(5, "0");
 const eight = (n: number): string => String(n).padStart(8, "0");

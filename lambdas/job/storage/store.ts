@@ -11,12 +11,11 @@ export interface StoredObject {
 }
 
 export interface StoredKey {
+  /** With a slash at its end it is an account's folder, which cannot be listed to its end. */
   readonly key: string;
   /** Milliseconds since the Unix epoch, by the store's own clock. */
   readonly modifiedAtMs: number;
   readonly bytes: number;
-  /** Of what is neither a file nor a folder, in the place of an account's folder: nothing is read or written below it. */
-  readonly isBlocked?: true;
   /** The storage class of an object that cannot be read before it is restored. */
   readonly archivedAs?: string;
 }

@@ -1,5 +1,5 @@
 // The catalog on a laptop: `views.sql` in the warehouse, which follows the publication logs of all accounts. For an account
-// whose log is damaged it keeps what it had.
+// that cannot be read it keeps what it had.
 
 import { resolve, sep } from "node:path";
 import * as z from "zod";
@@ -60,7 +60,7 @@ export class DuckdbCatalog implements Catalog {
     return this.#read(await this.#store.read(VIEWS_FILE));
   }
 
-  /** @param own the account whose damage is thrown */
+  /** @param own the account that must be readable */
   async #read(views: StoredObject | undefined, own?: string): Promise<ReadTables> {
     const lists = listsIn(views);
     const [accounts, columns, hasRunLogs] = await Promise.all([

@@ -1,7 +1,7 @@
 // The five tables as SQL for DuckDB: views over the files of a warehouse, by absolute path; and the views over these.
 // Which units each table shows, the publication logs say.
 
-import { sep } from "node:path";
+import { join, sep } from "node:path";
 import type { SyncError } from "../../errors/sync-error.ts";
 import {
   type DamagedUnit,
@@ -12,7 +12,7 @@ import {
 } from "../../snapshot/files/units.ts";
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
-import { KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
+import { FOLDERS, KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
 import { hasChanges, type PublishedUnits } from "../../storage/publication-log.ts";
 import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import { createView, DUCKDB, EVENT_HISTORY, eventsTyped } from "../catalog.ts";
@@ -32,7 +32,7 @@ export interface AccountLog {
   readonly snapshots: readonly SnapshotFiles[];
   /** Units that lack a file. */
   readonly incomplete: readonly DamagedUnit[];
-  /** Why the log cannot be read. What is said here is then what `views.sql` said before. */
+  /** Why the account cannot be read. What is said here is then what `views.sql` said before. */
   readonly damage: SyncError | undefined;
 }
 
@@ -125,7 +125,7 @@ export function viewsSql(files: WarehouseFiles): string {
     table("publications", {
       ...lines,
       keys: KEYS_IN.publications,
-      without: blockedOf(files),
+      without: refusedOf(files),
       condition: ABOVE_REMOVALS,
     }),
     table("sync_runs", { ...lines, keys: KEYS_IN.runLogs }),
@@ -134,9 +134,12 @@ export function viewsSql(files: WarehouseFiles): string {
   ].join("\n");
 }
 
-/** The accounts whose publications lie behind a link, which the pattern would follow. */
-function blockedOf({ accounts }: WarehouseFiles): readonly string[] {
-  return accounts.flatMap(({ account, damage }) => (damage?.fields["path"] === undefined ? [] : [account]));
+/** The accounts of whose log the store refuses a file: the pattern would follow a link, and find others by it. */
+function refusedOf({ directory, accounts }: WarehouseFiles): readonly string[] {
+  const logs = join(directory, FOLDERS.publications);
+  return accounts.flatMap(({ account, damage }) =>
+    String(damage?.fields["path"]).startsWith(logs) ? [account] : [],
+  );
 }
 
 /** Comments that name what is not in the tables, and what is not of today. */

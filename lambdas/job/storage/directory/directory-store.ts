@@ -4,7 +4,7 @@
 import { constants } from "node:fs";
 import { lstat, open, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { codeOf } from "../../errors/sync-error.ts";
+import { codeOf, SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/clock.ts";
 import { isAccountFolder, isOfLayout, isPlace } from "../layout.ts";
 import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
@@ -205,8 +205,8 @@ async function unlessMissing<T>(operation: Promise<T>, verb: string, path: strin
 
 /**
  * Skips names that start with a dot, files that vanish while they are listed, and what is neither a file nor a folder where
- * the layout has no name. Throws for such a thing where it has one, and for a folder in the place of a file; in the place of
- * an account's folder it is listed.
+ * the layout has no name. Throws for such a thing where it has one, and for a folder in the place of a file. What ends the list
+ * of an account's folder is a key in a wider list.
  */
 async function* listFiles(root: string, prefix: string, after: string): AsyncIterable<StoredKey> {
   const first = prefix.slice(0, prefix.lastIndexOf("/") + 1);
@@ -216,18 +216,22 @@ async function* listFiles(root: string, prefix: string, after: string): AsyncIte
   async function* listBelow(folder: string): AsyncIterable<StoredKey> {
     for (const key of await keysIn(root, folder, prefix)) {
       if (key.endsWith("/")) {
-        if (key > after || after.startsWith(key)) yield* listBelow(key);
+        if (key > after || after.startsWith(key))
+          yield* isAccountFolder(key) ? ofAccount(key) : listBelow(key);
         continue;
       }
       const path = join(root, key);
       const found = key > after ? await unlessMissing(lstat(path), "list", path) : undefined;
-      if (found)
-        yield {
-          key,
-          modifiedAtMs: found.mtimeMs,
-          bytes: found.size,
-          ...(isReal(found) ? {} : { isBlocked: true }),
-        };
+      if (found) yield { key, modifiedAtMs: found.mtimeMs, bytes: found.size };
+    }
+  }
+
+  async function* ofAccount(folder: string): AsyncIterable<StoredKey> {
+    try {
+      yield* listFiles(root, folder, after);
+    } catch (error) {
+      if (!(error instanceof SyncError)) throw error;
+      yield { key: folder, modifiedAtMs: 0, bytes: 0 };
     }
   }
 }
@@ -250,8 +254,9 @@ async function keysIn(root: string, folder: string, prefix: string): Promise<rea
     // As reading it would say: a list without it would be one of something else.
     if (entry.isDirectory() && isOfLayout(key))
       throw fileError(Object.assign(new Error(), { code: "EISDIR" }), "read", join(root, key));
-    if (isReal(entry) || isAccountFolder(key)) keys.push(entry.isDirectory() ? `${key}/` : key);
-    else if (isPlace(key)) throw unusable(root, key, false);
+    if (entry.isFile()) keys.push(key);
+    else if (entry.isDirectory() || isAccountFolder(`${key}/`)) keys.push(`${key}/`);
+    else if (isPlace(key)) throw unusable(root, key);
   }
   return keys.sort();
 }
@@ -274,9 +279,6 @@ async function newModes(directory: string): Promise<NewModes> {
 
 // The way to a name in the warehouse: below its own folder there are folders and files, and nothing else is followed.
 
-const isReal = (found: { isFile(): boolean; isDirectory(): boolean }): boolean =>
-  found.isFile() || found.isDirectory();
-
 /**
  * Throws for the first of these names below `root` that is neither a folder nor a file. What is missing, or cannot be looked at,
  * is left to the call that follows.
@@ -286,7 +288,7 @@ async function requireReal(root: string, names: readonly string[]): Promise<void
     const name = names.slice(0, depth).join("/");
     const found = await lstat(join(root, name)).catch(() => undefined);
     if (found === undefined) return;
-    if (!isReal(found)) throw unusable(root, name, isAccountFolder(name));
+    if (!found.isFile() && !found.isDirectory()) throw unusable(root, name);
   }
 }
 
