@@ -20,7 +20,6 @@ import {
   unusableSetting,
 } from "../lambdas/job/settings-file/read-settings.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
-import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry.ts";
 import { addSchedules, addStateMachine } from "./compute/state-machine.ts";
 import { addFailureQueue, addFunction } from "./compute/sync-function.ts";
 import { addSecrets } from "./data/secrets.ts";
@@ -134,7 +133,7 @@ export class EventSync extends Construct {
         workgroup: name,
         ...secrets.names,
         stateMachineArn: this.stateMachineArn,
-        ...(metricNamespace === METRIC_NAMESPACE ? {} : { metricNamespace }),
+        metricNamespace,
       }),
       settings,
       failureQueue,

@@ -7,17 +7,14 @@ import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
 import { accountName, databaseName, text } from "../job/settings/values.ts";
 import { type AccountSettings, accountSettings } from "../job/settings-file/settings-schema.ts";
 import { liftedColumns } from "../job/snapshot/rows/lifted-column.ts";
-import { METRIC_NAMESPACE } from "./telemetry.ts";
 
 /** Contract: `lib` sets these variables (by `environmentOf`), the function reads them. */
 const ENVIRONMENT: ReadonlyMap<PropertyKey, string> = new Map(
   Object.entries({
     bucket: "BRAND_EVENTS_BUCKET",
     bucketOwner: "BRAND_EVENTS_BUCKET_OWNER",
-    prefix: "BRAND_EVENTS_PREFIX",
     database: "BRAND_EVENTS_DATABASE",
     workgroup: "BRAND_EVENTS_WORKGROUP",
-    eventBus: "BRAND_EVENTS_EVENT_BUS",
     metricNamespace: "BRAND_EVENTS_METRIC_NAMESPACE",
     secretName: "BRAND_EVENTS_SECRET_NAME",
     stateMachineArn: "STATE_MACHINE_ARN",
@@ -42,23 +39,18 @@ const schema = z.strictObject({
   bucket: named("the name of the bucket"),
   /** The AWS account that the bucket belongs to. */
   bucketOwner: named("the AWS account of the bucket"),
-  /** Empty, or with its closing slash. */
-  prefix: text("expected nothing, or a prefix with its closing slash", (value) =>
-    /^([^/]+\/)*$/.test(value),
-  ).default(""),
   database: databaseName,
   workgroup: named("the name of the workgroup"),
-  eventBus: named("the name of the event bus").default("default"),
   /** So that the metrics of two deployments do not meet, where both have an account of one name. */
-  metricNamespace: named("the namespace of the metrics").default(METRIC_NAMESPACE),
+  metricNamespace: named("the namespace of the metrics"),
   /** The name of every account's secret. */
   secretName,
   /** The name of the secrets for tokens, which the accounts with an `authUrl` have. */
   tokensSecretName: secretName.optional(),
-  /** Continues the runs that an invocation cannot finish; without it the next start does. */
+  /** Continues the runs that an invocation cannot finish. */
   stateMachineArn: text("expected the ARN of a state machine", (value) =>
     /^arn:[\w-]+:states:[\w-]+:\d{12}:stateMachine:[\w-]{1,80}$/.test(value),
-  ).optional(),
+  ),
   /** The invocations of one execution, before another execution follows: no setting, but lower in tests. */
   maxTurns: text("expected a whole number from 1", (value) => /^[1-9]\d{0,4}$/.test(value))
     .default("1000")
@@ -83,8 +75,7 @@ export type FunctionEnvironment = Readonly<Omit<z.output<typeof schema>, "secret
 
 /** The variables for `settings`. */
 export function environmentOf(settings: FunctionSettings): Record<string, string> {
-  const { prefix = "", eventBus = "default", ...given } = settings;
-  const values = Object.entries({ ...given, prefix, eventBus });
+  const values = Object.entries(settings);
   return Object.fromEntries(
     values.flatMap(([key, value]) => (value === undefined ? [] : [[ENVIRONMENT.get(key) ?? key, value]])),
   );

@@ -60,14 +60,11 @@ export function functionLog(): FunctionPorts["logger"] {
   };
 }
 
-/** @param environment whose workgroup tells the events of two deployments on one bus apart */
-export function eventBridgeSender(
-  client: EventBridgeClient,
-  { eventBus, workgroup }: Pick<FunctionEnvironment, "eventBus" | "workgroup">,
-): FunctionPorts["sendEvent"] {
+/** @param workgroup tells the events of two deployments apart */
+export function eventBridgeSender(client: EventBridgeClient, workgroup: string): FunctionPorts["sendEvent"] {
   return async ({ detailType, detail }) => {
     const entry = {
-      EventBusName: eventBus,
+      EventBusName: "default",
       Source: EVENT_SOURCE,
       DetailType: detailType,
       Detail: JSON.stringify({ ...detail, workgroup }),
@@ -77,7 +74,7 @@ export function eventBridgeSender(
     );
     // PutEvents returns status 200 for a refused entry.
     if (FailedEntryCount > 0) {
-      throw new Error(`the event bus ${eventBus} refused the event: ${Entries[0]?.ErrorCode ?? "unknown"}`);
+      throw new Error(`the event bus refused the event: ${Entries[0]?.ErrorCode ?? "unknown"}`);
     }
   };
 }

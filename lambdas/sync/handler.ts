@@ -48,9 +48,9 @@ function compose(): FunctionPorts {
   clients ??= openClients(proxies);
   const { s3, glue, secrets, eventBridge, stepFunctions } = clients;
   const environment = readEnvironment(process.env, readFileSync(SETTINGS, "utf8"));
-  const { bucket, bucketOwner, prefix, database, metricNamespace, stateMachineArn } = environment;
-  const store = new S3Store({ client: s3, bucket, prefix, owner: bucketOwner, random: systemRandom });
-  const location = warehouseLocation(bucket, prefix);
+  const { bucket, bucketOwner, database, workgroup, metricNamespace, stateMachineArn } = environment;
+  const store = new S3Store({ client: s3, bucket, prefix: "", owner: bucketOwner, random: systemRandom });
+  const location = warehouseLocation(bucket, "");
   return {
     environment,
     store,
@@ -61,10 +61,9 @@ function compose(): FunctionPorts {
     random: systemRandom,
     logger,
     metrics: cloudWatchMetrics(metricNamespace),
-    sendEvent: eventBridgeSender(eventBridge, environment),
+    sendEvent: eventBridgeSender(eventBridge, workgroup),
     version: VERSION,
     proxies,
-    executions:
-      stateMachineArn === undefined ? undefined : new StepFunctionsExecutions(stepFunctions, stateMachineArn),
+    executions: new StepFunctionsExecutions(stepFunctions, stateMachineArn),
   };
 }

@@ -50,12 +50,7 @@ export async function deploy(eventSync: object): Promise<Deployment> {
   await makeResources(template, clients);
   const recorder = await AwsRecorder.start();
   const definition = definitionOf(template, recorder);
-  const {
-    bucket,
-    database,
-    accounts,
-    stateMachineArn = "",
-  } = readEnvironment(
+  const { bucket, database, accounts, stateMachineArn } = readEnvironment(
     definition.environment,
     await readFile(join(definition.directory, FUNCTION_FILE_NAME), "utf8"),
   );

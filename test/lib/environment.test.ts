@@ -76,10 +76,8 @@ it("the function reads the settings that the stack writes, and gets no key that 
   expect(readEnvironment({ ...deployed, AWS_REGION: "eu-west-1" }, file)).toEqual({
     bucket: `<${template.only("AWS::S3::Bucket").name}>`,
     bucketOwner: "123456789012",
-    prefix: "",
     database: "lake",
     workgroup: "Stack",
-    eventBus: "default",
     metricNamespace: "BrandEventsSync",
     stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
     maxTurns: 1_000,

@@ -14,7 +14,9 @@ const SETTINGS: FunctionSettings = {
   bucketOwner: "123456789012",
   database: "brand_events",
   workgroup: "analysis",
+  metricNamespace: "Mine",
   secretName: "Stack/{account}-5f0c",
+  stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
 };
 const FILE: FunctionFile = { accounts: { uk: { baseUrl: "https://service.example" } } };
 
@@ -24,11 +26,10 @@ test("the defaults of the function are those of the command line", () => {
   expect(environment).toEqual({
     bucket: "warehouse",
     bucketOwner: "123456789012",
-    prefix: "",
     database: "brand_events",
     workgroup: "analysis",
-    eventBus: "default",
-    metricNamespace: "BrandEventsSync",
+    metricNamespace: "Mine",
+    stateMachineArn: SETTINGS.stateMachineArn,
     maxTurns: 1_000,
     region: "us-east-1",
     functionName: "brand-events-sync",
@@ -60,15 +61,7 @@ test("the function reads every setting as the stack writes it", () => {
     resumeWithinMinutes: 0,
   });
   const lifted = [{ name: "brand", pointer: "/brand" }];
-  const stateMachineArn = "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack-Continue";
-  const handOver = { stateMachineArn, maxTurns: "3" };
-  const variables = environmentOf({
-    ...SETTINGS,
-    ...handOver,
-    prefix: "a/b/",
-    eventBus: "other",
-    metricNamespace: "Mine",
-  });
+  const variables = environmentOf({ ...SETTINGS, maxTurns: "3" });
 
   const environment = readEnvironment(
     { ...variables, AWS_REGION: "eu-west-1", AWS_LAMBDA_FUNCTION_NAME: "Stack-Sync" },
@@ -78,12 +71,10 @@ test("the function reads every setting as the stack writes it", () => {
   expect(environment).toEqual({
     bucket: "warehouse",
     bucketOwner: "123456789012",
-    prefix: "a/b/",
     database: "brand_events",
     workgroup: "analysis",
-    eventBus: "other",
     metricNamespace: "Mine",
-    stateMachineArn,
+    stateMachineArn: SETTINGS.stateMachineArn,
     maxTurns: 3,
     region: "eu-west-1",
     functionName: "Stack-Sync",
@@ -100,7 +91,6 @@ describe("variables that the stack does not make", () => {
     { variables: { BRAND_EVENTS_BUCKET: undefined }, names: "BRAND_EVENTS_BUCKET" },
     { variables: { BRAND_EVENTS_BUCKET: "" }, names: "BRAND_EVENTS_BUCKET" },
     { variables: { BRAND_EVENTS_BUCKET_OWNER: "" }, names: "BRAND_EVENTS_BUCKET_OWNER" },
-    { variables: { BRAND_EVENTS_PREFIX: "a" }, names: "BRAND_EVENTS_PREFIX" },
     { variables: { BRAND_EVENTS_SECRET_NAME: undefined }, names: "BRAND_EVENTS_SECRET_NAME" },
     { variables: { BRAND_EVENTS_SECRET_NAME: "one-for-all" }, names: "BRAND_EVENTS_SECRET_NAME" },
     { variables: { STATE_MACHINE_ARN: "" }, names: "STATE_MACHINE_ARN" },
@@ -154,13 +144,7 @@ describe("a settings file that the stack does not make", () => {
 
 function settingsOf(account: object) {
   const environment = readEnvironment(
-    environmentOf({
-      bucket: "b",
-      bucketOwner: "123456789012",
-      database: "d",
-      workgroup: "w",
-      secretName: "secret-of-{account}",
-    }),
+    environmentOf(SETTINGS),
     functionFileText({
       accounts: { uk: { baseUrl: "https://service.example", ...account } },
       lifted: [{ name: "brand", pointer: "/brand" }],

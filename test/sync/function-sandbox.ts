@@ -111,6 +111,8 @@ export class FunctionSandbox implements AsyncDisposable {
       bucketOwner: "123456789012",
       database: "brand_events",
       workgroup: "analysis",
+      metricNamespace: "BrandEventsSync",
+      stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
       secretName: "secret-of-{account}",
       tokensSecretName: "tokens-of-{account}",
     });

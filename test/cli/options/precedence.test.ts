@@ -249,7 +249,9 @@ function inFunction(settings: FunctionFile): RunSettings {
     bucketOwner: "123456789012",
     database: "database",
     workgroup: "workgroup",
+    metricNamespace: "metrics",
     secretName: "secret-of-{account}",
+    stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
   });
   const environment = readEnvironment(variables, functionFileText(settings));
   const account = environment.accounts["uk"];

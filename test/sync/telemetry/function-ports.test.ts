@@ -44,7 +44,7 @@ async function bus(answer: object, status = 200) {
     credentials: { accessKeyId: "a", secretAccessKey: "b" },
     maxAttempts: 1,
   });
-  const sendEvent = eventBridgeSender(client, { eventBus: "default", workgroup: "Platform_Events" });
+  const sendEvent = eventBridgeSender(client, "Platform_Events");
   return { sent, sendEvent, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
