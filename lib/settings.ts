@@ -19,11 +19,11 @@ import {
   SHARED_SETTINGS,
   settingsFor,
 } from "../lambdas/job/settings-file/settings-schema.ts";
-import { METRIC_NAMESPACE } from "../lambdas/sync/telemetry.ts";
 
 const deployedAccount = z.object({
   ...settingsFor(ACCOUNT_SETTINGS, "both", "AWS"),
   schedule: ACCOUNT_SETTINGS.schedule.schema,
+  baseUrl: ACCOUNT_SETTINGS.baseUrl.schema,
 });
 const shared = z.object(settingsFor(SHARED_SETTINGS, "both", "AWS"));
 
@@ -34,11 +34,8 @@ type Immutable<Value> = Value extends object
   ? { readonly [Key in keyof Value]: Immutable<Value[Key]> }
   : Value;
 
-type DeployedAccount = Readonly<Omit<z.output<typeof deployedAccount>, "baseUrl">> & {
-  readonly baseUrl: string;
-};
 export type Settings = Readonly<z.output<typeof shared>> & {
-  readonly accounts: Readonly<Record<string, DeployedAccount>>;
+  readonly accounts: Readonly<Record<string, Readonly<z.output<typeof deployedAccount>>>>;
 };
 
 const IN_CONTEXT: SettingsSource = { title: "cdk.json → context", keyPath: ["eventSync"] };
@@ -46,8 +43,6 @@ const IN_CONTEXT: SettingsSource = { title: "cdk.json → context", keyPath: ["e
 interface ParseSettingsOptions {
   /** The place of the settings in messages, unless they are in a file. */
   readonly source?: SettingsSource;
-  /** What the path of a settings file starts from. */
-  readonly directory?: string;
   /** The database's name, where the settings have none. */
   readonly database?: string | undefined;
 }
@@ -58,33 +53,30 @@ interface ParseSettingsOptions {
  * @param context the settings, or the path of a settings file
  */
 export function parseSettings(context: unknown, options: ParseSettingsOptions = {}): Settings {
-  const { source: inCode = IN_CONTEXT, directory = ".", database } = options;
+  const { source: inCode = IN_CONTEXT, database } = options;
   const { given, source } =
-    typeof context === "string" ? inFile(context, directory, inCode) : { given: context, source: inCode };
+    typeof context === "string" ? inFile(context, inCode) : { given: context, source: inCode };
   const settings = parse(deploymentSettingsSchema, given, source);
   const accounts = Object.entries(settings.accounts).map(
-    ([name, own]) => [name, deployedAccount.parse({ ...settings, ...own })] as const,
+    ([name, own]) => [name, { ...settings, ...own }] as const,
   );
-  const withAddress = accounts.flatMap(([name, { baseUrl, ...account }]) =>
-    baseUrl === undefined ? [] : [[name, { ...account, baseUrl }] as const],
-  );
-  if (withAddress.length === accounts.length) {
-    return { ...shared.parse({ database, ...settings }), accounts: Object.fromEntries(withAddress) };
-  }
   const without = accounts.flatMap(([name, { baseUrl }]) => (baseUrl === undefined ? [name] : []));
-  throw unusableSetting(
-    source,
-    ["baseUrl"],
-    `expected the address of the service such as https://api.example.com, here or for the account ${without.join(" and ")}, and got nothing`,
-  );
+  if (without.length > 0) {
+    throw unusableSetting(
+      source,
+      ["baseUrl"],
+      `expected the address of the service such as https://api.example.com, here or for the account ${without.join(" and ")}, and got nothing`,
+    );
+  }
+  const complete = accounts.map(([name, account]) => [name, deployedAccount.parse(account)] as const);
+  return { ...shared.parse({ database, ...settings }), accounts: Object.fromEntries(complete) };
 }
 
 function inFile(
   path: string,
-  directory: string,
   inCode: SettingsSource,
 ): { readonly given: unknown; readonly source: SettingsSource } {
-  const given = readSettingsFile(resolve(directory, path), path);
+  const given = readSettingsFile(resolve(path), path);
   if (given !== undefined) return { given, source: { title: path, keyPath: [] } };
   throw unusableSetting(
     inCode,
@@ -108,6 +100,7 @@ interface DeploymentNames {
   readonly outputPrefix: string;
 }
 
+const NAMESPACE = "BrandEventsSync";
 /** The longest name of a schedule group; other resources take longer names. */
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
@@ -117,16 +110,13 @@ const PLAIN = /^[A-Za-z0-9-]+$/;
 export function deploymentNames(construct: Construct): DeploymentNames {
   const { stackName, ids } = placeOf(construct);
   const name = nameOf(stackName, ids);
-  const outputPrefix = ids.join("").replaceAll(/[^A-Za-z0-9]/g, "");
-  if (ids.length === 0) {
-    return {
-      name,
-      database: SHARED_SETTINGS.database.default,
-      metricNamespace: METRIC_NAMESPACE,
-      outputPrefix,
-    };
-  }
-  return { name, database: databaseOf(name), metricNamespace: `${METRIC_NAMESPACE}/${name}`, outputPrefix };
+  const isAlone = ids.length === 0;
+  return {
+    name,
+    database: isAlone ? SHARED_SETTINGS.database.default : databaseOf(name),
+    metricNamespace: isAlone ? NAMESPACE : `${NAMESPACE}/${name}`,
+    outputPrefix: ids.join("").replaceAll(/[^A-Za-z0-9]/g, ""),
+  };
 }
 
 /** From the outermost stack to the construct: the name of a nested one is not known before it is deployed. */

@@ -1,7 +1,5 @@
 // The metrics that the function sends: their names and units. Alarms and the dashboard name them.
 
-/** Where the metrics are, unless a deployment has a namespace of its own. */
-export const METRIC_NAMESPACE = "BrandEventsSync";
 /** Contract: alarms and dashboard name it. Every metric has exactly this one dimension. */
 export const METRIC_DIMENSION = "account";
 
