@@ -6,14 +6,12 @@ import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { App } from "aws-cdk-lib";
+import { App, type Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { parseFunctionFile } from "../../lambdas/sync/environment.ts";
-import { EventSyncStack } from "../../lib/app.ts";
 import { bundleFunction } from "../../lib/compute/bundle-function.ts";
-import { parseSettings } from "../../lib/settings.ts";
-import { CONTEXT, WITHOUT_RULES } from "./synthesized.ts";
+import { CONTEXT, stackIn, WITHOUT_RULES } from "./synthesized.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const MAX_BYTES = 3_500_000;
@@ -30,9 +28,9 @@ const SETTINGS = {
   lifted: [{ name: "quote", pointer: QUOTES }],
 };
 
-function synth(settings: object, directory: string): EventSyncStack {
+function synth(settings: object, directory: string): Stack {
   const app = new App({ ...WITHOUT_RULES, context: CONTEXT, outdir: directory });
-  const stack = new EventSyncStack(app, "Stack", { settings: parseSettings(settings) });
+  const stack = stackIn(app, settings);
   app.synth();
   return stack;
 }

@@ -6,10 +6,8 @@ import { Annotations, Match } from "aws-cdk-lib/assertions";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { EventSyncStack } from "../../lib/app.ts";
 import { EventSync } from "../../lib/event-sync.ts";
-import { parseSettings } from "../../lib/settings.ts";
-import { CONTEXT, newApp, synthesized } from "./synthesized.ts";
+import { CONTEXT, newApp, stackIn, synthesized } from "./synthesized.ts";
 
 const account = { schedule: "rate(1 day)" };
 const template = synthesized({
@@ -110,7 +108,7 @@ it.each<readonly [string, RegExp, unknown, readonly string[]]>([
   ["no address for mails", /alarmEmail: not set/, GOOD, ["so alarms send no e-mail"]],
   ["an address for mails", /alarmEmail: not set/, { ...GOOD, alarmEmail: "data-team@example.com" }, []],
 ])("of a deployment with %s it says of the %s what is expected", (_, about, eventSync, says) => {
-  const stack = new EventSyncStack(newApp(), "Stack", { settings: parseSettings(eventSync) });
+  const stack = stackIn(newApp(), eventSync);
 
   const annotations = Annotations.fromStack(stack);
   const match = Match.stringLikeRegexp(about.source);

@@ -1,11 +1,11 @@
 // The stack's template as tests read it: without a bundle, with references as text.
 
 import { readFileSync } from "node:fs";
-import { App, type Stack } from "aws-cdk-lib";
+import { App, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { z } from "zod";
-import { EventSyncStack } from "../../lib/app.ts";
-import { parseSettings } from "../../lib/settings.ts";
+import { EventSync } from "../../lib/event-sync.ts";
+import { DEFAULT_ID, parseSettings } from "../../lib/settings.ts";
 
 const resourceSchema = z.object({
   Type: z.string(),
@@ -56,7 +56,14 @@ export const WITHOUT_RULES = { builtinCloudFormationValidation: false };
 
 /** The template for these settings, by default those of `cdk.json`. */
 export function synthesized(eventSync: unknown = CONTEXT["eventSync"]): Synthesized {
-  return templateOf(new EventSyncStack(newApp(), "Stack", { settings: parseSettings(eventSync) }));
+  return templateOf(stackIn(newApp(), eventSync));
+}
+
+/** The stack of a deployment that is an app of its own. */
+export function stackIn(app: App, eventSync: unknown): Stack {
+  const stack = new Stack(app, "Stack");
+  new EventSync(stack, DEFAULT_ID, { settings: parseSettings(eventSync) });
+  return stack;
 }
 
 /** For stacks without a bundle. */
