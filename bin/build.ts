@@ -18,12 +18,12 @@ const WITHOUT_TEXT: ReadonlyMap<unknown, string> = new Map([
 
 const built = [buildProgram(DIST), ...(await buildConstruct(join(DIST, "cdk")))];
 
-await writeFile(join(DIST, "third-party-licenses.txt"), thirdPartyLicenses(ROOT, heldPackages(built)));
+await writeFile(join(DIST, "third-party-licenses.txt"), thirdPartyLicenses(heldPackages(built)));
 await writeFile(join(DIST, SBOM_FILE), billOfMaterials("The package", heldPackages(built)));
 
-/** `folders` are those of the packages, as paths from `root`. Throws for a package that has no licence. */
-function thirdPartyLicenses(root: string, folders: readonly string[]): string {
-  const packages = folders.map((folder) => licensed(join(root, folder)));
+/** `folders` are those of the packages, as paths from the root. Throws for a package that has no licence. */
+function thirdPartyLicenses(folders: readonly string[]): string {
+  const packages = folders.map((folder) => licensed(join(ROOT, folder)));
   const byText = Map.groupBy(
     packages.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     ({ text }) => text,

@@ -66,9 +66,7 @@ export class FileTokenStore implements TokenStore {
     }
     this.#claim = lock;
     return {
-      get isHeld() {
-        return true;
-      },
+      isHeld: true,
       release: async () => {
         if (this.#claim !== lock) return;
         this.#claim = undefined;
