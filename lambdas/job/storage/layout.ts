@@ -28,8 +28,7 @@ export const KEYS_IN = {
   changes: `${FOLDERS.changes}${ACCOUNT}/[0-9]{10}/${ID}/(${PART}|_lost[.]json)`,
   publications: `${FOLDERS.publications}${ACCOUNT}/[0-9]{10}[.]ndjson`,
   runLogs: `${FOLDERS.runLogs}${ACCOUNT}/${ID}-[0-9]+[.]ndjson`,
-  // Files of earlier versions, too: shards, what was kept of them, and what had started a run.
-  runs: `${FOLDERS.runs}${ACCOUNT}/(${ID}/((plan|rows-[0-9]{8}-[A-Za-z0-9-]+|(shard|kept)-[0-9]{5})[.]ndjson[.]gz|(record-[0-9]{8}|hand-over|outcome)[.]json)|check-[A-Za-z0-9-]+[.]json)`,
+  runs: `${FOLDERS.runs}${ACCOUNT}/(${ID}/((plan|rows-[0-9]{8}-[A-Za-z0-9-]+)[.]ndjson[.]gz|(record-[0-9]{8}|outcome)[.]json)|check-[A-Za-z0-9-]+[.]json)`,
   accounts: `${FOLDERS.accounts}${ACCOUNT}/(lease|login-refused)[.]json`,
 } as const satisfies Record<keyof typeof FOLDERS, string>;
 

@@ -17,7 +17,6 @@ test.each([
   layout("uk").runLog(RUN, 10),
   layout("uk").plan(RUN),
   layout("uk").record(RUN, 99_999),
-  `${layout("uk").run(RUN)}shard-99999.ndjson.gz`, // of earlier versions
   `${layout("uk").snapshot(RUN)}_digests.bin`, // of earlier versions
   layout("uk").rows(RUN, 1, "0b9e-4c"),
   `${layout("uk").changes("0000000001", RUN)}_lost.json`, // of an earlier version
