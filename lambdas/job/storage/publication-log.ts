@@ -1,6 +1,7 @@
 // Which snapshot readers see: the account's publications, numbered without gaps. Creating the next one is the commit.
 // A removal is an entry as well: what lies below it does not count, whether it is still there or not. Only this file knows.
 
+import { posix } from "node:path";
 import * as z from "zod";
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { isOfLayout, publicationId, runInstant } from "./layout.ts";
@@ -275,13 +276,8 @@ export async function entryIds(store: AccountStore): Promise<readonly string[]> 
 
 /** The ids of all entries in order, whatever is missing between them. */
 async function listIds(store: AccountStore): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for await (const { key } of store.list(store.keys.publications)) {
-    if (!isOfLayout(key)) continue;
-    const id = key.slice(store.keys.publications.length).replace(/\.ndjson$/, "");
-    ids.push(id);
-  }
-  return ids;
+  const keys = await Array.fromAsync(store.list(store.keys.publications), ({ key }) => key);
+  return keys.filter(isOfLayout).map((key) => posix.basename(key, ".ndjson"));
 }
 
 /**

@@ -56,15 +56,12 @@ export class FileTokenStore implements TokenStore {
   async claim(version: string): Promise<RenewalClaim | undefined> {
     const lock = await inOwnWords(lockIfFree({ path: this.#lockFile, mode: MODE }), this.#file);
     if (lock === undefined) return undefined;
-    const stored = await this.#version().catch(async (error: unknown) => {
-      await lock[Symbol.asyncDispose]();
-      throw error;
-    });
-    if (stored !== version) {
-      await lock[Symbol.asyncDispose]();
-      return undefined;
+    try {
+      if ((await this.#version()) !== version) return undefined;
+      this.#claim = lock;
+    } finally {
+      if (this.#claim !== lock) await lock[Symbol.asyncDispose]();
     }
-    this.#claim = lock;
     return {
       isHeld: true,
       release: async () => {
