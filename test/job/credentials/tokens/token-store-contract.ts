@@ -112,13 +112,17 @@ export function tokenStoreContract(name: string, make: () => Promise<TokenWorld>
       expect([held, others.length, next === undefined, third]).toEqual([true, 0, false, undefined]);
     });
 
-    it("gives no claim on a version that is not the stored one", async () => {
+    it("gives no claim on a version that is not the stored one, and then one on that", async () => {
       await using world = await make();
       const store = world.open();
-      const version = await store.replace(undefined, FIRST);
-      await store.replace(version, sampleTokens("2"));
+      const version = (await store.replace(undefined, FIRST)) ?? "";
+      const second = (await store.replace(version, sampleTokens("2"))) ?? "";
 
-      expect(await store.claim(version ?? "")).toBeUndefined();
+      const late = await store.claim(version);
+      const next = await world.open().claim(second);
+      await next?.release();
+
+      expect([late, next === undefined]).toEqual([undefined, false]);
     });
 
     it("stores under a claim, and the next version can be claimed at once", async () => {
