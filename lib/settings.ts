@@ -54,8 +54,16 @@ interface ParseSettingsOptions {
  */
 export function parseSettings(context: unknown, options: ParseSettingsOptions = {}): Settings {
   const { source: inCode = IN_CONTEXT, database } = options;
-  const { given, source } =
-    typeof context === "string" ? inFile(context, inCode) : { given: context, source: inCode };
+  const isFile = typeof context === "string";
+  const given = isFile ? readSettingsFile(resolve(context), context) : context;
+  if (isFile && given === undefined) {
+    throw unusableSetting(
+      inCode,
+      [],
+      `expected an object, or the path of a settings file, and got ${JSON.stringify(context)}, where no file is`,
+    );
+  }
+  const source = isFile ? { title: context, keyPath: [] } : inCode;
   const settings = parse(deploymentSettingsSchema, given, source);
   const accounts = Object.entries(settings.accounts).map(
     ([name, own]) => [name, { ...settings, ...own }] as const,
@@ -70,19 +78,6 @@ export function parseSettings(context: unknown, options: ParseSettingsOptions = 
   }
   const complete = accounts.map(([name, account]) => [name, deployedAccount.parse(account)] as const);
   return { ...shared.parse({ database, ...settings }), accounts: Object.fromEntries(complete) };
-}
-
-function inFile(
-  path: string,
-  inCode: SettingsSource,
-): { readonly given: unknown; readonly source: SettingsSource } {
-  const given = readSettingsFile(resolve(path), path);
-  if (given !== undefined) return { given, source: { title: path, keyPath: [] } };
-  throw unusableSetting(
-    inCode,
-    [],
-    `expected an object, or the path of a settings file, and got ${JSON.stringify(path)}, where no file is`,
-  );
 }
 
 // The names that a deployment gives its resources, so that those of two deployments are never the same.
