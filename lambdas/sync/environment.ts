@@ -133,10 +133,9 @@ export type FunctionFile = z.input<typeof fileSchema>;
 
 /** The settings file in the function's bundle. What the function does not use is not in it. */
 export function functionFileText({ accounts, lifted }: FunctionFile): string {
-  const isUsed = ([key]: readonly [string, unknown]): boolean => Object.hasOwn(accountSettings.shape, key);
   const used = Object.entries(accounts).map(([name, account]) => [
     name,
-    Object.fromEntries(Object.entries(account).filter(isUsed)),
+    accountSettings.strip().parse(account),
   ]);
   return `${JSON.stringify({ accounts: Object.fromEntries(used), lifted })}\n`;
 }
