@@ -23,7 +23,7 @@ export interface SecretOptions {
 }
 
 interface SecretValue {
-  readonly version: string | undefined;
+  readonly version: string;
   /** Undefined where the value is bytes. */
   readonly text: string | undefined;
 }
@@ -38,7 +38,7 @@ export type Labels = ReadonlyMap<string, string>;
 export async function readSecret(options: SecretOptions): Promise<SecretValue | undefined> {
   const { client, secretId: SecretId } = options;
   try {
-    const { VersionId, SecretString } = await client.send(new GetSecretValueCommand({ SecretId }));
+    const { VersionId = "", SecretString } = await client.send(new GetSecretValueCommand({ SecretId }));
     return { version: VersionId, text: SecretString };
   } catch (error) {
     if (awsError(error)?.name !== "ResourceNotFoundException") throw error;
@@ -122,7 +122,7 @@ export class SecretsManagerCredentials implements Credentials {
     if (text.trim() === "") throw invalid("is empty.");
     try {
       const credentials = parseCredentials(text);
-      if (version !== undefined) this.#versions.set(credentials, version);
+      this.#versions.set(credentials, version);
       return credentials;
     } catch (error) {
       if (!(error instanceof SyncError)) throw error;

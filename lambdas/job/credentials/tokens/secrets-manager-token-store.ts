@@ -23,8 +23,6 @@ import {
 /** A person may have made an older version current again: its usual next one is then there already. */
 const NEXT_IDS = 4;
 
-type Stored = { readonly version: string; readonly text: string | undefined } | undefined;
-
 export class SecretsManagerTokenStore implements TokenStore {
   readonly isCreatedEmpty = true;
   readonly #options: SecretClaimsOptions;
@@ -40,7 +38,7 @@ export class SecretsManagerTokenStore implements TokenStore {
   }
 
   async read(): Promise<StoredTokens> {
-    const stored = await this.#explained("read", () => this.#current());
+    const stored = await this.#explained("read", () => readSecret(this.#options));
     if (stored === undefined) return { version: undefined, tokens: undefined };
     const { version, text } = stored;
     return { version, tokens: text === undefined ? undefined : parseTokens(text) };
@@ -65,7 +63,7 @@ export class SecretsManagerTokenStore implements TokenStore {
     return this.#explained("write", async () => {
       for (let nth = 0; nth < NEXT_IDS; nth += 1) {
         const id = versionAfter(version, nth);
-        const current = await this.#current();
+        const current = await readSecret(this.#options);
         if (current?.version !== version) return undefined;
         if (await this.#put(id, tokensText(tokens))) return id;
       }
@@ -75,7 +73,7 @@ export class SecretsManagerTokenStore implements TokenStore {
 
   /** Makes the same tokens a new version, to which every claim is free again. */
   async #storeAgain(version: string): Promise<void> {
-    const current = await this.#current();
+    const current = await readSecret(this.#options);
     if (current?.version !== version || current.text === undefined) return;
     await this.#put(versionAfter(version), current.text);
   }
@@ -91,11 +89,6 @@ export class SecretsManagerTokenStore implements TokenStore {
       if (awsError(error)?.name === "ResourceExistsException") return false;
       throw error;
     }
-  }
-
-  async #current(): Promise<Stored> {
-    const { version, text } = (await readSecret(this.#options)) ?? {};
-    return version === undefined ? undefined : { version, text };
   }
 
   async #explained<T>(verb: keyof typeof RIGHTS, work: () => Promise<T>): Promise<T> {
