@@ -70,8 +70,7 @@ export class DuckdbCatalog implements Catalog {
       readColumns(this.#store),
       this.#hasRunLogs(),
     ]);
-    const leftOut = accounts.flatMap((account) => account.incomplete);
-    const definitions = viewsSql({ directory: this.directory, accounts, columns, hasRunLogs, leftOut });
+    const definitions = viewsSql({ directory: this.directory, accounts, columns, hasRunLogs });
     return { accounts, sql: [definitions, LISTS, ...accounts.map(listLine), ""].join("\n") };
   }
 

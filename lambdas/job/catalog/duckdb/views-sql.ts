@@ -30,7 +30,7 @@ export interface AccountLog {
   readonly removal: string | undefined;
   /** Published ones and others; of those that are retired the files may be gone. */
   readonly snapshots: readonly SnapshotFiles[];
-  /** Units that lack a file. */
+  /** Units that lack a file, so that no table shows them. */
   readonly incomplete: readonly DamagedUnit[];
   /** Why the account cannot be read. What is said here is then what `views.sql` said before. */
   readonly damage: SyncError | undefined;
@@ -56,8 +56,6 @@ interface WarehouseFiles {
   readonly columns: readonly Pick<LiftedColumn, "name" | "type">[];
   /** Whether there is any run log, of whatever account. */
   readonly hasRunLogs: boolean;
-  /** Units that no table shows. */
-  readonly leftOut: readonly DamagedUnit[];
 }
 
 /** The files of the publications and the run logs, and others. */
@@ -89,8 +87,8 @@ interface Source {
 
 /** Reads nothing: the same publications give the same text. */
 export function viewsSql(files: WarehouseFiles): string {
-  const { directory, accounts, columns, hasRunLogs, leftOut } = files;
-  const absent = new Set(leftOut.map(folderOf));
+  const { directory, accounts, columns, hasRunLogs } = files;
+  const absent = new Set(accounts.flatMap(({ incomplete }) => incomplete.map(folderOf)));
   const patternsOf = (table: UnitTable): readonly string[] =>
     accounts
       .flatMap((account) => unitsOf(table, account).map(folderOf))
@@ -143,13 +141,15 @@ function refusedOf({ directory, accounts }: WarehouseFiles): readonly string[] {
 }
 
 /** Comments that name what is not in the tables, and what is not of today. */
-function damageLines({ accounts, leftOut }: WarehouseFiles): readonly string[] {
+function damageLines({ accounts }: WarehouseFiles): readonly string[] {
   const damaged = accounts.flatMap(({ account, log, damage }) => {
     if (damage === undefined) return [];
     const shown = log.length === 0 ? "it is in no table of events" : "its tables stay as they were";
     return [`NOT READ: the account ${account}; ${shown}. ${damage.message}`];
   });
-  const absent = leftOut.map((unit) => `LEFT OUT: ${describeUnit(unit)}. ${unit.damage.message}`);
+  const absent = accounts
+    .flatMap(({ incomplete }) => incomplete)
+    .map((unit) => `LEFT OUT: ${describeUnit(unit)}. ${unit.damage.message}`);
   // A key may hold the end of a line.
   return [...damaged, ...absent].map((text) => `-- ${text.replaceAll(/[\p{Cc}\s]+/gu, " ")}`);
 }
