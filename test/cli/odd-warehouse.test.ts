@@ -33,7 +33,7 @@ test.skipIf(process.platform === "win32")(
 );
 
 test.each(["inside", "outside"])(
-  "a link in the place of an account's folder is that account's, and stops no other: $0",
+  "a link in the place of an account's folder is that account's damage, and stops no other: $0",
   async (where) => {
     const world = await twoAccounts();
     const { cwd, warehouse, command } = world;
@@ -54,7 +54,7 @@ test.each(["inside", "outside"])(
       `warning: the account latest cannot be read, and its tables stay as they were: ${said}`,
     );
     expect(lastJson(asked)).toMatchObject({
-      error_code: "STORE_FAILED",
+      error_code: "STORE_CORRUPT",
       error_message: expect.stringContaining(said),
     });
     expect(lastJson(status)["accounts"]).toMatchObject([

@@ -256,7 +256,7 @@ async function keysIn(root: string, folder: string, prefix: string): Promise<rea
       throw fileError(Object.assign(new Error(), { code: "EISDIR" }), "read", join(root, key));
     if (entry.isFile()) keys.push(key);
     else if (entry.isDirectory() || isAccountFolder(`${key}/`)) keys.push(`${key}/`);
-    else if (isPlace(key)) throw unusable(root, key);
+    else if (isPlace(key)) throw unusable(root, key, false);
   }
   return keys.sort();
 }
@@ -288,7 +288,7 @@ async function requireReal(root: string, names: readonly string[]): Promise<void
     const name = names.slice(0, depth).join("/");
     const found = await lstat(join(root, name)).catch(() => undefined);
     if (found === undefined) return;
-    if (!found.isFile() && !found.isDirectory()) throw unusable(root, name);
+    if (!found.isFile() && !found.isDirectory()) throw unusable(root, name, isAccountFolder(`${name}/`));
   }
 }
 

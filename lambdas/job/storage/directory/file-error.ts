@@ -84,11 +84,12 @@ export function fileError(error: unknown, verb: string, path: string): SyncError
 /**
  * The error about what is neither a file nor a folder in the place of one.
  * @param name below `root`, the warehouse's own folder
+ * @param isOfAccount whether only one account is concerned: then it is damage of that account, `STORE_CORRUPT`
  */
-export function unusable(root: string, name: string): SyncError {
+export function unusable(root: string, name: string, isOfAccount: boolean): SyncError {
   const path = join(root, name);
   return new SyncError(
-    "STORE_FAILED",
+    isOfAccount ? "STORE_CORRUPT" : "STORE_FAILED",
     `Cannot use ${path}: it is neither a folder nor a file, but a link, a fifo or a device. Move what it leads to into its place, or delete it. For more space mount another disk at ${root}, which may be a link too; nothing below it may. Then start again.`,
     { fields: { path } },
   );

@@ -82,18 +82,18 @@ const calls = (store: DirectoryStore, key: string) => [
 describe.skipIf(process.platform === "win32")("in a warehouse", () => {
   describe.each(Object.entries(INSTEAD))("%s", (_, put) => {
     it.each([
-      { place: "snapshots", key: MANIFEST },
-      { place: "snapshots/uk", key: MANIFEST },
-      { place: `snapshots/uk/${ID}`, key: MANIFEST },
-      { place: MANIFEST, key: MANIFEST },
-      { place: `runs/uk/${ID}`, key: `runs/uk/${ID}/outcome.json` },
-      { place: "changes/uk/0000000001", key: CHANGES },
-      { place: `changes/uk/0000000001/${ID}`, key: CHANGES },
-      { place: "publications/uk", key: PUBLICATION },
-      { place: PUBLICATION, key: PUBLICATION },
-      { place: "columns.json", key: "columns.json" },
-      { place: "views.sql", key: "views.sql" },
-    ])("in the place of $place is refused, and stays", async ({ place, key }) => {
+      { place: "snapshots", key: MANIFEST, code: "STORE_FAILED" },
+      { place: "snapshots/uk", key: MANIFEST, code: "STORE_CORRUPT" },
+      { place: `snapshots/uk/${ID}`, key: MANIFEST, code: "STORE_FAILED" },
+      { place: MANIFEST, key: MANIFEST, code: "STORE_FAILED" },
+      { place: `runs/uk/${ID}`, key: `runs/uk/${ID}/outcome.json`, code: "STORE_FAILED" },
+      { place: "changes/uk/0000000001", key: CHANGES, code: "STORE_FAILED" },
+      { place: `changes/uk/0000000001/${ID}`, key: CHANGES, code: "STORE_FAILED" },
+      { place: "publications/uk", key: PUBLICATION, code: "STORE_CORRUPT" },
+      { place: PUBLICATION, key: PUBLICATION, code: "STORE_FAILED" },
+      { place: "columns.json", key: "columns.json", code: "STORE_FAILED" },
+      { place: "views.sql", key: "views.sql", code: "STORE_FAILED" },
+    ])("in the place of $place is refused as $code, and stays", async ({ place, key, code }) => {
       const { directory, store } = await warehouse();
       const path = join(directory, place);
       const moved = `${directory}-moved`;
@@ -103,7 +103,7 @@ describe.skipIf(process.platform === "win32")("in a warehouse", () => {
 
       for (const call of calls(store, key).filter((_, at) => key !== "views.sql" || at !== 3)) {
         await expect(call()).rejects.toMatchObject({
-          code: "STORE_FAILED",
+          code,
           message: expect.stringMatching(/neither a folder nor a file.* mount another disk at /),
           fields: { path },
         });
