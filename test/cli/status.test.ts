@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { formatRunId } from "../../lambdas/job/storage/layout.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { FAILED } from "../sync/rows.ts";
@@ -58,6 +59,15 @@ test("shows a line for each account, and how to see more of one", async () => {
     `(3 rows)\nfr: FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. To find the cause: check, which needs --base-url or a settings file\nIn ${directory} on host ${hostname()}\nOne account with its last runs: npm run sync -- status --account de --warehouse ${directory}\n`,
   );
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+});
+
+test.each(["status", "report"])("%s of all accounts ends when a person stops it", async (name) => {
+  const { cwd } = await threeAccounts();
+  const signal = AbortSignal.abort(new SyncError("INTERRUPTED", "Stopped by SIGINT."));
+
+  const { exitCode, stdout } = await sync([name], { cwd, signal });
+
+  expect({ exitCode, stdout }).toEqual({ exitCode: 130, stdout: "" });
 });
 
 test("prints the object of each account as JSON, which is that of one account", async () => {

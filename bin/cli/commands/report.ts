@@ -1,7 +1,6 @@
 // `report`: one page that shows how the accounts of a warehouse are.
 
 import { resolve } from "node:path";
-import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
@@ -27,11 +26,10 @@ export const reportCommand = command({
   ofEach: LIMIT_OPTIONS,
   example: "report --out report.html",
   execute: async (values, context) => {
-    const nowMs = systemClock.now();
-    const { cwd, stdout, stderr } = context;
+    const { given, cwd, stdout, stderr, clock, signal } = context;
     const { store } = await openWarehouse(values, context);
     const all = await warehouseAccounts(store, values);
-    const isOne = context.given.has("account");
+    const isOne = given.has("account");
     if (isOne && !all.includes(values.account))
       await refuseUnknownAccount(accountStore(store, values.account));
     const file = await writeOutFile(
@@ -42,8 +40,9 @@ export const reportCommand = command({
           store,
           accounts: isOne ? [values.account] : all,
           warehouse: values.warehouse,
-          nowMs,
-          limitOf: (account) => context.given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
+          nowMs: clock.now(),
+          signal,
+          limitOf: (account) => given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
           commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
           messageFor: (account, message) =>
             textHere(message, () => context.given.ofAccount(account).read(NEXT_OPTIONS)),

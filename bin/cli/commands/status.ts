@@ -2,9 +2,10 @@
 // of all.
 
 import { type AccountStatus, type Status, status } from "../../../lambdas/job/commands/status.ts";
+import { mapOrdered } from "../../../lambdas/job/run/collect/map-ordered.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { durationText } from "../../../lambdas/job/run/record/texts.ts";
-import { isFuture, systemClock } from "../../../lambdas/job/runtime/clock.ts";
+import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
 import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
@@ -49,12 +50,12 @@ export const statusCommand = command({
   ofAll: true,
   example: "status --account uk",
   execute: async (values, context) => {
-    const nowMs = systemClock.now();
+    const nowMs = context.clock.now();
     const { store } = await openWarehouse(values, context);
     const isOne = context.given.has("account");
     const found = isOne
       ? [await statusOfOne(store, values, nowMs)]
-      : await statusOfAll(store, await warehouseAccounts(store, values), nowMs);
+      : await statusOfAll(store, await warehouseAccounts(store, values), nowMs, context.signal);
     if (values.json) {
       const objects = found.map((one) => asJson(one, values));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
@@ -67,22 +68,16 @@ export const statusCommand = command({
 /** A status is some ten small reads, one after the other. */
 const AT_ONCE = 8;
 
-/** Reads only. In the order of the accounts. Throws `STORE_FAILED`. */
-async function statusOfAll(
+/** Reads only. In the order of the accounts. Throws `STORE_FAILED`, or the signal's reason. */
+function statusOfAll(
   store: Store,
   accounts: readonly string[],
   nowMs: number,
+  signal: AbortSignal,
 ): Promise<readonly AccountStatus[]> {
-  const found: AccountStatus[] = [];
-  for (let at = 0; at < accounts.length; at += AT_ONCE) {
-    const some = accounts.slice(at, at + AT_ONCE);
-    found.push(
-      ...(await Promise.all(
-        some.map((account) => orDamage(account, () => status(accountStore(store, account), nowMs))),
-      )),
-    );
-  }
-  return found;
+  const statusOf = (account: string): Promise<AccountStatus> =>
+    orDamage(account, () => status(accountStore(store, account), nowMs));
+  return Array.fromAsync(mapOrdered(accounts, statusOf, { concurrency: AT_ONCE, signal }));
 }
 
 async function statusOfOne(all: Store, { account, config }: Values, nowMs: number): Promise<Status> {

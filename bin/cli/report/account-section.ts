@@ -1,6 +1,7 @@
 // One account: what is known of it at a glance, what needs attention, and the figures.
 
 import { type Status, status } from "../../../lambdas/job/commands/status.ts";
+import { mapOrdered } from "../../../lambdas/job/run/collect/map-ordered.ts";
 import {
   type HeldCommands,
   type HeldSnapshot,
@@ -35,57 +36,54 @@ export type ReportedAccount = (AccountReport | DamagedAccount) & {
   readonly content: readonly Html[];
 };
 
-type CommandsFor = (account: string, snapshotId: string) => HeldCommands;
-
-interface Texts {
-  readonly commandsFor: CommandsFor;
+export interface AccountOptions {
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+  readonly limitOf: (account: string) => RequestLimit;
+  /** That decide on a held snapshot. */
+  readonly commandsFor: (account: string, snapshotId: string) => HeldCommands;
+  /** The message of an error, with the commands that it has here. */
   readonly messageFor: (account: string, message: string) => string;
 }
 
 const MOST_RUNS = 60;
 
-/** Reads only, and no event. Throws `STORE_FAILED`. */
-export async function reportAccount(
-  store: AccountStore,
-  nowMs: number,
-  limit: RequestLimit,
-  { commandsFor, messageFor }: Texts,
-): Promise<ReportedAccount> {
-  const found = await orDamage(store.account, () => readAccount(store, nowMs, limit, messageFor));
+/** Reads only, and no event. Throws `STORE_FAILED`, or the signal's reason. */
+export async function reportAccount(store: AccountStore, options: AccountOptions): Promise<ReportedAccount> {
+  const found = await orDamage(store.account, () => readAccount(store, options));
   const head = "damage" in found ? null : found.status.head;
   return {
     ...found,
     trouble: troubleOf(found),
     dataMs: head === null ? undefined : madeAtMs(head),
-    content: contentOf(found, nowMs, commandsFor),
+    content: contentOf(found, options),
   };
 }
 
 async function readAccount(
   store: AccountStore,
-  nowMs: number,
-  limit: RequestLimit,
-  messageFor: Texts["messageFor"],
+  { nowMs, signal, limitOf, messageFor }: AccountOptions,
 ): Promise<AccountReport> {
+  const { account } = store;
   const found = await status(store, nowMs);
-  const publications = await lastPublications(store, found.head);
+  const publications = await lastPublications(store, found.head, signal);
   const attempts = await lastRuns(store, MOST_RUNS, nowMs);
   const runs = attempts
     .filter(({ trigger }) => isRun(trigger))
     .map((row) => ({
       ...row,
-      error_message: row.error_message && messageFor(store.account, row.error_message),
+      error_message: row.error_message && messageFor(account, row.error_message),
     }))
     .toReversed();
   const drawn = [
     publicationsFigure(publications, publications.length < MOST_PUBLICATIONS),
-    runsFigure(runs, limit, nowMs),
+    runsFigure(runs, limitOf(account), nowMs),
     await storageFigure(store, found, publications),
     ...(await manifestFigures(store, publications)),
   ];
   const lastRun = runs.at(-1);
   return {
-    account: store.account,
+    account,
     status: found,
     lastRun,
     failed: lastRun && (lastRun.outcome === "FAILED" || isStranded(lastRun)) ? lastRun : undefined,
@@ -101,21 +99,17 @@ const AT_ONCE = 8;
 async function lastPublications(
   store: AccountStore,
   head: Publication | null,
+  signal: AbortSignal,
 ): Promise<readonly Publication[]> {
   if (head === null) return [];
   const ids = (await entryIds(store)).filter((id) => id <= head.publication).slice(-MOST_PUBLICATIONS);
-  let shown: Publication[] = [];
-  for (let end = ids.length; end > 0; end -= AT_ONCE) {
-    const some = ids.slice(Math.max(0, end - AT_ONCE), end);
-    const entries = await Promise.all(some.map((id) => readEntry(store, id)));
-    const above: Publication[] = [];
-    for (const entry of entries.toReversed()) {
-      if (entry === undefined || entry.action === "remove") return [...above, ...shown];
-      above.unshift(entry);
-    }
-    shown = [...above, ...shown];
+  const read = (id: string): ReturnType<typeof readEntry> => readEntry(store, id);
+  const newest: Publication[] = [];
+  for await (const entry of mapOrdered(ids.toReversed(), read, { concurrency: AT_ONCE, signal })) {
+    if (entry === undefined || entry.action === "remove") break;
+    newest.push(entry);
   }
-  return shown;
+  return newest.reverse();
 }
 
 export const NOTHING = "Nothing is published yet";
@@ -136,8 +130,7 @@ function failureText(failed: RunLogEntry): string {
 
 function contentOf(
   one: AccountReport | DamagedAccount,
-  nowMs: number,
-  commandsFor: CommandsFor,
+  { nowMs, commandsFor }: AccountOptions,
 ): readonly Html[] {
   if ("damage" in one)
     return [failedNote(`This account cannot be read: ${one.damage.code}`, one.damage.message)];
@@ -196,7 +189,7 @@ function lastRunFact(last: RunLogEntry | undefined): Fact {
   ];
 }
 
-function heldNotes(status: Status, commandsFor: CommandsFor): readonly Html[] {
+function heldNotes(status: Status, commandsFor: AccountOptions["commandsFor"]): readonly Html[] {
   // To publish the newest makes the others older than what readers see.
   const [newest, ...others] = publishableOf(status).toReversed();
   const older = status.held.filter(({ snapshotId }) => snapshotId <= (status.head?.snapshot_id ?? ""));

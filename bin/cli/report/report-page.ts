@@ -1,42 +1,34 @@
 // The whole page, of what the warehouse says of its accounts.
 
-import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { HeldCommands } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
+import type { DamagedAccount } from "../../../lambdas/job/storage/known-accounts.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { statusTable } from "../output/describe-status.ts";
 import { Html, html, policyOf } from "../output/html.ts";
 import { age, minute, plural } from "../output/words.ts";
-import { NOTHING, type ReportedAccount, reportAccount } from "./account-section.ts";
+import { type AccountOptions, NOTHING, type ReportedAccount, reportAccount } from "./account-section.ts";
 import { table } from "./figure.ts";
-import type { RequestLimit } from "./run-figures.ts";
 
-interface ReportOptions {
+interface ReportOptions extends AccountOptions {
   readonly store: Store;
   /** The warehouse as a person named it. */
   readonly warehouse: string;
-  readonly nowMs: number;
   readonly accounts: readonly string[];
-  readonly limitOf: (account: string) => RequestLimit;
-  /** That decide on a held snapshot. */
-  readonly commandsFor: (account: string, snapshotId: string) => HeldCommands;
-  /** The message of an error, with the commands that it has here. */
-  readonly messageFor: (account: string, message: string) => string;
 }
 
 export interface Report {
   /** The same for the same files, instant and command. */
   readonly page: string;
   /** The accounts of which the page only says why they cannot be read. */
-  readonly damaged: readonly { readonly account: string; readonly damage: SyncError }[];
+  readonly damaged: readonly DamagedAccount[];
 }
 
-/** Reads only. Throws `STORE_FAILED`. */
+/** Reads only. Throws `STORE_FAILED`, or the signal's reason. */
 export async function makeReport(options: ReportOptions): Promise<Report> {
-  const { store, warehouse, nowMs, limitOf } = options;
+  const { store, warehouse, nowMs } = options;
   const accounts: ReportedAccount[] = [];
   for (const account of options.accounts) {
-    accounts.push(await reportAccount(accountStore(store, account), nowMs, limitOf(account), options));
+    accounts.push(await reportAccount(accountStore(store, account), options));
   }
   return { page: reportPage(accounts, warehouse, nowMs), damaged: accounts.filter((one) => "damage" in one) };
 }

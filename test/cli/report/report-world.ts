@@ -191,6 +191,7 @@ export class ReportWorld {
         diff: `brand-events-sync diff ${snapshotId} --account ${account}`,
       }),
       messageFor: (_, message) => message,
+      signal: new AbortController().signal,
     });
   }
 }
