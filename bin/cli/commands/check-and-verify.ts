@@ -11,12 +11,11 @@ import {
 } from "../../../lambdas/job/commands/verify.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { countText } from "../../../lambdas/job/run/record/texts.ts";
-import { systemClock } from "../../../lambdas/job/runtime/clock.ts";
-import { type OptionValues, PLACE_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
+import { type OptionValues, PLACE_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { madeAtMs } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { type NextValues, startCommand, textHere } from "../output/next-command.ts";
+import { nextValues, startCommand, textHere } from "../output/next-command.ts";
 import { failureJson, reportSkipped } from "../output/run-report.ts";
 import { age, plural } from "../output/words.ts";
 import { type CommandContext, type CommandOfList, command } from "../wiring/command.ts";
@@ -53,7 +52,7 @@ export async function tryAccount(
       deep: values.deep,
       onEstimate,
       retireCommand: (snapshotId) => commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values),
-      startCommand: (decision) => startCommand(decision, nextValues(values, context)),
+      startCommand: (decision) => startCommand(decision, nextValues(context.given, values.account)),
     }),
   );
   const ok = checks.every((one) => one.ok);
@@ -66,14 +65,6 @@ export async function tryAccount(
     }
   }
   return { checks, exitCode: exitCodeOf(checks) };
-}
-
-/** The given values, with those that only a run takes. */
-function nextValues(
-  values: OptionValues<(typeof SERVICE_OPTIONS)[number]>,
-  { given }: CommandContext,
-): NextValues {
-  return { ...given.ofAccount(values.account).read(RUN_OPTIONS), ...values };
 }
 
 /** `ok          5,000 events, about 28 min`, `FAILED      login LOGIN_REFUSED`. */
@@ -102,15 +93,12 @@ const verifyCommand = command({
     ).catch((error: unknown) => {
       if (!(error instanceof SyncError)) throw error;
       const { code, message, fields, cause } = error;
-      throw new SyncError(
-        code,
-        textHere(message, () => nextValues(values, context)),
-        { fields, cause },
-      );
+      const here = textHere(message, nextValues(context.given, values.account));
+      throw new SyncError(code, here, { fields, cause });
     });
     if ("outcome" in found) return reportSkipped(context, found);
     context.result({ json: verifiedCounts(found), line: `ok          ${verifiedText(found)}` });
-    if (!values.json) context.stdout.lines(describe(found, systemClock.now()));
+    if (!values.json) context.stdout.lines(describe(found, context.clock.now()));
     return EXIT.done;
   },
   failureJson,

@@ -62,7 +62,7 @@ export const initCommand = command({
       if (values.json) context.stdout.json({ ok: true });
       return EXIT.done;
     }
-    const trial = { ...context, stdout: steps, result: (): void => undefined };
+    const trial = { ...context, given, stdout: steps, result: (): void => undefined };
     let tried = await tryAccount(checked, trial);
     for (
       let tries = 1;

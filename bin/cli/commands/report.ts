@@ -6,7 +6,7 @@ import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
 import { heldCommands } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { NEXT_OPTIONS, textHere } from "../output/next-command.ts";
+import { nextValues, textHere } from "../output/next-command.ts";
 import { writeOutFile } from "../query/out-file.ts";
 import { makeReport } from "../report/report-page.ts";
 import { command } from "../wiring/command.ts";
@@ -44,8 +44,7 @@ export const reportCommand = command({
           signal,
           limitOf: (account) => given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
           commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
-          messageFor: (account, message) =>
-            textHere(message, () => context.given.ofAccount(account).read(NEXT_OPTIONS)),
+          messageFor: (account, message) => textHere(message, nextValues(given, account)),
         });
         await add([page]);
         return damaged;

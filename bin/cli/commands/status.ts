@@ -26,7 +26,7 @@ import {
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { formatTable } from "../output/format-result.ts";
-import { NEXT_OPTIONS } from "../output/next-command.ts";
+import { nextValues } from "../output/next-command.ts";
 import type { Output } from "../output/terminal.ts";
 import { age, minute, plural, throttledText, whereText } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
@@ -126,22 +126,17 @@ function print(
 ): void {
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) {
-    const { account } = only;
     if ("damage" in only) return;
-    const own = given.ofAccount(account);
-    const limit = own.read(["account", "requestsPerMinute"]);
+    const limit = given.ofAccount(only.account).read(["account", "requestsPerMinute"]);
     stdout.lines(describeStatus(only, nowMs, { ...values, ...limit }));
-    stdout.lines(troubleLine(only.runs, own));
+    stdout.lines(troubleLine(only, given));
     return;
   }
   stdout.text(formatTable(statusTable(found, nowMs), { maxWidth: 80 }));
   const words = ["status", "--account", only?.account ?? ""];
-  const troubled = found.flatMap((one) => {
-    const { account } = one;
-    return "damage" in one
-      ? []
-      : troubleLine(one.runs, given.ofAccount(account)).map((line) => `${account}: ${line}`);
-  });
+  const troubled = found.flatMap((one) =>
+    "damage" in one ? [] : troubleLine(one, given).map((line) => `${one.account}: ${line}`),
+  );
   stdout.lines([
     ...troubled,
     `In ${whereText(values)}`,
@@ -196,9 +191,9 @@ function describeStatus(
 }
 
 /** None where the last run did its work. */
-function troubleLine(runs: readonly RunLogEntry[], given: GivenOptions): readonly string[] {
+function troubleLine({ account, runs }: Status, given: GivenOptions): readonly string[] {
   const trouble = troubleOf(runs);
-  return trouble ? [describeTrouble(trouble, given.read(NEXT_OPTIONS))] : [];
+  return trouble ? [describeTrouble(trouble, nextValues(given, account))] : [];
 }
 
 function describeRun(row: RunLogEntry, nowMs: number): string {

@@ -7,24 +7,27 @@ import {
   AUTHORIZE_OPTIONS,
   longName,
   type OptionValues,
-  PLACE_OPTIONS,
   RUN_OPTIONS,
   SERVICE_OPTIONS,
 } from "../options/options.ts";
-import { commandLineText } from "../options/read-options.ts";
+import { commandLineText, type GivenOptions } from "../options/read-options.ts";
 
 const OF_THE_SERVICE = SERVICE_OPTIONS.filter((name) => name !== "json" && name !== "logLevel");
 
-/** The options that such a command may need: `context.given` has them for commands that take fewer. */
-export const NEXT_OPTIONS = [...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
+/** The options that such a command may need. */
+const NEXT_OPTIONS = ["overDamaged", "trustClock", ...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
 
 export type NextValues = OptionValues<(typeof NEXT_OPTIONS)[number]>;
 
-const OPTIONS_OF = {
-  authorize: AUTHORIZE_OPTIONS,
-  check: OF_THE_SERVICE,
-  run: NEXT_OPTIONS,
-  status: PLACE_OPTIONS,
+/** Of an account, also for a command that takes fewer options. */
+export function nextValues(given: GivenOptions, account: string): NextValues {
+  return given.ofAccount(account).read(NEXT_OPTIONS);
+}
+
+const COMMANDS = {
+  authorize: { options: AUTHORIZE_OPTIONS, needs: "authUrl" },
+  check: { options: OF_THE_SERVICE, needs: "baseUrl" },
+  run: { options: NEXT_OPTIONS, needs: "baseUrl" },
 } as const;
 
 /** A command that a person runs next, and what it is for: `To publish it anyway`. */
@@ -43,29 +46,21 @@ export function nextAfterSkip(reason: string | null, values: NextValues): NextCo
     : ["To start a run", nextCommand("run", values)];
 }
 
-const FLAGS: Readonly<Record<StartDecision, string>> = {
-  overDamaged: "--over-damaged",
-  trustClock: "--trust-clock",
-};
-
 /** Starts a run as a person has decided. */
 export function startCommand(decision: StartDecision, values: NextValues): string {
-  return commandLineText(["run", FLAGS[decision]], NEXT_OPTIONS, values);
+  return nextCommand("run", { ...values, [decision]: true });
 }
 
 /** The text of an error for a person at this computer. Where no address of a service is known, no command could work. */
-export function textHere(text: string, valuesOf: () => NextValues): string {
-  const values = valuesOf();
+export function textHere(text: string, values: NextValues): string {
   return values.baseUrl === undefined ? text : withCommands(text, (each) => startCommand(each, values));
 }
 
-const NEEDS = { authorize: "authUrl", check: "baseUrl", run: "baseUrl", status: "warehouse" } as const;
-
 /** The command, or what it needs and nothing here says. */
-export function nextCommand(name: keyof typeof OPTIONS_OF, values: NextValues): string {
-  const needed = NEEDS[name];
-  if (values[needed] === undefined) return `${name}, which needs --${longName(needed)} or a settings file`;
-  return commandLineText([name], OPTIONS_OF[name], values);
+function nextCommand(name: keyof typeof COMMANDS, values: NextValues): string {
+  const { options, needs } = COMMANDS[name];
+  if (values[needs] === undefined) return `${name}, which needs --${longName(needs)} or a settings file`;
+  return commandLineText([name], options, values);
 }
 
 const SKIPPED_BECAUSE: Readonly<Record<Skipped["reason"] | "NOT_SET_UP", string>> = {
@@ -97,5 +92,5 @@ export function messageBefore([, command]: NextCommand, message: unknown, values
   const words = sentence(message);
   const end = words.lastIndexOf(command);
   const why = end === -1 ? words : words.slice(0, words.lastIndexOf(". ", end) + 1);
-  return textHere(why, () => values);
+  return textHere(why, values);
 }

@@ -10,13 +10,13 @@ import { type HttpResponse, NoResponse } from "../../../lambdas/job/service/http
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/service/requests/retry.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
-import type { NOTIFY_OPTIONS, OptionValues } from "../options/options.ts";
+import { type NOTIFY_OPTIONS, type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
+import { commandLineText } from "../options/read-options.ts";
 import {
   messageBefore,
   type NextCommand,
   type NextValues,
   nextAfterFailure,
-  nextCommand,
   sentence,
 } from "./next-command.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
@@ -162,7 +162,7 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
     case "Snapshot Published":
       return {
         what: `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${detail["explanation"] === null ? "" : ` ${sentence(detail["explanation"])}`}`,
-        next: [["To see what readers have", nextCommand("status", values)]],
+        next: [["To see what readers have", commandLineText(["status"], PLACE_OPTIONS, values)]],
       };
     case "Snapshot Held":
       return {

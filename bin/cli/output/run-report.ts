@@ -7,7 +7,7 @@ import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
 import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
-import { NEXT_OPTIONS, type NextValues, textHere } from "./next-command.ts";
+import { nextValues, textHere } from "./next-command.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, plural, repeatedEntries, throttledText } from "./words.ts";
 
@@ -34,7 +34,7 @@ export function reportRun(
     output.stdout.lines([...describe(result, values), ...decide.map((words) => `  ${words}`)]);
   }
   if (error) {
-    const own = (): NextValues => output.given.ofAccount(values.account).read(NEXT_OPTIONS);
+    const own = nextValues(output.given, values.account);
     output.stderr.message(`${error.code}: ${textHere(error.message, own)}`);
   }
   return exitCodeOf(result);

@@ -5,10 +5,9 @@ import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/cata
 import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 import { type DamagedUnit, describeUnit, folderOf } from "../../../lambdas/job/snapshot/files/units.ts";
 import { isBeforeRestart } from "../../../lambdas/job/storage/publication-log.ts";
+import { PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText, type GivenOptions } from "../options/read-options.ts";
-import { NEXT_OPTIONS, textHere } from "../output/next-command.ts";
-
-const PLACE = ["config", "warehouse"] as const;
+import { nextValues, textHere } from "../output/next-command.ts";
 
 export interface MissingUnit {
   readonly account: string;
@@ -34,7 +33,6 @@ export function missingUnits(
   const read = UNIT_TABLES.filter((table) => behind.has(table));
   return accounts.flatMap((of) => {
     const { account, log, incomplete, damage } = of;
-    const own = given.ofAccount(account);
     const head = log.at(-1)?.snapshot_id;
     if (head === undefined) {
       const unknown = {
@@ -53,7 +51,7 @@ export function missingUnits(
         const { holds, publication, damage: cause } = unit;
         const { snapshot_id } = publication;
         const is_head = holds === "snapshot" && snapshot_id === head;
-        const message = `${describeUnit(unit)}. ${cause.message} ${remedyFor(unit, of, own)}`;
+        const message = `${describeUnit(unit)}. ${cause.message} ${remedyFor(unit, of, given)}`;
         return { account, holds, snapshot_id, publication: publication.publication, is_head, message };
       });
   });
@@ -62,14 +60,14 @@ export function missingUnits(
 function remedyFor(
   { account, holds, publication }: DamagedUnit,
   { log }: AccountLog,
-  own: GivenOptions,
+  given: GivenOptions,
 ): string {
   const { snapshot_id } = publication;
   if (holds === "snapshot" && snapshot_id !== log.at(-1)?.snapshot_id) {
-    const retire = ["retire", snapshot_id, "--yes", "--account", account];
-    return `Or give it up: ${commandLineText(retire, PLACE, own.read(PLACE))}`;
+    const place = given.ofAccount(account).read(PLACE_OPTIONS);
+    return `Or give it up: ${commandLineText(["retire", snapshot_id, "--yes"], PLACE_OPTIONS, place)}`;
   }
   return isBeforeRestart(log, publication)
     ? "It is from before the last restart, so it counts no more."
-    : textHere(RESTART, () => own.read(NEXT_OPTIONS));
+    : textHere(RESTART, nextValues(given, account));
 }

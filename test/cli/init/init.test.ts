@@ -1,6 +1,6 @@
 // `init` without a terminal: options, the environment and standard input answer, and nothing is replaced.
 
-import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
@@ -86,6 +86,31 @@ test("a file of one line gets the account in it, and a new file no absolute path
   expect(await readFile(there.settings, "utf8")).toBe(
     `{"baseUrl":"https://a.example","accounts":{"uk":{}, "us": {"baseUrl":"${there.simulator.url}/","credentials":"./credentials/us.json"}}}`,
   );
+});
+
+test("the commands that its check names are for the settings of the file", async () => {
+  await using there = await world();
+  await there.init();
+  await sync(["run"], there);
+  const snapshots = join(there.cwd, "warehouse/snapshots/default");
+  const [snapshot = ""] = await readdir(snapshots);
+  await rm(join(snapshots, snapshot, "part-00000.ndjson.gz"));
+  await rm(join(there.cwd, "credentials"), { recursive: true });
+  await writeFile(there.settings, JSON.stringify({ maxDropPercent: 50, accounts: { us: {} } }));
+
+  const { exitCode, stdout } = await there.init();
+
+  expect(exitCode).toBe(1);
+  expect(printedCommand(stdout, "run")).toEqual([
+    "run",
+    "--over-damaged",
+    "--account",
+    "default",
+    "--config",
+    there.settings,
+    "--warehouse",
+    join(there.cwd, "warehouse"),
+  ]);
 });
 
 describe("wrong credentials", () => {

@@ -25,7 +25,7 @@ const NOTHING = { http: undefined, https: undefined, none: undefined };
 
 interface Given {
   readonly url: string;
-  readonly options?: Readonly<Record<string, string | readonly string[]>>;
+  readonly options?: Readonly<Record<string, string | boolean | readonly string[]>>;
   readonly proxies?: typeof NOTHING | { http: string; https: string; none: undefined };
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
@@ -36,7 +36,13 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
   const { url, options = {}, proxies = NOTHING, signal = new AbortController().signal } = given;
   let text = "";
   let waitedMs = 0;
-  const names = [...SERVICE_OPTIONS, ...RUN_OPTIONS, ...NOTIFY_OPTIONS];
+  const names = [
+    ...SERVICE_OPTIONS,
+    ...RUN_OPTIONS,
+    ...NOTIFY_OPTIONS,
+    "overDamaged" as const,
+    "trustClock" as const,
+  ];
   const address = { baseUrl: "https://service.example", account: "uk" };
   const onCommandLine = { ...address, notifyUrl: `${url}${SECRET_PATH}`, ...options };
   const values = new GivenOptions(onCommandLine, {}, "/srv").read(names);
@@ -125,21 +131,29 @@ test.each([
     text: `To resume it: \`npm run sync -- run ${PLACES} --lift brand=/brand/name\`.`,
   },
   {
+    code: "STORE_FAILED",
+    of: { overDamaged: true, trustClock: true },
+    text: `To resume it: \`npm run sync -- run --over-damaged --trust-clock ${PLACES} --lift brand=/brand/name\`.`,
+  },
+  {
     code: "AUTHORIZATION_EXPIRED",
     of: { authUrl: "https://id.example" },
     text: "To authorize again: `npm run sync -- authorize",
   },
-] as const)("a run that failed with $code posts the command that helps", async ({ code, of, text }) => {
-  await using server = await receiver();
-  const error = new SyncError(code, "What\n happened");
-  const row = { ...FAILED, trigger: "manual", error_code: code, error_message: error.message } as const;
+] as const)(
+  "a run that failed with $code, with $of, posts the command that helps",
+  async ({ code, of, text }) => {
+    await using server = await receiver();
+    const error = new SyncError(code, "What\n happened");
+    const row = { ...FAILED, trigger: "manual", error_code: code, error_message: error.message } as const;
 
-  await told({ url: server.url, options: { lift: ["brand=/brand/name"], ...of } }, { row, error });
+    await told({ url: server.url, options: { lift: ["brand=/brand/name"], ...of } }, { row, error });
 
-  expect(server.bodies).toEqual([
-    expect.objectContaining({ "detail-type": "Run Failed", text: expect.stringContaining(text) }),
-  ]);
-});
+    expect(server.bodies).toEqual([
+      expect.objectContaining({ "detail-type": "Run Failed", text: expect.stringContaining(text) }),
+    ]);
+  },
+);
 
 test("a run that failed because of damage posts the whole command that restarts", async () => {
   await using server = await receiver();

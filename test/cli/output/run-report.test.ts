@@ -10,9 +10,9 @@ import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { describeHeld } from "../../../bin/cli/output/describe-status.ts";
 import {
   messageBefore,
-  NEXT_OPTIONS,
   nextAfterFailure,
   nextAfterSkip,
+  nextValues,
   sentence,
   skippedBecause,
   textHere,
@@ -205,7 +205,7 @@ const ENVIRONMENT = {
   BRAND_LOG_LEVEL: "warn",
   BRAND_JSON: "true",
 };
-const values = new GivenOptions({ account: "uk" }, ENVIRONMENT, "/srv").read(NEXT_OPTIONS);
+const values = nextValues(new GivenOptions({}, ENVIRONMENT, "/srv"), "uk");
 
 test.each([
   [
@@ -246,15 +246,15 @@ test.each([
 });
 
 test("a text that says that a run may restart gets the command", () => {
-  expect(textHere(`It is cut. ${RESTART}`, () => values)).toBe(
+  expect(textHere(`It is cut. ${RESTART}`, values)).toBe(
     "It is cut. Or restart over the damage; then all events count as added: `npm run sync -- run --over-damaged --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50`.",
   );
 });
 
 test("where the address of a service is not known, no command is shown that could not work", () => {
-  const unknown = new GivenOptions({ account: "uk" }, {}, "/srv").read(NEXT_OPTIONS);
+  const unknown = nextValues(new GivenOptions({}, {}, "/srv"), "uk");
 
-  expect(textHere(`It is cut. ${RESTART}`, () => unknown)).toBe(`It is cut. ${RESTART}`);
+  expect(textHere(`It is cut. ${RESTART}`, unknown)).toBe(`It is cut. ${RESTART}`);
   expect(nextAfterFailure("LIST_INCOMPLETE", false, unknown)).toEqual([
     "To find the cause",
     "check, which needs --base-url or a settings file",

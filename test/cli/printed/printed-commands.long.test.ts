@@ -85,7 +85,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/output/next-command.ts status",
+    place: "bin/cli/output/notify.ts status",
     said: (world) => world.toldBy(),
   },
   {
