@@ -77,7 +77,7 @@ export async function reportUnexpected(
   const { detailType, detail } = failedStartEvent(account, error);
   const event = { detailType, detail: { ...detail, run_id: runId, trigger: null, finished: false } };
   const failed = { run_id: runId, ...errorColumns(error) };
-  await tell(ports, account, async () => withMail(event, failedMail(account, failed, "failed")));
+  await tell(ports, account, async () => withMail(event, failedMail(account, failed)));
 }
 
 /** Sends an event about an account. That it cannot be sent changes nothing else. */
@@ -109,12 +109,12 @@ type Environment = Pick<FunctionEnvironment, "region" | "functionName">;
  * Undefined where no person has to be told: a retry follows, or the start has found the run finished and told before.
  */
 function mailOf(account: string, result: RunResult, environment: Environment): Mail | undefined {
-  const { row, error, explanation, isRepeat, isAbandoned } = result;
+  const { row, error, explanation, isRepeat, isAbandoned, trustsClock } = result;
   if (isRepeat) return undefined;
   if (row.outcome === "HELD") return heldMail(account, result);
   if (isStranded(row)) {
     const { run_id, reason } = row;
-    return failedMail(account, { run_id, error_code: reason, error_message: explanation ?? null }, "failed");
+    return failedMail(account, { run_id, error_code: reason, error_message: explanation ?? null });
   }
   if (row.outcome !== "FAILED" || (error?.isRetryable && !isAbandoned)) return undefined;
   const section = isRefusal(error) ? "login-refused" : "failed";
@@ -123,7 +123,8 @@ function mailOf(account: string, result: RunResult, environment: Environment): M
     withCommands(row.error_message, (decision) =>
       mailedCommand(environment, payload(startInput(account, decision))),
     );
-  return failedMail(account, { ...row, error_message: why }, isAbandoned ? "execution" : section);
+  const decision = trustsClock && "trustClock";
+  return failedMail(account, { ...row, error_message: why }, isAbandoned ? "execution" : section, decision);
 }
 
 /** The event with the lines of its mail, where there is one. */
@@ -155,8 +156,8 @@ export function startCommand(environment: Environment, account: string, decision
   return invokeCommand(environment, startInput(account, decision));
 }
 
-function startInput(account: string, decision: StartDecision): object {
-  return { action: "run", account, [decision]: true };
+function startInput(account: string, decision?: StartDecision): object {
+  return { action: "run", account, ...(decision && { [decision]: true }) };
 }
 
 /** It needs a shell with credentials for the AWS account. */
@@ -169,11 +170,15 @@ export function invokeCommand({ region, functionName }: Environment, input: obje
   ].join(" ");
 }
 
-/** @param section of the runbook */
+/**
+ * @param section of the runbook
+ * @param decision of the start that failed, and of the next one
+ */
 function failedMail(
   account: string,
   failed: { readonly [Key in "run_id" | "error_code" | "error_message"]: string | null },
-  section: string,
+  section = "failed",
+  decision?: StartDecision,
 ): Mail {
   const run = failed.run_id === null ? "A start" : `The run ${failed.run_id}`;
   return {
@@ -181,7 +186,7 @@ function failedMail(
     what: `${run} for the account ${account} failed. Readers keep what they have.`,
     why: because(failed.error_code, failed.error_message),
     check: payload({ action: "check", account }),
-    run: payload({ action: "run", account }),
+    run: payload(startInput(account, decision)),
   };
 }
 

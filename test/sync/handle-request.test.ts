@@ -284,3 +284,19 @@ test("a run and its mail name the command, whose input publishes; the service's 
   expect([pasted, plain]).toMatchObject([{ outcome: "PUBLISHED" }, { outcome: "PUBLISHED" }]);
   expect(sandbox.log.text).not.toContain("and the service's");
 });
+
+test.each([{}, { trustClock: true }])(
+  "after a start with %j that failed, its mail starts the next one alike",
+  async (told) => {
+    await using sandbox = await FunctionSandbox.start();
+    sandbox.credentials = { method: "session", email: "a@example.test", password: "wrong" };
+
+    await sandbox.invoke(told).catch(() => undefined);
+
+    expect(sandbox.events.at(-1)?.detail).toMatchObject({
+      mail: {
+        run: Buffer.from(JSON.stringify({ action: "run", account: "uk", ...told })).toString("base64"),
+      },
+    });
+  },
+);

@@ -169,11 +169,11 @@ async function record(
   endedAtMs: number | undefined,
 ): Promise<RunResult> {
   const { store, clock } = ports;
-  const { trigger } = await plannedStart(store, store.keys.plan(runId));
+  const { trigger, trustClock } = await plannedStart(store, store.keys.plan(runId));
   const begun = beginAttempt(clock, trigger, runId);
   const attempt = { ...begun, startedAtMs: endedAtMs ?? begun.startedAtMs };
   const row = await appendRunLog(store, rowOf(ports, attempt, { error }), true);
-  return { row, error, isAbandoned: true };
+  return { row, error, isAbandoned: true, ...(trustClock ? { trustsClock: true } : {}) };
 }
 
 const ownCode = z.enum(ERROR_CODES);

@@ -70,6 +70,8 @@ export interface RunResult extends Omit<RunEnd, "outcome" | "reason"> {
   readonly isRepeat?: true;
   /** True where an execution ended without its run: a later start resumes the run, whatever the error. */
   readonly isAbandoned?: true;
+  /** True where the start was told to trust the clock: the next one needs that too. */
+  readonly trustsClock?: true;
   /** True for a turn of an execution, which repeats a turn that failed, and tells the function when it gives up. */
   readonly isTurn?: true;
 }
