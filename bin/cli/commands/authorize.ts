@@ -4,7 +4,7 @@ import type { OAuthCredentials } from "../../../lambdas/job/credentials/credenti
 import { storeAuthorized, type TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
-import { systemClock, systemRandom } from "../../../lambdas/job/runtime/clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { STANDARD_INPUT } from "../../../lambdas/job/settings-file/places.ts";
 import { authorizationRequest, exchangeCode } from "../authorize/code-exchange.ts";
 import { pasteAnswer } from "../authorize/read-answer.ts";
@@ -49,7 +49,7 @@ export const authorizeCommand = command({
     const credentials = await oauthCredentials(values, context);
     const tokens = await openTokens(values, context);
     await refuseUnusable(tokens);
-    const { signal, stdout, stderr: terminal } = context;
+    const { signal, clock, stdout, stderr: terminal } = context;
     const identityProvider = new URL(authUrl);
     const request = authorizationRequest(identityProvider, credentials.client_id, redirectUri, systemRandom);
     const exchange = (code: string): Promise<void> =>
@@ -58,11 +58,11 @@ export const authorizeCommand = command({
         credentials,
         request,
         proxies: context.proxies,
-        clock: systemClock,
+        clock,
         authorize: commandLineText(["authorize"], [...AUTHORIZE_OPTIONS, "redirectUri"], values),
         store: (granted) => storeAuthorized(tokens, granted),
       });
-    const shared = { request, terminal, clock: systemClock, signal };
+    const shared = { request, terminal, clock, signal };
     if (paste) await exchange(await pasteAnswer({ ...shared, input: context.stdin() }));
     else {
       const openBrowser = values.noBrowser ? undefined : context.openBrowser;
@@ -84,7 +84,7 @@ export function canListenOn(redirectUri: string): boolean {
 }
 
 async function oauthCredentials(values: Values, context: CommandContext): Promise<OAuthCredentials> {
-  const logger = new Display({ terminal: context.stderr, clock: systemClock, level: "info" });
+  const logger = new Display({ terminal: context.stderr, clock: context.clock, level: "info" });
   const read = await (await openCredentials(values.credentials, context, logger)).read();
   if (read.method === "oauth") return read;
   throw new SyncError(

@@ -10,7 +10,7 @@ import {
 } from "../../../lambdas/job/commands/decisions.ts";
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { systemClock, systemRandom } from "../../../lambdas/job/runtime/clock.ts";
+import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { accountName } from "../../../lambdas/job/settings/values.ts";
@@ -73,7 +73,7 @@ async function publish(
   await refuseMissingWarehouse(store, values, "SNAPSHOT_NOT_FOUND");
   const ports = { ...shared(values, context), store, catalog: warehouse.catalog, version: VERSION };
   const exitCode = reportRun(context, await acceptOrRollback(ports, request), values);
-  if (!values.json) context.stdout.lines(describeHead(await readHead(store), systemClock.now()));
+  if (!values.json) context.stdout.lines(describeHead(await readHead(store), context.clock.now()));
   return exitCode;
 }
 
@@ -160,9 +160,9 @@ const remove = command({
 
 export const DECISIONS: readonly CommandOfList[] = [accept, rollback, retireCommand, remove];
 
-function shared({ logLevel }: OptionValues<"logLevel">, { stderr, signal }: CommandContext) {
-  const logger = new Display({ terminal: stderr, clock: systemClock, level: logLevel });
-  return { clock: systemClock, random: systemRandom, logger, signal };
+function shared({ logLevel }: OptionValues<"logLevel">, { stderr, signal, clock }: CommandContext) {
+  const logger = new Display({ terminal: stderr, clock, level: logLevel });
+  return { clock, random: systemRandom, logger, signal };
 }
 
 function answer(
