@@ -5,7 +5,10 @@ import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/pro
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Check } from "../../../lambdas/job/commands/check.ts";
-import type { ServiceCredentials } from "../../../lambdas/job/credentials/credentials.ts";
+import type {
+  PasswordCredentials,
+  ServiceCredentials,
+} from "../../../lambdas/job/credentials/credentials.ts";
 import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
 import { accountName, authUrl as authUrlSchema } from "../../../lambdas/job/settings/values.ts";
@@ -66,7 +69,7 @@ export const initCommand = command({
     let tried = await tryAccount(checked, trial);
     for (
       let tries = 1;
-      tries < TRIES && isRefused(written, tried.checks) && context.stdin().isTTY;
+      tries < TRIES && isRefused(first, tried.checks) && context.stdin().isTTY;
       tries += 1
     ) {
       const left = TRIES - tries;
@@ -80,7 +83,7 @@ export const initCommand = command({
       tried = await tryAccount(checked, trial);
     }
     const { checks, exitCode } = tried;
-    const wrong = isRefused(written, checks)
+    const wrong = isRefused(first, checks)
       ? `the password or the e-mail address in ${written.credentials}`
       : `${written.settings} or ${written.credentials}`;
     steps.lines(
@@ -105,11 +108,10 @@ const REFUSALS = {
   session: "LOGIN_REFUSED",
   // There is no login: the first request is refused.
   basic: "UNAUTHENTICATED",
-  oauth: "CREDENTIALS_INVALID",
-} as const satisfies Record<ServiceCredentials["method"], ErrorCode>;
+} as const satisfies Record<PasswordCredentials["method"], ErrorCode>;
 
-const isRefused = ({ login }: Written, checks: readonly Check[]): boolean =>
-  checks.some(({ code }) => code === REFUSALS[login.method]);
+const isRefused = ({ method }: PasswordCredentials, checks: readonly Check[]): boolean =>
+  checks.some(({ code }) => code === REFUSALS[method]);
 
 const credentialsText = (credentials: ServiceCredentials): string => `${JSON.stringify(credentials)}\n`;
 
@@ -269,10 +271,9 @@ function settingsWith(before: SettingsBefore | undefined, added: NewAccount, pat
   };
   if (text !== undefined) return textWith(text, account, own);
   const schema = schemaFile();
-  const from = schema && fromFolderOf(path, schema);
   const made = {
     // Below the file's folder it is there for a colleague too, who clones it.
-    $schema: from?.startsWith("./") ? from : undefined,
+    $schema: schema && belowFolderOf(path, schema),
     warehouse: beside(path, added.warehouse),
     accounts: { [account]: own },
   };
@@ -310,26 +311,23 @@ const OWN_KEYS: ReadonlySet<string> = new Set(["baseUrl", "authUrl", "credential
 
 /** A path below the file's folder starts from there; every other stays absolute. */
 function beside(path: string, place: string): string {
-  if (!isAbsolute(place)) return place;
-  const from = fromFolderOf(path, place);
-  return from?.startsWith("./") ? from : place;
+  return isAbsolute(place) ? (belowFolderOf(path, place) ?? place) : place;
 }
 
-/** Undefined on another drive. */
-function fromFolderOf(path: string, place: string): string | undefined {
+/** Undefined for what lies elsewhere; on another drive no path leads there. */
+function belowFolderOf(path: string, place: string): string | undefined {
   const from = relative(dirname(path), place).split(sep).join("/");
-  if (isAbsolute(from)) return undefined;
-  return from.startsWith("../") ? from : `./${from}`;
+  return isAbsolute(from) || /^\.\.(?:\/|$)/.test(from) ? undefined : `./${from}`;
 }
 
-/** Where the JSON Schema of the settings file is, which editors complete and check with. */
-const NAME = "brand-events.schema.json";
+/** The JSON Schema of the settings file, which editors complete and check with. */
+const SCHEMA = "brand-events.schema.json";
 
 /** In the folder of this program, or in one above this code. Undefined where a package leaves it out. */
 function schemaFile(): string | undefined {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (dirname(folder) !== folder) {
-    const file = join(folder, NAME);
+    const file = join(folder, SCHEMA);
     if (existsSync(file)) return file;
     folder = dirname(folder);
   }
