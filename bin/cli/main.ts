@@ -309,8 +309,6 @@ const BY_WEIGHT: readonly number[] = [
   EXIT.wrongInput,
   EXIT.held,
   EXIT.skipped,
-  EXIT.tooOld,
-  EXIT.done,
 ];
 
 const UNEXPECTED = "Unexpected error: see standard error.";

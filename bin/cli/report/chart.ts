@@ -5,7 +5,7 @@ import { countText } from "../../../lambdas/job/run/record/texts.ts";
 import { type Html, html } from "../output/html.ts";
 
 interface Panel {
-  readonly title?: string;
+  readonly title: string;
   /** Not shown for one alone. Symbols are drawn around the point 0, 0. */
   readonly legend?: readonly { readonly name: string; readonly symbol: Html }[];
   /** In pixels. */
@@ -40,7 +40,7 @@ export function chart(panels: readonly Panel[], instantsMs: readonly number[]): 
     const at: Space["at"] = (place, value, drawing) =>
       html`<svg x="${x(place)}" y="${y(value)}">${drawing}</svg>`;
     const isLast = index === panels.length - 1;
-    return html`${title === undefined ? "" : html`<p>${title}</p>\n`}${legendOf(legend)}<svg height="${height}">${ticks.map((value) => tick(value, y(value)))}${marks({ x, y, at })}${isLast ? placeLabels(instantsMs, x, height) : ""}</svg>\n`;
+    return html`<p>${title}</p>\n${legendOf(legend)}<svg height="${height}">${ticks.map((value) => tick(value, y(value)))}${marks({ x, y, at })}${isLast ? placeLabels(instantsMs, x, height) : ""}</svg>\n`;
   });
   return html`${drawn}`;
 }

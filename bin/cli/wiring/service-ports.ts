@@ -6,7 +6,6 @@ import { serviceOpener } from "../../../lambdas/job/run/open-account.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
-import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
@@ -33,7 +32,6 @@ interface ServiceWork {
   readonly warehouse: Warehouse;
   /** Not read yet. */
   readonly credentials: Credentials;
-  readonly logger: Logger;
 }
 
 /** How long a start without a terminal waits for a server that gives no response at all, all accounts together. */
@@ -80,7 +78,7 @@ export async function withService<T>(
     isUnattended,
     signal,
   };
-  return work({ ports, settings, warehouse, credentials, logger: display }).finally(() => display.end());
+  return work({ ports, settings, warehouse, credentials }).finally(() => display.end());
 }
 
 /** Throws `CONFIG_INVALID` when the base URL is missing, or the settings file does not have the account. */

@@ -333,7 +333,7 @@ test("what has neither a chart nor a table is one line, below the figures", () =
 
 test("a legend is drawn for two looks and not for one", () => {
   const look = (name: string) => ({ name, symbol: html`<path/>` });
-  const panel = { height: 36, ...bars([1]) };
+  const panel = { title: "counts", height: 36, ...bars([1]) };
 
   expect(chart([{ ...panel, legend: [look("one")] }], [START_MS]).text).not.toContain("one");
   expect(chart([{ ...panel, legend: [look("one"), look("two")] }], [START_MS]).text).toContain("one");
