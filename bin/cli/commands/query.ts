@@ -4,10 +4,10 @@
 import { extname, join, resolve } from "node:path";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
-import { type OptionValues, RESULT_FORMATS, type TextFormat } from "../options/options.ts";
+import { type OptionValues, RESULT_FORMATS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { chosenFormat, formatResult, type ResultRows } from "../output/format-result.ts";
+import { chosenFormat, formatResult, type PrintedForm, type ResultRows } from "../output/format-result.ts";
 import { plural } from "../output/words.ts";
 import { hintFor, whyEmpty } from "../query/hints.ts";
 import { withDuckDB } from "../query/load-query.ts";
@@ -102,7 +102,7 @@ const viewsCommand = command({
 
 export const TABLES: readonly CommandOfList[] = [queryCommand, viewsCommand];
 
-type Form = TextFormat | "line" | "parquet";
+type Form = PrintedForm | "parquet";
 
 function formOf(values: Values): Form {
   const format = chosenFormat(values);
@@ -133,7 +133,7 @@ const BY_ENDING: Readonly<Record<string, Form>> = {
 async function addRows(
   add: (pieces: AsyncIterable<string>) => Promise<void>,
   { batches, ...result }: ResultRows,
-  form: Exclude<Form, "parquet">,
+  form: PrintedForm,
 ): Promise<number> {
   let count = 0;
   async function* counted(): ResultRows["batches"] {

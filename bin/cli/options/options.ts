@@ -94,15 +94,12 @@ const START_OPTIONS = {
     schema: z.union([z.iso.date(), z.iso.datetime({ offset: true })], INSTANT),
     help: "Compare what readers see now with what they saw then: a date, which is 00:00 UTC, or an instant such as `2026-11-21T06:00:00Z`",
   },
-  yes: {
-    ...flag("--yes", ""),
-    help: {
-      authorize:
-        "Accept an answer that has no `state`, without asking. See [authorizing once](operations.md#authorizing-once)",
-      retire: "Really do it; without it, only say what would be done",
-      remove: "Really do it; without it, only say what would be done",
-    },
-  },
+  yes: flag("--yes", {
+    authorize:
+      "Accept an answer that has no `state`, without asking. See [authorizing once](operations.md#authorizing-once)",
+    retire: "Really do it; without it, only say what would be done",
+    remove: "Really do it; without it, only say what would be done",
+  }),
   method: {
     flag: "--method <method>",
     schema: z.enum(["session", "basic", "oauth"], "expected session, basic or oauth"),
@@ -216,7 +213,7 @@ export function defaultText(name: OptionName): string | undefined {
   return shown === "" ? undefined : shown;
 }
 
-function flag<Help extends string>(name: string, help: Help) {
+function flag<Help extends OptionSpec["help"]>(name: string, help: Help) {
   return { flag: name, schema: trueOrFalse, as: "switch", default: false, help } as const;
 }
 

@@ -8,7 +8,7 @@ import { oneLine } from "./terminal.ts";
 type Formatter = (result: ResultRows, options: TableOptions) => AsyncGenerator<string>;
 
 /** Those that a person chooses, and the line that `--json` prints. */
-type PrintedForm = TextFormat | "line";
+export type PrintedForm = TextFormat | "line";
 
 const FORMATTERS: Readonly<Record<PrintedForm, Formatter>> = {
   line,

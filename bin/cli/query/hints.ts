@@ -90,20 +90,12 @@ function jsonHint(column: string, keys: readonly string[], fields: readonly Fiel
 async function publishedFields(store: Store, accounts: readonly AccountLog[]): Promise<readonly Field[]> {
   const fields: Field[] = [];
   for (const { account, log } of accounts) {
-    fields.push(...(await fieldsOf(store, account, log.at(-1)?.snapshot_id)));
+    const head = log.at(-1);
+    const manifest =
+      head && (await readManifest(accountStore(store, account), head.snapshot_id).catch(undefinedIfDamaged));
+    fields.push(...(manifest?.fields ?? []));
   }
   return fields;
-}
-
-/** The fields of the snapshot that readers see. */
-async function fieldsOf(
-  store: Store,
-  account: string,
-  snapshotId: string | undefined,
-): Promise<readonly Field[]> {
-  if (snapshotId === undefined) return [];
-  const manifest = await readManifest(accountStore(store, account), snapshotId).catch(undefinedIfDamaged);
-  return manifest?.fields ?? [];
 }
 
 /** The keys; undefined for an element of an array, and for keys that a path cannot hold. */
