@@ -15,7 +15,6 @@ import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { proxyFor } from "../../../lambdas/job/network/proxies.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { baseUrl } from "../../../lambdas/job/settings/values.ts";
-
 import { OPTIONS, type OptionValues } from "../options/options.ts";
 import type { Input, Output, Terminal } from "../output/terminal.ts";
 import type { CommandContext } from "../wiring/command.ts";

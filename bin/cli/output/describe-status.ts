@@ -88,9 +88,9 @@ export function cameTo(row: RunLogEntry): string {
   return [events, what].filter((part) => part !== "").join(": ") + repeatedEntries(row);
 }
 
-/** All accounts of a warehouse, a line each. */
 const COLUMNS = ["account", "readers see", "as of", "last outcome", "held", "running"] as const;
 
+/** All accounts of a warehouse, a line each. */
 export function statusTable(found: readonly AccountStatus[], nowMs: number): TableRows {
   return { columns: COLUMNS, rows: found.map((one) => rowOf(one, nowMs)) };
 }
@@ -190,10 +190,10 @@ export function heldJson(
   };
 }
 
-/** The commands that decide on a held snapshot, ready to paste. */
+/** Where a snapshot is. */
 type PlaceValues = OptionValues<(typeof PLACE_OPTIONS)[number]>;
 
-/** @param values where the snapshot is */
+/** The commands that decide on a held snapshot, ready to paste. */
 export function heldCommands(snapshotId: string, values: PlaceValues): HeldCommands {
   const command = (name: string): string => commandLineText([name, snapshotId], PLACE_OPTIONS, values);
   return { accept: command("accept"), diff: command("diff") };

@@ -253,6 +253,7 @@ class ProgressRateMeter {
     const leftMs = Math.max(serviceMs, budgetMs); // without a limit the budget still knows of a Retry-After
     return { perMs, leftMs: leftMs > 0 ? leftMs : undefined };
   }
+
   /** How long was waited for the budget until now. */
   #waited(nowMs: number): number {
     return this.#waitedMs + (this.#waitsSinceMs === undefined ? 0 : nowMs - this.#waitsSinceMs);

@@ -1,4 +1,4 @@
-// The exit code of a command.
+// The exit code of a command, and why the system refused a file.
 
 import { codeOf, type ErrorCode, type SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
@@ -23,7 +23,6 @@ export function exitCodeOfError({ code }: SyncError): number {
   return WRONG_INPUT.has(code) ? EXIT.wrongInput : EXIT.failed;
 }
 
-/** Why the operating system refused a file, in words. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   ENOTDIR: "a file is where a folder should be",

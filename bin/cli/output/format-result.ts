@@ -124,10 +124,9 @@ function unique(columns: readonly string[]): readonly string[] {
   });
 }
 
-/** A result for a person, one value a line: for rows that are too wide for a table. */
 const RULE_WIDTH = 40;
 
-/** Values are whole and on one line; null is shown as `NULL`. */
+/** One value a line, whole, for rows that are too wide for a table; null is shown as `NULL`. */
 async function* vertical({ columns, batches }: ResultRows): AsyncGenerator<string> {
   const names = columns.map(oneLine);
   const widest = Math.max(0, ...names.map(widthOf));
