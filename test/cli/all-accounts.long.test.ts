@@ -35,9 +35,10 @@ test("three accounts, of which one is held and one refused, end each for itself,
   const shown = await sync(["run", "--all"], { cwd });
   const json = await sync(["run", "--all", "--json"], { cwd });
   const accepted = await sync(printedCommand(shown.stdout, "accept"), { cwd });
+  const skipped = await sync(["run", "--all"], { cwd });
   const status = await sync(["status", "--json"], { cwd });
 
-  expect([shown, json, accepted].map(({ exitCode }) => exitCode)).toEqual([1, 3, 0]);
+  expect([shown, json, accepted, skipped].map(({ exitCode }) => exitCode)).toEqual([1, 3, 0, 4]);
   // For a person each account has its report, with commands to paste, and all have a line at the end.
   expect(shown.stdout).toMatch(
     /^account lab\nHELD .*\naccount us\nFAILED .*\naccount uk\nPUBLISHED .*\nall accounts\n {2}lab {2}HELD {8}6 events: \S+\n {2}us {3}FAILED {6}LOGIN_REFUSED\n {2}uk {3}PUBLISHED {3}6 events: 6 added, 0 changed, 0 removed\n$/s,

@@ -34,8 +34,7 @@ export function readAnswer(parameters: URLSearchParams, state: string): string {
   if (originOf(parameters, state) === "foreign") {
     throw new SyncError(
       "AUTHORIZATION_EXPIRED",
-      "The answer does not belong to this authorization: its state is another one. It came from an earlier attempt, or from " +
-        "another page. Nothing was stored. Start authorize again, and use the newest address only.",
+      "The answer does not belong to this authorization: its state is another one. It came from an earlier attempt, or from another page. Nothing was stored. Start authorize again, and use the newest address only.",
     );
   }
   const error = parameters.get("error");

@@ -116,16 +116,13 @@ const remove = command({
     }
     const all = `${plural(publications, "publication")}, ${plural(snapshots, "snapshot")}, ${plural(files, "file")} in all`;
     const [first] = foreign;
-    const stays = [
-      ...(first === undefined
-        ? []
-        : [
-            `Files that are not the warehouse's own stay: ${foreign.length}, the first is ${shownText(first)}.`,
-          ]),
-      ...(isS3(values.warehouse)
-        ? ["The bucket is versioned: it keeps deleted files as noncurrent versions for 30 days."]
-        : []),
-    ];
+    const stays: string[] = [];
+    if (first !== undefined)
+      stays.push(
+        `Files that are not the warehouse's own stay: ${foreign.length}, the first is ${shownText(first)}.`,
+      );
+    if (isS3(values.warehouse))
+      stays.push("The bucket is versioned: it keeps deleted files as noncurrent versions for 30 days.");
     if (!values.yes) {
       const again = commandLineText(["remove", account, "--yes"], WAREHOUSE_OPTIONS, values);
       answer(values, context, { ok: false }, [

@@ -67,12 +67,7 @@ export const initCommand = command({
     }
     const trial = { ...context, given, stdout: steps, result: (): void => undefined };
     let tried = await tryAccount(checked, trial);
-    for (
-      let tries = 1;
-      tries < TRIES && isRefused(first, tried.checks) && context.stdin().isTTY;
-      tries += 1
-    ) {
-      const left = TRIES - tries;
+    for (let left = TRIES - 1; left > 0 && isRefused(first, tried.checks) && context.stdin().isTTY; left--) {
       stderr.lines([
         `${plural(left, "more try", "more tries")}; a service may lock an account after wrong ones.`,
       ]);
