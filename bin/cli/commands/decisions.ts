@@ -68,10 +68,9 @@ async function publish(
   context: CommandContext,
   request: AcceptOrRollback,
 ): Promise<number> {
-  const warehouse = await openWarehouse(values, context);
-  const store = accountStore(warehouse.store, values.account);
+  const ports = { ...(await portsOf(values, context)), version: VERSION };
+  const { store } = ports;
   await refuseMissingWarehouse(store, values, "SNAPSHOT_NOT_FOUND");
-  const ports = { ...shared(values, context), store, catalog: warehouse.catalog, version: VERSION };
   const exitCode = reportRun(context, await acceptOrRollback(ports, request), values);
   if (!values.json) context.stdout.lines(describeHead(await readHead(store), context.clock.now()));
   return exitCode;
@@ -85,9 +84,8 @@ const retireCommand = command({
   options: [...PLACE_OPTIONS, "yes", "logLevel", "json"],
   example: "retire 2026-11-21T06-00-00.000Z --yes",
   execute: async (values, context, snapshotId) => {
-    const { store, catalog } = await openWarehouse(values, context);
-    await refuseMissingWarehouse(store, values, "SNAPSHOT_NOT_FOUND");
-    const ports = { ...shared(values, context), store: accountStore(store, values.account), catalog };
+    const ports = await portsOf(values, context);
+    await refuseMissingWarehouse(ports.store, values, "SNAPSHOT_NOT_FOUND");
     const { ok, explanation } = await retire(ports, { snapshotId, yes: values.yes });
     const again = commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values);
     const lines = ok ? [explanation] : [explanation, `Nothing was changed. To retire it: ${again}`];
@@ -107,8 +105,8 @@ const remove = command({
   example: "remove uk --yes",
   execute: async (values, context, argument) => {
     const account = parseAccount(argument);
-    const warehouse = await openWarehouse(values, context);
-    const store = accountStore(warehouse.store, account);
+    const ports = await portsOf({ ...values, account }, context);
+    const { store } = ports;
     const { publications, snapshots, files, foreign } = await countFiles(store);
     if (files === 0) {
       await refuseMissingWarehouse(store, values);
@@ -132,14 +130,7 @@ const remove = command({
       ]);
       return EXIT.wrongInput;
     }
-    const ports = {
-      ...shared(values, context),
-      store,
-      catalog: warehouse.catalog,
-      process: thisProcess(),
-      isGone,
-    };
-    const result = await removeAccount(ports);
+    const result = await removeAccount({ ...ports, process: thisProcess(), isGone });
     if (result !== "removed") {
       answer(values, context, { ok: false }, []);
       context.stderr.message(`${result.outcome}: ${result.explanation}`);
@@ -157,9 +148,15 @@ const remove = command({
 
 export const DECISIONS: readonly CommandOfList[] = [accept, rollback, retireCommand, remove];
 
-function shared({ logLevel }: OptionValues<"logLevel">, { stderr, signal, clock }: CommandContext) {
-  const logger = new Display({ terminal: stderr, clock, level: logLevel });
-  return { clock, random: systemRandom, logger, signal };
+async function portsOf(
+  values: OptionValues<(typeof PLACE_OPTIONS)[number] | "logLevel">,
+  context: CommandContext,
+) {
+  const { stderr, signal, clock } = context;
+  const { store, catalog } = await openWarehouse(values, context);
+  const logger = new Display({ terminal: stderr, clock, level: values.logLevel });
+  const shared = { clock, random: systemRandom, logger, signal };
+  return { ...shared, store: accountStore(store, values.account), catalog };
 }
 
 function answer(
