@@ -224,14 +224,18 @@ interface StoredSnapshot {
 
 const MOST_SNAPSHOTS = 120;
 
-/** Undefined where there is no snapshot. */
+/**
+ * Undefined where there is no snapshot.
+ * @param isAll whether the log has no earlier publications
+ */
 export async function storageFigure(
   store: AccountStore,
   { head, held }: Status,
   publications: readonly Publication[],
+  isAll: boolean,
 ): Promise<Figure | undefined> {
   const published = new Set(publications.map(({ snapshot_id }) => snapshot_id));
-  const oldestKnown = publications[0]?.snapshot_id ?? "";
+  const oldestKnown = isAll ? "" : (publications[0]?.snapshot_id ?? "");
   const stateOf = ({ snapshotId, isRetired }: SnapshotFiles): StoredSnapshot["state"] => {
     if (snapshotId === head?.snapshot_id) return "what readers see";
     if (isRetired) return "retired";

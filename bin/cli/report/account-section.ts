@@ -75,10 +75,11 @@ async function readAccount(
       error_message: row.error_message && messageFor(account, row.error_message),
     }))
     .toReversed();
+  const isAll = publications.length < MOST_PUBLICATIONS;
   const drawn = [
-    publicationsFigure(publications, publications.length < MOST_PUBLICATIONS),
+    publicationsFigure(publications, isAll),
     runsFigure(runs, limitOf(account), nowMs),
-    await storageFigure(store, found, publications),
+    await storageFigure(store, found, publications, isAll),
     ...(await manifestFigures(store, publications)),
   ];
   const lastRun = runs.at(-1);

@@ -44,6 +44,18 @@ test("an account that has one publication, and nothing to say, has no figure", a
   ]);
 });
 
+test("a snapshot that a run left before the first publication is not one that was published", async () => {
+  const world = new ReportWorld();
+  const uk = world.account("uk");
+  const left = "2026-01-01T00-00-00.000Z";
+  uk.snapshot(left, {});
+  uk.publish();
+
+  const { page } = await world.report("uk");
+
+  expect(page).toContain(`<th scope="row">${left}</th><td>not published</td>`);
+});
+
 test("an attempt of the future is marked, and listed last", async () => {
   const world = new ReportWorld();
   const uk = world.account("uk");
