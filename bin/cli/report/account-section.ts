@@ -10,6 +10,7 @@ import {
 import { isRun, isStranded, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
+import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { entryIds, type Publication, readEntry } from "../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import { madeAtMs, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
@@ -157,7 +158,9 @@ type Fact = readonly [name: string, value: string, more: string];
 
 /** What everybody asks for first: how old, how many events, and how the last run ended. */
 function facts({ status: { head, lease }, lastRun }: AccountReport, nowMs: number): Html {
-  const now: readonly Fact[] = lease ? [["Running now", "a run", running(lease)]] : [];
+  const now: readonly Fact[] = lease
+    ? [["Running now", runInstant(lease.run_id) === undefined ? "a command" : "a run", running(lease)]]
+    : [];
   const items = [...headFacts(head, nowMs), lastRunFact(lastRun), ...now].map(
     ([name, value, more]) => html`<div><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></div>\n`,
   );

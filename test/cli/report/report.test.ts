@@ -8,6 +8,8 @@ import { compared } from "../../../bin/cli/report/account-figures.ts";
 import { bars, chart, niceScale } from "../../../bin/cli/report/chart.ts";
 import { figures, sizeText } from "../../../bin/cli/report/figure.ts";
 import { allowedFor } from "../../../bin/cli/report/run-figures.ts";
+import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { livingLease } from "../../job/run/lease/lease-world.ts";
 import { ordinaryDays, ReportWorld, smallWorld, UUID } from "./report-world.ts";
 
 const POINTER = { pointer: "/<img src=x onerror=alert(1)>", count: 1, types: { string: 1 } } as const;
@@ -54,6 +56,19 @@ test("a snapshot that a run left before the first publication is not one that wa
   const { page } = await world.report("uk");
 
   expect(page).toContain(`<th scope="row">${left}</th><td>not published</td>`);
+});
+
+test.each([
+  { holder: "2026-11-21T06-00-00.000Z", says: "a run" },
+  { holder: "check-2026-11-21T06-00-00.000Z", says: "a command" },
+])("$says is running, where $holder has the lease", async ({ holder, says }) => {
+  const world = new ReportWorld();
+  world.account("uk").publish();
+  world.store.put(layout("uk").lease, livingLease(world.clock.nowMs + 3 * 60 * 60 * 1000, holder));
+
+  const { page } = await world.report("uk");
+
+  expect(page).toContain(`<dt>Running now</dt><dd>${says}</dd><dd>${holder}</dd>`);
 });
 
 test("an attempt of the future is marked, and listed last", async () => {
