@@ -14,10 +14,9 @@ import { members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scann
 import { accountName, authUrl as authUrlSchema } from "../../../lambdas/job/settings/values.ts";
 import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
-import { fileError } from "../../../lambdas/job/storage/directory/file-error.ts";
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
-import { EXIT } from "../output/exit-code.ts";
+import { EXIT, systemReason } from "../output/exit-code.ts";
 import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, uncheckedMark } from "../wiring/open-warehouse.ts";
@@ -215,7 +214,11 @@ async function replace(link: string, text: string): Promise<void> {
 
 function failed(path: string): (error: unknown) => never {
   return (error) => {
-    throw fileError(error, "write", path);
+    throw new SyncError(
+      "STORE_FAILED",
+      `Could not write ${path}: ${systemReason(error)}. Correct that, or choose another folder with --config.`,
+      { cause: error },
+    );
   };
 }
 

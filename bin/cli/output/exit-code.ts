@@ -26,6 +26,7 @@ export function exitCodeOfError({ code }: SyncError): number {
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   ENOTDIR: "a file is where a folder should be",
+  EEXIST: "a file is where a folder should be",
   EISDIR: "it is a folder",
   EACCES: "this user lacks the permission",
   EPERM: "this user lacks the permission",

@@ -113,6 +113,19 @@ test("the commands that its check names are for the settings of the file", async
   ]);
 });
 
+test("a file in the place of a folder is told, with the option that chooses another one", async () => {
+  await using there = await world();
+  await writeFile(join(there.cwd, "credentials"), "");
+
+  const { exitCode, stderr } = await there.init();
+
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(
+    /^STORE_FAILED: Could not write \S+\/credentials: a file is where a folder should be \(EEXIST\)\. .* with --config\.$/m,
+  );
+  expect(await readdir(there.cwd)).toEqual(["credentials"]);
+});
+
 describe("wrong credentials", () => {
   const credentialsOf = ({ cwd }: { readonly cwd: string }): string =>
     join(cwd, "credentials", "default.json");
