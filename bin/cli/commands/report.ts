@@ -1,6 +1,7 @@
 // `report`: one page that shows how the accounts of a warehouse are.
 
 import { resolve } from "node:path";
+import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
@@ -36,7 +37,7 @@ export const reportCommand = command({
       resolve(cwd, values.out ?? DEFAULT_FILE),
       { warehouse: isS3(values.warehouse) ? undefined : values.warehouse, failure: "STORE_FAILED" },
       async (_, add) => {
-        const { page, damaged } = await makeReport({
+        const report = makeReport({
           store,
           accounts: isOne ? [values.account] : all,
           warehouse: values.warehouse,
@@ -46,6 +47,7 @@ export const reportCommand = command({
           commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
           messageFor: (account, message) => textHere(message, nextValues(given, account)),
         });
+        const { page, damaged } = await abortable(report, signal);
         await add([page]);
         return damaged;
       },

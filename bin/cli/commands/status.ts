@@ -6,6 +6,7 @@ import { mapOrdered } from "../../../lambdas/job/run/collect/map-ordered.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { durationText } from "../../../lambdas/job/run/record/texts.ts";
 import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
+import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
 import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
@@ -50,12 +51,13 @@ export const statusCommand = command({
   ofAll: true,
   example: "status --account uk",
   execute: async (values, context) => {
+    const { signal } = context;
     const nowMs = context.clock.now();
     const { store } = await openWarehouse(values, context);
     const isOne = context.given.has("account");
     const found = isOne
-      ? [await statusOfOne(store, values, nowMs)]
-      : await statusOfAll(store, await warehouseAccounts(store, values), nowMs, context.signal);
+      ? [await abortable(statusOfOne(store, values, nowMs), signal)]
+      : await abortable(statusOfAll(store, await warehouseAccounts(store, values), nowMs, signal), signal);
     if (values.json) {
       const objects = found.map((one) => asJson(one, values));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
