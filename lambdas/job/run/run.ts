@@ -68,7 +68,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
       .catch((error: unknown) => session.endOf(error));
     if ("row" in end) return end;
     const recorded = await recordAttempt(ports, attempt, end, (error) => session.confirmedEndOf(error));
-    const result: RunResult = session.trustsClock ? { ...recorded, trustsClock: true } : recorded;
+    const result: RunResult = start.trustClock ? { ...recorded, trustsClock: true } : recorded;
     // The execution retries, or is started again: until then the run is still its own, unless the lease is taken.
     if (start.execution && result.error?.isRetryable) await session.lease.leave().catch(() => undefined);
     return result;
