@@ -8,7 +8,9 @@ import { compared } from "../../../bin/cli/report/account-figures.ts";
 import { bars, chart, niceScale } from "../../../bin/cli/report/chart.ts";
 import { figures, sizeText } from "../../../bin/cli/report/figure.ts";
 import { allowedFor } from "../../../bin/cli/report/run-figures.ts";
-import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { formatRunId, layout } from "../../../lambdas/job/storage/layout.ts";
+import { createRemoval } from "../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { livingLease } from "../../job/run/lease/lease-world.ts";
 import { ordinaryDays, ReportWorld, smallWorld, UUID } from "./report-world.ts";
 
@@ -56,6 +58,19 @@ test("a snapshot that a run left before the first publication is not one that wa
   const { page } = await world.report("uk");
 
   expect(page).toContain(`<th scope="row">${left}</th><td>not published</td>`);
+});
+
+test("publications below a removal count no more", async () => {
+  const world = new ReportWorld();
+  const uk = world.account("uk");
+  uk.publish();
+  const removal = { runId: formatRunId(world.clock.nowMs + 1), atMs: world.clock.nowMs + 1, writeId: "1" };
+  await createRemoval(accountStore(world.store, "uk"), removal);
+  uk.publish({ events: 7, publication: { publication: "0000000003", base_snapshot_id: null } });
+
+  const { page } = await world.report("uk");
+
+  expect(page).toContain("<li>7 events in the first publication.</li>");
 });
 
 test.each([
