@@ -3,6 +3,7 @@
 import { hostname } from "node:os";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText } from "../../../lambdas/job/run/record/texts.ts";
+import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
 import { allowance, type Limit } from "../../../lambdas/job/settings/values.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import type { OptionValues } from "../options/options.ts";
@@ -15,7 +16,7 @@ export function minute(instantMs: number): string {
 
 /** `2 h 5 min ago`. */
 export function age(instantMs: number, nowMs: number): string {
-  return instantMs > nowMs
+  return isFuture(instantMs, nowMs)
     ? "in the future by this machine's clock"
     : `${durationText(nowMs - instantMs)} ago`;
 }

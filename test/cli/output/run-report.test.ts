@@ -19,7 +19,7 @@ import {
 } from "../../../bin/cli/output/next-command.ts";
 import { reportRun } from "../../../bin/cli/output/run-report.ts";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
-import { throttledText } from "../../../bin/cli/output/words.ts";
+import { age, throttledText } from "../../../bin/cli/output/words.ts";
 import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 import { ifNotAccepted } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import type { Preview } from "../../../lambdas/job/run/publish/preview.ts";
@@ -102,6 +102,11 @@ test("nothing is said of a limit where nearly every answer was a 429", () => {
   expect(throttledText({ throttled: 1, requests: 1, seconds: 1 }, 200)).toBe(
     "1 answer with 429 (too many requests)",
   );
+});
+
+test("what another clock may have shown already is not called the future", () => {
+  expect(age(600_000, 0)).toBe("0 s ago");
+  expect(age(600_001, 0)).toBe("in the future by this machine's clock");
 });
 
 test("a run's end, its status and its report say how many answers were a 429, and what was repeated in the list", async () => {
