@@ -1,12 +1,10 @@
 // What differs between two snapshots of an account: counts of all changes, and the first of them.
 
-import * as z from "zod";
-import { damageIn, isDamage, SyncError } from "../errors/sync-error.ts";
+import { damageIn, SyncError } from "../errors/sync-error.ts";
 import { checkTimeLeft } from "../run/collect/time-budget.ts";
 import { heldSnapshots, keptSnapshot, NEWEST_HELD } from "../run/publish/held-snapshots.ts";
 import type { RunPorts } from "../run/run-ports.ts";
 import { type Manifest, readLeftOut, verifyLeftOut } from "../snapshot/files/manifest.ts";
-import { verifySnapshot } from "../snapshot/files/verify-snapshot.ts";
 import { type Change, compareSnapshots } from "../snapshot/rows/compare-snapshots.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { readHead, readLog } from "../storage/publication-log.ts";
@@ -56,15 +54,11 @@ export async function diff(
   const proceed = (): void => checkTimeLeft(ports, outOfTime);
   const leftOut = await reasonsOf(store, after);
   const reasons: Partial<Record<MissingReason, number>> = {};
-  try {
-    for await (const change of compareSnapshots(store, before, after, proceed)) {
-      const isMissing = leftOut !== undefined && change.change === "removed";
-      const reason = isMissing ? (leftOut.get(change.uuid) ?? "not_listed") : null;
-      if (reason) reasons[reason] = (reasons[reason] ?? 0) + 1;
-      onChange({ ...change, reason });
-    }
-  } catch (error) {
-    throw isDamage(error) ? await locatedDamage(error, store, [after, before], proceed) : error;
+  for await (const change of compareSnapshots(store, before, after, proceed)) {
+    const isMissing = leftOut !== undefined && change.change === "removed";
+    const reason = isMissing ? (leftOut.get(change.uuid) ?? "not_listed") : null;
+    if (reason) reasons[reason] = (reasons[reason] ?? 0) + 1;
+    onChange({ ...change, reason });
   }
   return { a: after.snapshot_id, b: before?.snapshot_id ?? null, reasons };
 }
@@ -102,35 +96,15 @@ async function newestHeld(store: AccountStore): Promise<string> {
   );
 }
 
-/** A damaged part may show in its rows before it shows in its checksum, and a row does not know its file. */
-async function locatedDamage(
-  error: SyncError,
-  store: AccountStore,
-  manifests: readonly (Manifest | undefined)[],
-  proceed: () => void,
-): Promise<SyncError> {
-  for (const manifest of manifests) {
-    const found = manifest && verifySnapshot(store, manifest.snapshot_id, proceed);
-    const damage = found && (await damageIn(found));
-    if (damage) return damage;
-  }
-  return error;
-}
-
 function outOfTime(): string {
   return "The snapshots have too many events to compare them within the time limit. Use diff on the command line, which has no time limit.";
 }
 
 /** All changes counted, and the first of them in order: in which fields an event differs, not what they hold. */
-interface ChangedRow extends Pick<ExplainedChange, "uuid" | "change" | "reason"> {
-  /** JSON Pointers; null unless `changed`. */
-  readonly fields: readonly string[] | null;
-}
+type ChangedRow = Omit<ExplainedChange, "before" | "after">;
 
 /** Of all rows together, in UTF-16 code units: the pointers of one row may have 64 KB. */
 const MAX_TEXT = 32 * 1024 * 1024;
-
-const pointers = z.array(z.string());
 
 export class FirstChanges {
   readonly #most: number;
@@ -152,12 +126,7 @@ export class FirstChanges {
     this.counts[change.change] += 1;
     if (this.#rows.length >= this.#most || this.#text >= MAX_TEXT) return;
     const { uuid, change: kind, fields, reason } = change;
-    this.#text += uuid.length + (fields?.length ?? 0);
-    this.#rows.push({
-      uuid,
-      change: kind,
-      fields: fields === null ? null : pointers.parse(JSON.parse(fields)),
-      reason,
-    });
+    this.#text += uuid.length + (fields?.join().length ?? 0);
+    this.#rows.push({ uuid, change: kind, fields, reason });
   }
 }

@@ -1,18 +1,17 @@
 // A dry run: does everything that a run does, but writes nothing. It says what would be published, or why it would be held.
 
+import { addRestart } from "../errors/sync-error.ts";
 import { RequiredFields } from "../snapshot/fields/field-profile.ts";
-import { readManifest } from "../snapshot/files/manifest.ts";
-import { diffRows, rowsOf } from "../snapshot/rows/compare-snapshots.ts";
+import { type Manifest, readManifest } from "../snapshot/files/manifest.ts";
+import { damageOf, diffRows, rowsOf } from "../snapshot/rows/compare-snapshots.ts";
 import { lifter } from "../snapshot/rows/lifted-column.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
-
 import { fetchResults } from "./collect/collect.ts";
 import { readListOnce } from "./collect/read-list.ts";
 import { knownRefusals, Refusals } from "./collect/refusals.ts";
 import { sayEstimate } from "./collect/time-budget.ts";
 import { columnsOfRun } from "./publish/columns.ts";
-import { explainDamage } from "./publish/commit.ts";
 import { guard, guardRequired } from "./publish/guard.ts";
 import type { RunEnd } from "./record/run-result.ts";
 import type { Baseline, RunSession } from "./run-session.ts";
@@ -75,12 +74,14 @@ export async function dryRun(
   }
 
   const changes = { added: 0, changed: 0, removed: 0 };
+  let before: Manifest | undefined;
   try {
-    const before = rowsOf(ports.store, base === null ? undefined : await readManifest(ports.store, base));
-    if (limit === undefined) for await (const { change } of diffRows(before, rows())) changes[change] += 1;
+    if (base !== null) before = await readManifest(ports.store, base);
+    const old = rowsOf(ports.store, before);
+    if (limit === undefined) for await (const { change } of diffRows(old, rows())) changes[change] += 1;
     else for await (const _ of rows());
   } catch (error) {
-    throw await explainDamage(error, ports, { base });
+    throw addRestart(await damageOf(error, ports.store, [before], () => ports.signal.throwIfAborted()));
   }
 
   const rejected = list.rejected + left.oversize + left.too_deep;

@@ -3,7 +3,7 @@
 import { addRestart, damageIn, isDamage, SyncError } from "../../errors/sync-error.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { type PartInfo, type WrittenPart, writeParts } from "../../snapshot/files/parts.ts";
-import { checkListed, verifySnapshot } from "../../snapshot/files/verify-snapshot.ts";
+import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { changeLine, compareSnapshots } from "../../snapshot/rows/compare-snapshots.ts";
 import { keysOf } from "../../storage/known-accounts.ts";
 import { publicationId } from "../../storage/layout.ts";
@@ -51,8 +51,10 @@ export async function commit<Decision>(
     if (number === lost) throw unlisted(store.keys.publication(number));
     const base = isRestart ? null : (head?.snapshot_id ?? null);
     const counts = await writeChanges(ports, { number, base, manifest }).catch(async (error: unknown) => {
-      const isLost = isDamage(error) && (await store.read(store.keys.publication(number))) !== undefined;
-      if (!isLost) throw await explainDamage(error, ports, { base, snapshotId });
+      if (!isDamage(error)) throw error;
+      if ((await store.read(store.keys.publication(number))) !== undefined) return undefined;
+      const isOfBase = base !== null && String(error.fields["key"]).startsWith(store.keys.snapshot(base));
+      throw isOfBase ? addRestart(error) : error;
     });
     lost = number;
     if (counts === undefined) continue;
@@ -148,24 +150,6 @@ async function writeChanges(
     ? [await each(first), ...(await Array.fromAsync(mapOrdered(others, each, bounds)))]
     : [];
   return checked(parts.flat());
-}
-
-/**
- * The cause of a comparison's error. A damaged part shows in its rows before it shows in its checksum, and a row does not
- * know its file; so both snapshots are verified, the base first.
- */
-export async function explainDamage(
-  error: unknown,
-  { store, signal }: Pick<RunPorts, "store" | "signal">,
-  { base, snapshotId }: { readonly base: string | null; readonly snapshotId?: string },
-): Promise<unknown> {
-  if (!isDamage(error)) return error;
-  const damageOf = async (id: string): Promise<SyncError | undefined> =>
-    damageIn(verifySnapshot(store, id, () => signal.throwIfAborted()));
-  const ofBase = base === null ? undefined : await damageOf(base);
-  if (ofBase) return addRestart(ofBase);
-  const ofSnapshot = snapshotId === undefined ? undefined : await damageOf(snapshotId);
-  return ofSnapshot ?? error;
 }
 
 /**

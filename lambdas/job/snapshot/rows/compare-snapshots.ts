@@ -1,11 +1,11 @@
 // The changes from one snapshot to another, found by reading both whole.
 
-import { SyncError } from "../../errors/sync-error.ts";
+import { damageIn, isDamage, SyncError } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { changedPointers } from "../../json/json-pointers.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import type { Manifest } from "../files/manifest.ts";
-import { readParts } from "../files/parts.ts";
+import { readParts, verifyPart } from "../files/parts.ts";
 import { parseRow, type Row } from "./row.ts";
 
 /**
@@ -14,13 +14,38 @@ import { parseRow, type Row } from "./row.ts";
  * @param before undefined where there is nothing to compare with: every event is `added`
  * @param proceed called repeatedly while it reads; may throw to stop
  */
-export function compareSnapshots(
+export async function* compareSnapshots(
   store: AccountStore,
   before: Manifest | undefined,
   after: Manifest,
   proceed?: () => void,
 ): AsyncGenerator<Change, void, undefined> {
-  return diffRows(rowsOf(store, before, proceed), rowsOf(store, after, proceed));
+  try {
+    yield* diffRows(rowsOf(store, before, proceed), rowsOf(store, after, proceed));
+  } catch (error) {
+    throw await damageOf(error, store, [before, after], proceed);
+  }
+}
+
+/**
+ * The damage that names its file, where a comparison of these snapshots met any; every other error as it is. A damaged part
+ * may show in its rows before it shows in its checksum, and a row does not know its file.
+ */
+export async function damageOf(
+  error: unknown,
+  store: AccountStore,
+  manifests: readonly (Manifest | undefined)[],
+  proceed?: () => void,
+): Promise<unknown> {
+  if (!isDamage(error)) return error;
+  for (const { snapshot_id: snapshotId, parts } of manifests.filter((each) => each !== undefined)) {
+    for (const part of parts) {
+      const key = `${store.keys.snapshot(snapshotId)}${part.file}`;
+      const damage = await damageIn(verifyPart(store, key, part, { proceed }));
+      if (damage) return damage;
+    }
+  }
+  return error;
 }
 
 /** All rows of a snapshot; none where there is no snapshot. Throws as `readParts` does. */
@@ -40,8 +65,8 @@ export async function* rowsOf(
 export interface Change {
   readonly uuid: string;
   readonly change: "added" | "changed" | "removed";
-  /** JSON array of the JSON Pointers that differ; null unless `changed`. */
-  readonly fields: string | null;
+  /** The JSON Pointers that differ; null unless `changed`. */
+  readonly fields: readonly string[] | null;
   /** The event's text; null where there is none. */
   readonly before: string | null;
   readonly after: string | null;
@@ -64,9 +89,8 @@ export async function* diffRows(
         yield { uuid: current.uuid, change: "added", fields: null, before: null, after: current.event };
         current = await nextOf(newRows);
       } else if (old && current) {
-        const pointers = changedPointers(old.event, current.event);
-        const fields = JSON.stringify(pointers);
-        if (pointers.length > 0) {
+        const fields = changedPointers(old.event, current.event);
+        if (fields.length > 0) {
           yield { uuid: old.uuid, change: "changed", fields, before: old.event, after: current.event };
         }
         [old, current] = await Promise.all([nextOf(oldRows), nextOf(newRows)]);
@@ -80,7 +104,7 @@ export async function* diffRows(
 /** One line of NDJSON without the newline. */
 export function changeLine(change: Change): string {
   const { uuid, change: kind, fields, before, after } = change;
-  return jsonLine({ uuid, change: kind, fields, before, after });
+  return jsonLine({ uuid, change: kind, fields: fields && JSON.stringify(fields), before, after });
 }
 
 async function nextOf(rows: AsyncGenerator<Row, void>): Promise<Row | undefined> {

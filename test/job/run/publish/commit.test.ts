@@ -1,11 +1,10 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { explainDamage } from "../../../../lambdas/job/run/publish/commit.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../interposed-store.ts";
-import { ACCOUNT, type HeldWorld, heldWorld, SmallWorld } from "../small-world.ts";
+import { ACCOUNT, type HeldWorld, heldWorld, type SmallWorld } from "../small-world.ts";
 
 const keys = layout(ACCOUNT);
 const STOPPED = new SyncError("INTERRUPTED", "The job was stopped.");
@@ -102,35 +101,5 @@ describe("a commit that is stopped", () => {
 
     expect(row).toMatchObject({ error_code: "INTERRUPTED" });
     expect(world.store.keys("changes/")).toEqual(before);
-  });
-});
-
-describe("the cause of damage that a comparison meets", () => {
-  const met = new SyncError("STORE_CORRUPT", "A row is damaged.");
-  const down = new SyncError("STORE_FAILED", "The store is down.");
-
-  test("is the damage that it met where both snapshots are whole", async () => {
-    const world = new SmallWorld();
-    const whole = await world.publish(10, 1);
-
-    expect(await explainDamage(met, world.ports(), { base: whole })).toBe(met);
-    expect(await explainDamage(met, world.ports(), { base: null })).toBe(met);
-    expect(await explainDamage(met, world.ports(), { base: null, snapshotId: whole })).toBe(met);
-  });
-
-  test("is not looked for where a comparison ended with another error", async () => {
-    const world = new SmallWorld();
-    const base = await world.publish(10, 1);
-    await world.damage(base);
-
-    expect(await explainDamage(down, world.ports(), { base })).toBe(down);
-  });
-
-  test("is the stop of the job, where that comes first", async () => {
-    const world = new SmallWorld();
-    const base = await world.publish(10, 1);
-    const ports = world.ports({ signal: AbortSignal.abort(STOPPED) });
-
-    await expect(explainDamage(met, ports, { base })).rejects.toBe(STOPPED);
   });
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { lineBytes } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
@@ -7,6 +8,7 @@ import {
   type Change,
   changeLine,
   compareSnapshots,
+  damageOf,
   diffRows,
 } from "../../../../lambdas/job/snapshot/rows/compare-snapshots.ts";
 import { MAX_ROW_BYTES, type Row, rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
@@ -73,7 +75,7 @@ describe("two snapshots", () => {
     const after = await madeSnapshot(store, AFTER, { 1: "1", 2: '{"b":2,"a":1}', 3: "3.0", 5: "5", 6: "6" });
 
     expect(await changesOf(before, after)).toEqual([
-      { uuid: uuidOf(3), change: "changed", fields: '[""]', before: "3", after: "3.0" },
+      { uuid: uuidOf(3), change: "changed", fields: [""], before: "3", after: "3.0" },
       { uuid: uuidOf(4), change: "removed", fields: null, before: "4", after: null },
       { uuid: uuidOf(5), change: "added", fields: null, before: null, after: "5" },
     ]);
@@ -125,6 +127,36 @@ describe("two snapshots", () => {
     await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
     await store.delete(part);
     await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
+  });
+});
+
+describe("the damage that a comparison meets", () => {
+  const damage = new SyncError("STORE_CORRUPT", "A row is damaged.");
+
+  async function beside(error: SyncError, proceed?: () => void): Promise<unknown> {
+    const whole = await madeSnapshot(store, BEFORE, { 1: "1" });
+    const damaged = await madeSnapshot(store, AFTER, { 1: "1", 2: "2" });
+    store.put(layout("uk").part(AFTER, 1), "no gzip");
+    return damageOf(error, accountStore(store, "uk"), [undefined, whole, damaged], proceed);
+  }
+
+  it("is that of the first part that does not verify", async () => {
+    expect(await beside(damage)).toMatchObject({ fields: { key: layout("uk").part(AFTER, 1) } });
+  });
+
+  it("is not looked for where it ended with another error", async () => {
+    const down = new SyncError("STORE_FAILED", "The store is down.");
+
+    expect(await beside(down)).toBe(down);
+  });
+
+  it("is not looked for any further once the work is stopped", async () => {
+    const stop = new Error("stopped");
+    const proceed = (): void => {
+      throw stop;
+    };
+
+    await expect(beside(damage, proceed)).rejects.toBe(stop);
   });
 });
 
@@ -193,7 +225,7 @@ describe("the changes from one snapshot to the next", () => {
     expect(await diff(before, after)).toEqual([
       { uuid: "a", change: "removed", fields: null, before: "1", after: null },
       { uuid: "b", change: "added", fields: null, before: null, after: "2" },
-      { uuid: "d", change: "changed", fields: '["/x"]', before: '{"x":1}', after: '{"x":1.0}' },
+      { uuid: "d", change: "changed", fields: ["/x"], before: '{"x":1}', after: '{"x":1.0}' },
       { uuid: "e", change: "removed", fields: null, before: "5", after: null },
       { uuid: "f", change: "added", fields: null, before: null, after: "6" },
       { uuid: "g", change: "added", fields: null, before: null, after: "7" },
@@ -268,7 +300,7 @@ describe("a change's line", () => {
   const CHANGE: Change = {
     after: '{"x":"\u2028"}',
     before: "{}",
-    fields: '["/\u0085"]',
+    fields: ["/\u0085"],
     change: "changed",
     uuid: "a",
   };
