@@ -228,9 +228,3 @@ export async function hold(
   const mark = { reason, explanation, held_at: new Date(nowMs).toISOString(), preview };
   await ensureJson(store, store.keys.held(snapshotId), heldSchema, mark);
 }
-
-/** Writes a damaged mark again. */
-export async function renewHold(store: AccountStore, snapshotId: string, nowMs: number): Promise<void> {
-  const standing = await readHold(store, snapshotId);
-  if (standing === REASON_LOST) await hold(store, snapshotId, REASON_LOST, nowMs);
-}

@@ -11,7 +11,6 @@ import {
   type SnapshotFiles,
 } from "../../storage/snapshot-marks.ts";
 import type { RunPorts } from "../run-ports.ts";
-import { renewHold } from "./guard.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A snapshot that was not published in that time, held or left by a crashed run, is due. */
@@ -35,7 +34,6 @@ export async function applyRetention(ports: RetentionPorts, retainDays: number |
   const undated: string[] = [];
   for (const snapshot of await listSnapshots(store)) {
     const { snapshotId } = snapshot;
-    if (snapshot.isHeld && !snapshot.isRetired) await renewHold(store, snapshotId, nowMs);
     if (snapshot.isRetired && snapshotId === log.at(-1)?.snapshot_id) {
       await store.delete(store.keys.retired(snapshotId));
       hasCatalogChanged = true;

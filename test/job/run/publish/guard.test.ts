@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { guard, readHold, renewHold } from "../../../../lambdas/job/run/publish/guard.ts";
-import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { guard, readHold } from "../../../../lambdas/job/run/publish/guard.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 
@@ -159,15 +158,5 @@ describe("the mark of a held snapshot", () => {
     store.read = () => Promise.reject(new SyncError("STORE_FAILED", "too busy"));
 
     await expect(readHold(accountStore(store, "uk"), RUN)).rejects.toMatchObject({ code: "STORE_FAILED" });
-  });
-
-  test("is whole when it has been written again", async () => {
-    const store = new MemoryStore();
-    const { held } = layout("uk");
-    store.put(held(RUN), "{");
-
-    await renewHold(accountStore(store, "uk"), RUN, 0);
-
-    expect(JSON.parse(store.text(held(RUN)) ?? "")).toMatchObject({ reason: "MARK_DAMAGED" });
   });
 });

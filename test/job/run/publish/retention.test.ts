@@ -204,8 +204,6 @@ describe("retention", () => {
     const world = new SmallWorld();
     const [deleted = "", undated = "", due = "", _, head = ""] = await daily(world, 5);
     const keys = layout(ACCOUNT);
-    const held = "2026-01-01T12-00-00.000Z";
-    world.store.put(keys.held(held), "damaged");
     world.store.put(keys.retired(deleted), JSON.stringify({ retired_at: "2026-01-03T00:00:00.000Z" }));
     for (const id of [undated, head]) world.store.put(keys.retired(id), "{}");
     const { store, steps } = slow(world.store);
@@ -221,7 +219,6 @@ describe("retention", () => {
       ...files(world, due)
         .filter((name) => name !== "_retired.json")
         .flatMap((name) => whole(`delete ${keys.snapshot(deleted)}${name}`)),
-      ...["create", "delete", "create"].flatMap((step) => whole(`${step} ${keys.held(held)}`)),
       ...whole(`create ${keys.retired(due)}`),
       ...whole(`delete ${keys.retired(head)}`),
       "refresh",
@@ -244,28 +241,6 @@ describe("retention", () => {
     await applyRetention(world.ports({ catalog }), undefined);
 
     expect(seen).toEqual([["_manifest.json", "part-00000.ndjson.gz"]]);
-  });
-
-  test("reads no other marks of holds than those it may have to write again", async () => {
-    const world = new SmallWorld();
-    await daily(world, 1);
-    const keys = layout(ACCOUNT);
-    const [held, retired] = ["2026-01-01T12-00-00.000Z", "2026-01-01T13-00-00.000Z"];
-    for (const id of [held, retired]) world.store.put(keys.held(id), "damaged");
-    world.store.put(keys.retired(retired), "{}");
-    const reads = new Set<string>();
-    const store: Store = {
-      ...interposed(world.store),
-      read: (key) => {
-        reads.add(key);
-        return world.store.read(key);
-      },
-    };
-
-    await applyRetention(world.ports({ store }), undefined);
-
-    expect([...reads].filter((key) => key.endsWith("_held.json"))).toEqual([keys.held(held)]);
-    expect(world.store.text(keys.held(retired))).toBe("damaged");
   });
 
   test("that fails does not fail the run, and is taken up by the next", async () => {
