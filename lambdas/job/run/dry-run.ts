@@ -7,6 +7,7 @@ import { damageOf, diffRows, rowsOf } from "../snapshot/rows/compare-snapshots.t
 import { lifter } from "../snapshot/rows/lifted-column.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
+import type { LogEnd } from "../storage/publication-log.ts";
 import { fetchResults } from "./collect/collect.ts";
 import { readListOnce } from "./collect/read-list.ts";
 import { knownRefusals, Refusals } from "./collect/refusals.ts";
@@ -14,7 +15,7 @@ import { sayEstimate } from "./collect/time-budget.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import { guard, guardRequired } from "./publish/guard.ts";
 import type { RunEnd } from "./record/run-result.ts";
-import type { Baseline, RunSession } from "./run-session.ts";
+import type { RunSession } from "./run-session.ts";
 
 /** That `--dry-run` shows of each column of one's own. */
 const FIRST_VALUES = 3;
@@ -28,11 +29,11 @@ const READ_ONCE = { readings: 1, unstable: 0 } as const;
  */
 export async function dryRun(
   session: RunSession,
-  { end: { head }, isRestart }: Baseline,
+  { head }: LogEnd,
   limit: number | undefined,
 ): Promise<RunEnd> {
-  const { ports, attempt } = session;
-  const base = isRestart ? null : (head?.snapshot_id ?? null);
+  const { ports, attempt, decided } = session;
+  const base = decided.overDamaged ? null : (head?.snapshot_id ?? null);
   session.useColumns((await columnsOfRun(ports, session.settings)).columns);
   const { settings } = session;
   const service = await session.openService();

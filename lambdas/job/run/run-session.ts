@@ -1,10 +1,9 @@
 // One start of a run while it has the lease: what it has opened, how far it got, and what it gives back at the end.
 
-import { SyncError } from "../errors/sync-error.ts";
+import { type StartDecision, SyncError } from "../errors/sync-error.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { type LogEnd, readEnd } from "../storage/publication-log.ts";
-
 import { TimeBudget } from "./collect/time-budget.ts";
 import type { Lease } from "./lease/lease.ts";
 import { leasedRateLimiter } from "./lease/lease-account.ts";
@@ -15,14 +14,6 @@ import type { CountingService, RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 import { wrongClock } from "./wrong-clock.ts";
 
-/** What readers see when a run starts, and whether its changes are found against that. */
-export interface Baseline {
-  /** No publication up to it is this run's. */
-  readonly end: LogEnd;
-  /** True: every event is `added`. */
-  readonly isRestart: boolean;
-}
-
 export class RunSession {
   /** Their signal also aborts when the lease is lost. */
   readonly ports: RunPorts;
@@ -32,8 +23,8 @@ export class RunSession {
   readonly budget: RateLimiter;
   /** Where the rest can be handed over, the run does not wait long for the budget. */
   readonly timeBudget: TimeBudget;
-  /** True where this computer's clock is right, whatever the head and the service's say. */
-  trustsClock = false;
+  /** What a person decided for this start. */
+  readonly decided: Readonly<Partial<Record<StartDecision, boolean | undefined>>>;
   /** True once the run has a plan, so that another process can resume it. */
   isPlanned = false;
   /** True once this attempt has brought the run further. */
@@ -41,12 +32,19 @@ export class RunSession {
   #settings: RunSettings;
   #service: CountingService | undefined;
 
-  constructor(ports: RunPorts, settings: RunSettings, attempt: Attempt, lease: Lease) {
+  constructor(
+    ports: RunPorts,
+    settings: RunSettings,
+    attempt: Attempt,
+    lease: Lease,
+    decided: RunSession["decided"],
+  ) {
     this.ports = { ...ports, signal: AbortSignal.any([ports.signal, lease.lost]) };
     this.attempt = attempt;
     this.lease = lease;
     this.budget = leasedRateLimiter(ports, settings, lease);
     this.timeBudget = new TimeBudget(ports, ports.executions && this.budget);
+    this.decided = decided;
     this.#settings = settings;
   }
 
@@ -86,7 +84,7 @@ export class RunSession {
   /** Throws `CLOCK_WRONG` where a run must not publish over this end of the log, or not under its name. */
   checkClock(end: Pick<LogEnd, "head" | "removal">): void {
     const wrong = wrongClock({ nowMs: this.ports.clock.now(), aheadMs: this.#service?.aheadMs, end });
-    if (wrong && !this.trustsClock) throw wrong;
+    if (wrong && !this.decided.trustClock) throw wrong;
   }
 
   /** From now on this start continues another, unfinished run. */

@@ -3,6 +3,7 @@
 
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, type Plan, plannedStart } from "../snapshot/staging/plan.ts";
+import type { LogEnd } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { type CollectTask, collect, rangeCut } from "./collect/collect.ts";
 import { readList } from "./collect/read-list.ts";
@@ -25,7 +26,7 @@ import { endOf, type RunEnd, type RunResult, readRunResult } from "./record/run-
 import { countText } from "./record/texts.ts";
 import type { CountingService, RunPorts } from "./run-ports.ts";
 import { orWarn } from "./run-ports.ts";
-import { type Baseline, RunSession } from "./run-session.ts";
+import { RunSession } from "./run-session.ts";
 import type { RunSettings } from "./run-settings.ts";
 
 export interface RunStart {
@@ -60,8 +61,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
   // A start without the lease records its attempt; no error of it finishes the run.
   if (!(begun instanceof Lease)) return recordAttempt(ports, attempt, begun, async () => undefined);
 
-  const session = new RunSession(ports, settings, attempt, begun);
-  session.trustsClock = start.trustClock === true;
+  const session = new RunSession(ports, settings, attempt, begun, start);
   try {
     const end = await work(session, start)
       .catch((error: unknown) => handOver(session, error, start.execution))
@@ -102,16 +102,18 @@ async function begin(
 
 /** How the attempt ended, or the recorded result of a run that is finished. */
 async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunResult> {
+  const { ports } = session;
   // A second delivery of the trigger may have waited for the first one, which has finished the run.
-  const meanwhile = await resultBefore(session.ports.store, start.runId);
+  const meanwhile = await resultBefore(ports.store, start.runId);
   if (meanwhile) return meanwhile;
 
   const end = await session.openWarehouse();
-  const baseline = { end, isRestart: start.overDamaged === true };
-  if (start.dryRun) return dryRun(session, baseline, start.dryRun.limit);
+  if (start.dryRun) return dryRun(session, end, start.dryRun.limit);
   const mayAdopt = start.runId === undefined && start.fresh !== true;
-  const made = await unlessRemoved(session, baseline, makeSnapshot(session, baseline, mayAdopt));
-  if (made.outcome !== "SUPERSEDED") await cleanUp(session);
+  const made = await unlessRemoved(session, end, makeSnapshot(session, end, mayAdopt));
+  const { retainDays } = session.settings;
+  if (made.outcome !== "SUPERSEDED")
+    await orWarn(ports.logger, "old snapshots could not be deleted", applyRetention(ports, retainDays));
   return made;
 }
 
@@ -121,7 +123,7 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
  */
 async function unlessRemoved(
   { ports, attempt }: RunSession,
-  { end: { last } }: Baseline,
+  { last }: LogEnd,
   work: Promise<RunEnd>,
 ): Promise<RunEnd> {
   const end = await work.catch((error: unknown) => ({ error }));
@@ -143,8 +145,7 @@ async function resultBefore(store: AccountStore, runId: string | undefined): Pro
  * Ends with a snapshot that is published or held, or superseded by a later one. Throws for everything else.
  * @param mayAdopt true for a manual start without `--fresh`: it may continue an unfinished run with another id
  */
-async function makeSnapshot(session: RunSession, baseline: Baseline, mayAdopt: boolean): Promise<RunEnd> {
-  const { end } = baseline;
+async function makeSnapshot(session: RunSession, end: LogEnd, mayAdopt: boolean): Promise<RunEnd> {
   const { ports, attempt } = session;
   const { store } = ports;
 
@@ -160,23 +161,19 @@ async function makeSnapshot(session: RunSession, baseline: Baseline, mayAdopt: b
   if (superseded) return superseded;
   const { columns, earlier } = await columnsOfRun(ports, session.settings);
 
-  const staged = await findUnfinished(session, baseline, mayAdopt, [columns, ...earlier]);
+  const staged = await findUnfinished(session, end, mayAdopt, [columns, ...earlier]);
   if (staged === undefined) session.useColumns(columns);
   const facts = new SnapshotFacts(session.settings.require);
-  if (staged?.isComplete) return publishRun({ session, ...baseline, chain: staged, facts });
+  if (staged?.isComplete) return publishRun({ session, end, chain: staged, facts });
   const service = await session.openService();
-  const chain = staged ?? new Chain(store, await listAndPlan(session, service, baseline));
+  const chain = staged ?? new Chain(store, await listAndPlan(session, service, end));
   await stage(session, service, { chain, facts, known: await knownRefusals(store, end.head) });
-  return publishRun({ session, ...baseline, chain, facts });
+  return publishRun({ session, end, chain, facts });
 }
 
 /** Freezes the work. A plan that another process of this run wrote first is used as it is. */
-async function listAndPlan(
-  session: RunSession,
-  service: CountingService,
-  { end, isRestart }: Baseline,
-): Promise<Plan> {
-  const { ports, settings, attempt } = session;
+async function listAndPlan(session: RunSession, service: CountingService, end: LogEnd): Promise<Plan> {
+  const { ports, settings, attempt, decided } = session;
   const { store, clock, logger } = ports;
   await announceStart(ports, attempt);
   const { events, rejected, repeated, readings, unstable } = await readList(session, service, end.head);
@@ -188,8 +185,8 @@ async function listAndPlan(
     run_id: attempt.runId,
     account: store.account,
     trigger: attempt.trigger === "schedule" ? "schedule" : "manual",
-    ...(isRestart ? { restart: true } : {}),
-    ...(session.trustsClock ? { trust_clock: true } : {}),
+    ...(decided.overDamaged ? { restart: true } : {}),
+    ...(decided.trustClock ? { trust_clock: true } : {}),
     ...shapeOfPlan(store.account, settings),
     created_at: new Date(clock.now()).toISOString(),
     ...{ rejected, repeated, readings, unstable, events },
@@ -231,10 +228,6 @@ async function stage(
     report(done);
   };
   await collect(session, { ...task, service, cut, onDone });
-}
-
-async function cleanUp({ ports, settings: { retainDays } }: RunSession): Promise<void> {
-  await orWarn(ports.logger, "old snapshots could not be deleted", applyRetention(ports, retainDays));
 }
 
 /** One turn of an execution: this invocation continues the run that was handed over. */

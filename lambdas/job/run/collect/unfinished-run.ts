@@ -7,12 +7,12 @@ import { eventColumns, type LiftedColumn, liftText } from "../../snapshot/rows/l
 import { Chain } from "../../snapshot/staging/chain.ts";
 import { type Plan, readPlan, type Shape } from "../../snapshot/staging/plan.ts";
 import { isOfLayout } from "../../storage/layout.ts";
-import { findPublication, type Publication } from "../../storage/publication-log.ts";
+import { findPublication, type LogEnd, type Publication } from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { recordPublishedRun } from "../record/published-run.ts";
 import { StartSkipped } from "../record/run-result.ts";
 import { countText } from "../record/texts.ts";
-import type { Baseline, RunSession } from "../run-session.ts";
+import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { liesInFuture } from "../wrong-clock.ts";
 
@@ -35,7 +35,7 @@ type ColumnsByFingerprint = ReadonlyMap<string, Columns>;
  */
 export async function findUnfinished(
   session: RunSession,
-  baseline: Baseline,
+  end: LogEnd,
   mayAdopt: boolean,
   possible: readonly Columns[],
 ): Promise<Chain | undefined> {
@@ -47,7 +47,7 @@ export async function findUnfinished(
   const files = await Array.fromAsync(store.list(store.keys.run(attempt.runId)));
   const own = await open(store, attempt.runId, files);
   if (own === "other-version") throw ofOtherVersion(attempt.runId);
-  const found = own ?? (mayAdopt ? await findAdoptable(session, baseline, columnsBy) : undefined);
+  const found = own ?? (mayAdopt ? await findAdoptable(session, end, columnsBy) : undefined);
   if (found === undefined) return undefined;
 
   const { plan } = found;
@@ -88,8 +88,8 @@ interface PassedOver {
 
 /** The newest unfinished run of the account that a manual start may continue. Where there is none, says why. */
 async function findAdoptable(
-  { ports, settings, trustsClock }: RunSession,
-  { end: { head, removal }, isRestart }: Baseline,
+  { ports, settings, decided }: RunSession,
+  { head, removal }: LogEnd,
   columnsBy: ColumnsByFingerprint,
 ): Promise<UnfinishedRun | undefined> {
   const { store, clock, logger } = ports;
@@ -97,7 +97,7 @@ async function findAdoptable(
   const prefix = store.keys.runs;
   // Only a later run can still be published. From the head's own run on: it may have crashed right after its publication.
   const isPast = ({ snapshot_id: id }: Publication): boolean => !liesInFuture(id, clock.now());
-  const base = head && trustsClock ? await findPublication(store, isPast) : head;
+  const base = head && decided.trustClock ? await findPublication(store, isPast) : head;
   const after = base?.snapshot_id ?? removal?.run_id;
   const files = await Array.fromAsync(store.list(prefix, after && `${prefix}${after}/`));
   const byRun = Map.groupBy(
@@ -119,7 +119,7 @@ async function findAdoptable(
     if (liesInFuture(runId, clock.now())) continue;
     const found = await open(store, runId, files);
     // What a run that is no restart has written of its changes would stand in the way of a restart's.
-    const isOther = typeof found === "object" && isRestart && found.plan.header.restart !== true;
+    const isOther = typeof found === "object" && decided.overDamaged && found.plan.header.restart !== true;
     if (typeof found === "object" && !isOther && columnsBy.has(found.plan.header.fingerprint)) return found;
     if (found) passedOver ??= { runId, found, reason: isOther ? "no restart" : "other settings" };
   }

@@ -13,7 +13,7 @@ import {
 import { countsOf } from "../record/attempt.ts";
 import { publishedEnd, restartText } from "../record/published-run.ts";
 import { type RunEnd, readRunResult } from "../record/run-result.ts";
-import type { Baseline, RunSession } from "../run-session.ts";
+import type { RunSession } from "../run-session.ts";
 import { liesInFuture } from "../wrong-clock.ts";
 import { buildSnapshot, type SnapshotFacts } from "./build-snapshot.ts";
 import { commit } from "./commit.ts";
@@ -21,8 +21,10 @@ import { describeUnstable, guard, type Hold, hold, readHold } from "./guard.ts";
 import { logEmptyColumns, logFieldChanges } from "./log-fields.ts";
 import { makePreview } from "./preview.ts";
 
-interface PublishTask extends Baseline {
+interface PublishTask {
   readonly session: RunSession;
+  /** Where the log ended when the start began. No publication up to it is this run's. */
+  readonly end: LogEnd;
   /** All of the plan is staged. */
   readonly chain: Chain;
   /** The facts of the ranges that this process has fetched. */
