@@ -62,7 +62,7 @@ export async function buildSnapshot(
   const name = async (rows: RangeRows, index: number): Promise<void> => {
     const key = store.keys.part(runId, index);
     if (await store.copy(chain.keyOf(rows), key)) session.hasAdvanced = true;
-    else await verifyFile(store, key, rows, rows.stored, proceed);
+    else await verifyFile(store, key, rows, proceed);
   };
   for (let at = 0; at < staged.length; at += AT_ONCE) {
     proceed();

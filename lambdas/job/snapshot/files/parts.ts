@@ -148,21 +148,20 @@ export async function verifyPart(
 }
 
 /**
- * Verifies a part by its file as it lies in the store, without unzipping it; where that is not known, or is another one,
- * by its rows: they may have been compressed again. Throws `STORE_CORRUPT`.
+ * Verifies a part by its file as it lies in the store, without unzipping it; where that is another one, by its rows: they
+ * may have been compressed again. Throws `STORE_CORRUPT`.
  */
 export async function verifyFile(
   store: Store,
   key: string,
-  part: Pick<PartInfo, "sha256" | "bytes">,
-  stored: Content | undefined,
+  part: Pick<WrittenPart, "sha256" | "bytes" | "stored">,
   proceed: () => void,
 ): Promise<void> {
-  const chunks = stored && (await store.open(key));
+  const chunks = await store.open(key);
   if (chunks !== undefined) {
     const file = new Checksum();
     for await (const _ of file.over(chunks)) proceed();
-    if (isDeepStrictEqual(file.result(), stored)) return;
+    if (isDeepStrictEqual(file.result(), part.stored)) return;
   }
   await verifyPart(store, key, part, { proceed });
 }
