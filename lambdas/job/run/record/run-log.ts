@@ -6,7 +6,7 @@ import { ERROR_CODES, SyncError, undefinedIfDamaged } from "../../errors/sync-er
 import { jsonLine } from "../../json/json-line.ts";
 import { isFuture } from "../../runtime/clock.ts";
 import { isOfLayout, runInstant } from "../../storage/layout.ts";
-import { type AccountStore, readJson, SELDOM_PARSED, type StoredKey } from "../../storage/store.ts";
+import { type AccountStore, readJson, SELDOM_PARSED } from "../../storage/store.ts";
 
 const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
@@ -118,26 +118,19 @@ export async function lastRuns(
   nowMs: number,
 ): Promise<readonly RunLogEntry[]> {
   const listed = await Array.fromAsync(store.list(store.keys.runLogs));
-  const files = listed.filter(({ key }) => isOfLayout(key));
-  const newest = (order: (a: StoredKey, b: StoredKey) => number): readonly string[] =>
-    files
-      .toSorted(order)
-      .slice(-Math.max(most, LOOKED_AT))
-      .map(({ key }) => key);
-  const chosen = [...new Set([...newest(byKey), ...newest((a, b) => a.modifiedAtMs - b.modifiedAtMs)])];
+  const byKey = listed.filter(({ key }) => isOfLayout(key));
+  const byTime = byKey.toSorted((a, b) => a.modifiedAtMs - b.modifiedAtMs);
+  const newest = [byKey, byTime].flatMap((files) => files.slice(-Math.max(most, LOOKED_AT)));
+  const chosen = [...new Set(newest)];
   const runs: RunLogEntry[] = [];
   for (let at = 0; at < chosen.length; at += AT_ONCE) {
-    const some = chosen.slice(at, at + AT_ONCE).map((key) => readJson(store, key, runLogEntrySchema));
+    const some = chosen.slice(at, at + AT_ONCE).map(({ key }) => readJson(store, key, runLogEntrySchema));
     runs.push(...(await Promise.all(some)).filter((row) => row !== undefined));
   }
   const { past = [], future = [] } = Object.groupBy(runs.sort(byEnd), (run) =>
     isFuture(startMs(run), nowMs) ? "future" : "past",
   );
   return [...future, ...past].slice(-most).reverse();
-}
-
-function byKey(a: StoredKey, b: StoredKey): number {
-  return a.key.localeCompare(b.key, "en", { numeric: true });
 }
 
 /** A resumed run ends after runs that began later, so the order of ids is not that of ends. */

@@ -75,9 +75,16 @@ test.each([
   expect(await newest(store, 2)).toEqual(expected.slice(0, 2));
 });
 
-test("a resumed run is among the newest of a long log, whose ids are all later", async () => {
-  const many = Array.from({ length: 250 }, (_, index) => `1-${index + 1} at 1`);
-  const store = storeOf(["0-1 at 0", ...many, "0-2 at 2"]);
+const many = (id: number): readonly string[] =>
+  Array.from({ length: 250 }, (_, index) => `${id}-${index + 1} at ${id}`);
 
-  expect((await newest(store))[0]).toBe("0-2");
+test.each([
+  [
+    "a resumed run, between whose ids many others lie",
+    [...many(0), "1-1 at 1", ...many(2), "1-2 at 3"],
+    "1-2",
+  ],
+  ["that of the latest run, also where its file was copied first", ["3-1 at 3", ...many(1)], "3-1"],
+])("the newest attempt of a long log is %s", async (_, attempts, expected) => {
+  expect((await newest(storeOf(attempts)))[0]).toBe(expected);
 });
