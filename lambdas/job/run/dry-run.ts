@@ -49,8 +49,7 @@ export async function dryRun(
   let seen = 0;
 
   const known = await knownRefusals(ports.store, head);
-  const missing = { listed, gone: 0, forbidden: 0, rejected: list.rejected };
-  const refusals = new Refusals({ ports, settings, known, missing });
+  const refusals = new Refusals({ ports, settings, known, list: { listed, rejected: list.rejected } });
 
   async function* rows(): AsyncGenerator<Row> {
     const options = { service, settings, refusals, signal: ports.signal };

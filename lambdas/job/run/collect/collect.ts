@@ -130,10 +130,9 @@ async function collectOn(session: CollectSession, task: CollectTask): Promise<{ 
   const { ports, settings, timeBudget } = session;
   const { service, chain, facts, known } = task;
   const { plan } = chain;
-  const { events: total, rejected } = plan.header;
+  const { events: total } = plan.header;
   const first = chain.end;
-  const missing = { listed: total + rejected, gone: 0, forbidden: 0, rejected };
-  const refusals = new Refusals({ ports, settings, known, missing });
+  const refusals = new Refusals({ ports, settings, known, list: plan.header });
   for (const { left_out: leftOut } of chain.records) for (const { reason } of leftOut) refusals.count(reason);
   let stop: EarlyStop | undefined;
   function* events(): Generator<PlannedEvent> {

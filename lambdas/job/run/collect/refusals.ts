@@ -44,8 +44,8 @@ interface RefusalsOptions {
   readonly ports: Pick<RunPorts, "clock" | "logger" | "timeLeftMs" | "reserveMs">;
   readonly settings: Pick<RunSettings, "maxMissingPercent" | "windowMs">;
   readonly known: KnownRefusals;
-  /** What is missing of the whole list, as far as it is known. */
-  readonly missing: Missing;
+  /** The list, of which no event is left out yet. */
+  readonly list: Pick<Missing, "listed" | "rejected">;
 }
 
 export class Refusals {
@@ -57,8 +57,9 @@ export class Refusals {
   readonly #enough = new AbortController();
 
   constructor(options: RefusalsOptions) {
+    const { listed, rejected } = options.list;
     this.#options = options;
-    this.#missing = options.missing;
+    this.#missing = { listed, gone: 0, forbidden: 0, rejected };
   }
 
   /** How many events wait for their second question. */

@@ -53,7 +53,7 @@ function refusalsOf({ known = [], accepted, listed = 100, ...given }: Given = {}
     ports: { clock, logger: log, ...left },
     settings: { maxMissingPercent, windowMs },
     known: { uuids: new Set(known), accepted },
-    missing: { listed, gone: 0, forbidden: 0, rejected: 0 },
+    list: { listed, rejected: 0 },
   });
 }
 
