@@ -26,7 +26,7 @@ export interface Hold {
   /** For a person: what was found, what was expected, which setting decides, which events are missing. */
   readonly explanation: string;
   /** What publishing the snapshot would do, once it is marked, and as far as that is known. */
-  readonly preview?: Preview;
+  readonly preview?: Preview | undefined;
 }
 
 interface GuardLimits {
@@ -208,7 +208,7 @@ export async function readHold(store: AccountStore, snapshotId: string): Promise
     const mark = await readJson(store, store.keys.held(snapshotId), heldSchema);
     if (mark === undefined) return undefined;
     const { reason, explanation, preview } = mark;
-    return { reason, explanation, ...(preview === undefined ? {} : { preview }) };
+    return { reason, explanation, preview };
   } catch (error) {
     if (!isDamage(error)) throw error;
     return REASON_LOST;

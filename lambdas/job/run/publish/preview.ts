@@ -6,6 +6,7 @@ import type { Logger } from "../../runtime/logger.ts";
 import { type Manifest, readLeftOut, readManifest } from "../../snapshot/files/manifest.ts";
 import { type Change, compareSnapshots } from "../../snapshot/rows/compare-snapshots.ts";
 import type { LeftOutReason } from "../../snapshot/staging/chain.ts";
+import type { Publication } from "../../storage/publication-log.ts";
 import type { AccountStore, Store } from "../../storage/store.ts";
 
 const count = z.int().nonnegative();
@@ -58,14 +59,14 @@ const MOST_UUIDS = 10;
 /**
  * Compares as a publication does. Damage does not keep a snapshot from being held: what cannot be read is left out of the
  * preview.
- * @param base the snapshot that readers see; null for none
  */
 export async function makePreview(
   ports: PreviewPorts,
   manifest: Manifest,
-  base: string | null,
+  head: Publication | undefined,
 ): Promise<Preview> {
   const { store, logger } = ports;
+  const base = head?.snapshot_id ?? null;
   const { snapshot_id: snapshotId, counts } = manifest;
   const unlessDamaged = <T>(what: string, work: Promise<T>): Promise<T | undefined> =>
     work.catch((error: unknown) => {
@@ -91,6 +92,7 @@ export async function makePreview(
     oversize,
     uuids: { ...(changes ?? new ChangeSample(0)).uuids, ...(missing ?? noneLeftOut()) },
     too_deep,
+    ...(head?.pinned ? { pinned: true } : {}),
   };
 }
 

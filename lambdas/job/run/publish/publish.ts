@@ -106,11 +106,11 @@ async function decide(
   session.timeBudget.checkTime(`the snapshot of ${events} events is made`, compareMs);
   await session.confirmLease();
   if (holding) {
-    const preview = await makePreview(ports, manifest, head?.snapshot_id ?? null);
+    const preview = await makePreview(ports, manifest, head);
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store);
     if (now?.publication !== head?.publication) return decide(task, manifest, now);
-    return { holding: { ...holding, preview: head?.pinned ? { ...preview, pinned: true } : preview } };
+    return { holding: { ...holding, preview } };
   }
   return undefined;
 }
