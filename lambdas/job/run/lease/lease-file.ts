@@ -33,11 +33,11 @@ const leaseSchema = z.object({
   /** Null for the lease of an execution, which does not expire: whether the execution has ended can be asked. */
   expires_at: z.iso.datetime().nullable(),
   /** The ARN of the execution that the run was handed over to. */
-  execution: z.string().nullish(),
+  execution: z.string().optional(),
   /** The last hand-over: each one of a run has a number of its own. */
-  handed_over: z.object({ run_id: z.string(), n: z.int().positive() }).nullish(),
+  handed_over: z.object({ run_id: z.string(), n: z.int().positive() }).optional(),
   /** The last start by hand on a platform that may deliver one twice: its request, and its run. */
-  started: z.object({ request_id: z.string(), run_id: z.string() }).nullish(),
+  started: z.object({ request_id: z.string(), run_id: z.string() }).optional(),
   /** The requests and bytes of the last window, so that the next start does not exceed the limit. */
   use: z.array(z.object({ atMs: z.number(), requests: z.number().min(0), bytes: z.number().min(0) })),
   /** From when on `use` is complete. Absent in leases of versions before the first release. */
@@ -92,15 +92,10 @@ export function encodeLease(
   const at = (ms: number): string => new Date(ms).toISOString();
   const expires_at = execution === undefined ? at(run_id === null ? nowMs : nowMs + EXPIRY_MS) : null;
   const dates = { renewed_at: at(nowMs), expires_at };
+  const used = { use: inEntries(use, windowMs, nowMs), use_since: at(nowMs - windowMs) };
   // A fact that is undefined is left out.
-  const facts = {
-    execution,
-    handed_over: handed_over ?? undefined,
-    started: started ?? undefined,
-    use: inEntries(use, windowMs, nowMs),
-    use_since: at(nowMs - windowMs),
-  };
-  return Buffer.from(`${JSON.stringify({ run_id, holder, ...dates, ...facts })}\n`);
+  const lease = { run_id, holder, ...dates, execution, handed_over, started, ...used };
+  return Buffer.from(`${JSON.stringify(lease)}\n`);
 }
 
 /** So many entries say what was used within a window, at most. */
@@ -129,12 +124,12 @@ function inEntries(use: readonly Usage[], windowMs: number, nowMs: number): read
 
 /** The ARN of the execution that has the lease. No other form of a lease never expires. */
 export function executionOf({ run_id, execution, expires_at }: LeaseFile): string | undefined {
-  return run_id !== null && expires_at === null ? (execution ?? undefined) : undefined;
+  return run_id !== null && expires_at === null ? execution : undefined;
 }
 
 /**
  * When it expires unless it is renewed, in milliseconds since the Unix epoch: what the file says, but never later than
- * a process that renews it now would write. Not for the lease of an execution.
+ * a process that renews it now would write. The lease of an execution does not expire: then when that of its process would.
  */
 export function expiryMs({ expires_at, renewed_at }: LeaseFile, nowMs: number): number {
   const latestMs = Math.min(Date.parse(renewed_at), nowMs) + EXPIRY_MS;

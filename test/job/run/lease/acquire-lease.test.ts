@@ -180,7 +180,7 @@ describe("the lease", () => {
     const account = new Account();
     account.store.put(
       KEY,
-      freeLease({ execution: null, use: [{ atMs: 5, requests: 1, bytes: 2, kind: "x" }] }),
+      freeLease({ of_a_later_version: 1, use: [{ atMs: 5, requests: 1, bytes: 2, kind: "x" }] }),
     );
 
     const lease = await account.held("a", "run-1");

@@ -159,7 +159,6 @@ describe("a lease that is read", () => {
     ["does not have it where it has an end", { execution: ARN }, undefined],
     ["does not have it where it is free", { run_id: null, expires_at: null, execution: ARN }, undefined],
     ["is none where none is named", { expires_at: null }, undefined],
-    ["is none where it is null", { expires_at: null, execution: null }, undefined],
   ])("names an execution, which %s", (_, over, execution) => {
     expect(executionOf(aLease(over))).toBe(execution);
   });
