@@ -305,11 +305,12 @@ function tellDamage(
   const past = found.filter(({ cure }) => cure === "past");
   const counting = found.filter(({ cure }) => cure !== "past");
   const pastText = past.length === 0 ? [] : [`${PAST} ${keysOf(past)}.`];
-  if (counting.length === 0) {
+  const [first, ...others] = counting;
+  if (first === undefined) {
     for (const text of pastText) options.warn(text);
     return;
   }
-  const { code, message, fields } = damageOf(counting);
+  const { code, message, fields } = others.length === 0 ? first.error : severalDamaged(counting);
   const old = counting.flatMap(({ cure }) => (typeof cure === "object" ? [cure.retire] : []));
   const commands = [...new Set(old)].slice(0, MAX_NAMED).map(options.retireCommand);
   const remedies = [
@@ -323,11 +324,6 @@ function tellDamage(
 
 const PAST = "Damaged, but before the last restart, so it counts no more:";
 const RETIRE = "Without a backup, take each older snapshot that is damaged out of the tables:";
-
-function damageOf(found: readonly Damage[]): SyncError {
-  const [first] = found;
-  return first !== undefined && found.length === 1 ? first.error : severalDamaged(found);
-}
 
 function severalDamaged(found: readonly Damage[]): SyncError {
   const keys = found.map(({ error }) => error.fields["key"]);
