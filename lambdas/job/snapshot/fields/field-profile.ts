@@ -22,7 +22,7 @@ const FIELD = z
 
 export type Field = z.infer<typeof FIELD>;
 
-const MAX_FIELDS = 2_000;
+export const MAX_FIELDS = 2_000;
 
 /** The profile as manifests have it. */
 export const profileSchema = z.object({
@@ -35,7 +35,7 @@ export const profileSchema = z.object({
 export type Profile = Readonly<z.infer<typeof profileSchema>>;
 
 /** The length in UTF-16 code units, which bounds the depth too. */
-const MAX_POINTER_LENGTH = 1_000;
+export const MAX_POINTER_LENGTH = 1_000;
 const ARRAY_TOKEN = "*";
 
 interface Node {

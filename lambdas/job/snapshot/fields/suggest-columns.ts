@@ -10,7 +10,7 @@ import {
   RESERVED_NAMES,
   TYPED_VIEW_NAMES,
 } from "../rows/lifted-column.ts";
-import { type Field, type JsonType, typesOf } from "./field-profile.ts";
+import { type Field, type JsonType, MAX_FIELDS, MAX_POINTER_LENGTH, typesOf } from "./field-profile.ts";
 
 const SCALARS: ReadonlySet<JsonType> = new Set(["string", "number", "boolean", "null"]);
 
@@ -116,8 +116,6 @@ const NUMBER = /^-?([0-9]+)(?:\.([0-9]+))?([eE][+-]?[0-9]+)?$/;
 
 /** Longer texts are no day, no instant, and no number that is worth a type. */
 const MAX_LENGTH = 64;
-const MAX_FIELDS = 2_000;
-const MAX_POINTER_LENGTH = 1_000;
 
 /** Decimals that a DECIMAL is suggested for: money has few, measurements many. */
 const MAX_SCALE = 6;
