@@ -15,10 +15,10 @@ import { openAccount } from "../run/open-account.ts";
 import { columnsOfRun } from "../run/publish/columns.ts";
 import { heldSnapshots } from "../run/publish/held-snapshots.ts";
 import type { Skipped } from "../run/record/run-result.ts";
-import type { CountingService, RunPorts } from "../run/run-ports.ts";
+import type { RunPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
 import { wrongClock } from "../run/wrong-clock.ts";
-import type { ListedEvent } from "../service/event-service.ts";
+import type { EventService, ListedEvent } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyLeftOut } from "../snapshot/files/manifest.ts";
 import { foreignChanges, incompleteUnits, keptSnapshots } from "../snapshot/files/units.ts";
@@ -173,7 +173,7 @@ async function tryService(
 
 async function tryDetails(
   ports: RunPorts,
-  service: CountingService,
+  service: EventService,
   tried: readonly ListedEvent[],
   warn: (remedy: string) => void,
 ): Promise<void> {

@@ -6,9 +6,9 @@ import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts"
 import { withLease } from "../run/lease/lease-account.ts";
 import { type WarehouseColumn, warehouseColumns } from "../run/publish/columns.ts";
 import type { Skipped } from "../run/record/run-result.ts";
-import type { CountingService, RunPorts } from "../run/run-ports.ts";
+import type { RunPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
-import type { Detail, ListedEvent } from "../service/event-service.ts";
+import type { Detail, EventService, ListedEvent } from "../service/event-service.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
 import { suggestColumns, TextTypes } from "../snapshot/fields/suggest-columns.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
@@ -67,7 +67,7 @@ async function presentColumns(ports: RunPorts, { lifted }: RunSettings): Promise
 }
 
 async function readSample(
-  service: CountingService,
+  service: EventService,
   ports: RunPorts,
   concurrency: number,
   limit: number,

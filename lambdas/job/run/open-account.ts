@@ -5,13 +5,14 @@ import { type Credentials, CredentialsNotSetUp } from "../credentials/credential
 import type { TokenStore } from "../credentials/tokens/token-store.ts";
 import { ERROR_CODES, isRefusedLogin, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import type { OAuthOptions } from "../service/auth/oauth/by-tokens.ts";
+import type { EventService } from "../service/event-service.ts";
 import type { Transport } from "../service/http/transport.ts";
 import { createEventService, type EventServiceOptions } from "../service/http-event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { readJson } from "../storage/store.ts";
 import type { Trigger } from "./record/run-log.ts";
 import { StartSkipped } from "./record/run-result.ts";
-import type { CountingService, RunPorts } from "./run-ports.ts";
+import type { RunPorts } from "./run-ports.ts";
 import { orWarn } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
@@ -20,7 +21,7 @@ export async function openAccount(
   ports: RunPorts,
   rateLimiter: RateLimiter,
   trigger: Trigger,
-): Promise<CountingService> {
+): Promise<EventService> {
   const service = await ports.openService(rateLimiter);
   try {
     const isSchedule = trigger === "schedule" || ports.isUnattended === true;
@@ -61,9 +62,9 @@ async function withholdRefused(
 
 /** Nothing is recorded for credentials without versions: those from standard input. */
 function recordLoginRefusals(
-  service: CountingService,
+  service: EventService,
   { store, clock, logger, requestId }: Pick<RunPorts, "store" | "clock" | "logger" | "requestId">,
-): CountingService {
+): EventService {
   const key = store.keys.loginRefused;
   // Reads first: in a bucket with versions every deletion leaves a delete marker, also that of a missing key.
   const clear = async (): Promise<void> => {

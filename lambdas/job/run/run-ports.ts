@@ -6,21 +6,11 @@ import type { Clock, Random } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { EventService } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
-import type { ServiceCounts } from "../service/requests/sender.ts";
 import type { AccountStore } from "../storage/store.ts";
 import type { Executions } from "./hand-over/executions.ts";
 import type { Holder } from "./lease/lease-file.ts";
 import type { StartedRun } from "./record/run-event.ts";
 import type { RunResult } from "./record/run-result.ts";
-
-/** A service client and what it has counted so far. */
-export type CountingService = EventService & {
-  readonly counts: ServiceCounts;
-  /** Of the credentials that are in use now; undefined where they have no versions. */
-  readonly credentialsVersion?: string | undefined;
-  /** How far this computer's clock is ahead of the service's; undefined where that is not known, or does not matter. */
-  readonly aheadMs?: number | undefined;
-};
 
 /** What the runs of all accounts share. */
 export interface SharedPorts {
@@ -39,7 +29,7 @@ export interface RunPorts extends SharedPorts {
   readonly process: Omit<Holder, "token">;
   readonly isGone: (holder: Holder) => boolean;
   /** Reads the credentials and opens the service; sends nothing. Throws `CREDENTIALS_INVALID`. */
-  readonly openService: (rateLimiter: RateLimiter) => Promise<CountingService>;
+  readonly openService: (rateLimiter: RateLimiter) => Promise<EventService>;
   readonly onProgress: (progress: Progress) => void;
   /** Called with the run's id once it is known, and again when the start adopts another run. */
   readonly onRunId?: (runId: string) => void;

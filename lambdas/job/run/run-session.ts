@@ -1,6 +1,7 @@
 // One start of a run while it has the lease: what it has opened, how far it got, and what it gives back at the end.
 
 import { type StartDecision, SyncError } from "../errors/sync-error.ts";
+import type { EventService } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { type LogEnd, readEnd } from "../storage/publication-log.ts";
@@ -10,7 +11,7 @@ import { leasedRateLimiter } from "./lease/lease-account.ts";
 import { openAccount } from "./open-account.ts";
 import type { Attempt } from "./record/attempt.ts";
 import { endOf, type RunEnd, type RunFailure, StartSkipped } from "./record/run-result.ts";
-import type { CountingService, RunPorts } from "./run-ports.ts";
+import type { RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 import { wrongClock } from "./wrong-clock.ts";
 
@@ -30,7 +31,7 @@ export class RunSession {
   /** True once this attempt has brought the run further. */
   hasAdvanced = false;
   #settings: RunSettings;
-  #service: CountingService | undefined;
+  #service: EventService | undefined;
 
   constructor(
     ports: RunPorts,
@@ -74,7 +75,7 @@ export class RunSession {
   }
 
   /** Sends nothing yet. Throws `CREDENTIALS_INVALID`, and `StartSkipped` to a schedule. */
-  async openService(): Promise<CountingService> {
+  async openService(): Promise<EventService> {
     const service = await openAccount(this.ports, this.budget, this.attempt.trigger);
     this.#service = service;
     this.attempt.service = service;

@@ -1,6 +1,7 @@
 // One start of a run, from the lease to the outcome: PLAN and COLLECT, which resume what an earlier start has left, and
 // PUBLISH. And one turn of an execution, which continues a run.
 
+import type { EventService } from "../service/event-service.ts";
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, type Plan, plannedStart } from "../snapshot/staging/plan.ts";
 import type { LogEnd } from "../storage/publication-log.ts";
@@ -24,7 +25,7 @@ import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
 import { attemptsOf, type Trigger } from "./record/run-log.ts";
 import { endOf, type RunEnd, type RunResult, readRunResult } from "./record/run-result.ts";
 import { countText } from "./record/texts.ts";
-import type { CountingService, RunPorts } from "./run-ports.ts";
+import type { RunPorts } from "./run-ports.ts";
 import { orWarn } from "./run-ports.ts";
 import { RunSession } from "./run-session.ts";
 import type { RunSettings } from "./run-settings.ts";
@@ -172,7 +173,7 @@ async function makeSnapshot(session: RunSession, end: LogEnd, mayAdopt: boolean)
 }
 
 /** Freezes the work. A plan that another process of this run wrote first is used as it is. */
-async function listAndPlan(session: RunSession, service: CountingService, end: LogEnd): Promise<Plan> {
+async function listAndPlan(session: RunSession, service: EventService, end: LogEnd): Promise<Plan> {
   const { ports, settings, attempt, decided } = session;
   const { store, clock, logger } = ports;
   await announceStart(ports, attempt);
@@ -211,7 +212,7 @@ async function announceStart(
 /** Stages what is missing. */
 async function stage(
   session: RunSession,
-  service: CountingService,
+  service: EventService,
   task: Pick<CollectTask, "chain" | "facts" | "known">,
 ): Promise<void> {
   const { ports, settings, budget } = session;

@@ -1,6 +1,7 @@
 // The port of the service: what a run needs of it, the list of events and the details of one.
 
 import type { SyncError } from "../errors/sync-error.ts";
+import type { ServiceCounts } from "./requests/sender.ts";
 
 export interface ListedEvent {
   /** The uuid in lower case, by which events are compared. */
@@ -58,6 +59,12 @@ export type Detail =
  * `SyncError` that ends the run, or the signal's reason. A failed detail is never an empty detail.
  */
 export interface EventService {
+  /** What it has sent so far. */
+  readonly counts: Readonly<ServiceCounts>;
+  /** Of the credentials that are in use now, and of the tokens; undefined where they have no versions. */
+  readonly credentialsVersion?: string | undefined;
+  /** How far this computer's clock is ahead of the service's; undefined where that is not known, or does not matter. */
+  readonly aheadMs?: number | undefined;
   /** Logs in now, where the method knows a login, instead of with the first request. */
   logIn(signal?: AbortSignal): Promise<void>;
   /** Reads the list once. */

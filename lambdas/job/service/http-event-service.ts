@@ -19,7 +19,7 @@ import { UndiciTransport } from "./http/undici-transport.ts";
 import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
 import { ApiClient } from "./requests/api-client.ts";
 import { type AuthenticationMethod, Authenticator } from "./requests/authenticator.ts";
-import { Sender, type ServiceCounts, type Wait } from "./requests/sender.ts";
+import { Sender, type Wait } from "./requests/sender.ts";
 
 export interface EventServiceOptions {
   /** The base URL in its canonical form. */
@@ -59,19 +59,11 @@ export interface EventServiceOptions {
   readonly transport?: Transport;
 }
 
-export type HttpEventService = EventService & {
-  readonly counts: Readonly<ServiceCounts>;
-  /** The version of the current credentials, and of the tokens; undefined if they have no versions. */
-  readonly credentialsVersion: string | undefined;
-  /** How far this computer's clock is ahead of the service's; undefined where that is not known. */
-  readonly aheadMs: number | undefined;
-};
-
 /** A service may take minutes to make one page of a long list: so many times as long as for any other response. */
 const LIST_TIMES = 10;
 
 /** Sends nothing before its first use. Throws `CONFIG_INVALID` for an invalid pointer or `nextPage`. */
-export function createEventService(options: EventServiceOptions): HttpEventService {
+export function createEventService(options: EventServiceOptions): EventService {
   const {
     credentials,
     oauth,

@@ -1,8 +1,9 @@
 // The settings and the ports of a run, where a test says nothing else.
 
 import { randomUUID } from "node:crypto";
-import type { CountingService, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
+import type { EventService } from "../../../lambdas/job/service/event-service.ts";
 import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { LogLines } from "../runtime/log-lines.ts";
 
@@ -35,7 +36,7 @@ type Limiter = Parameters<RunPorts["openService"]>[0];
 /** The service of these ports, but for what a test changes of it. */
 export function serviceWith(
   { openService }: Opened,
-  change: (service: CountingService, limiter: Limiter) => Partial<CountingService>,
+  change: (service: EventService, limiter: Limiter) => Partial<EventService>,
 ): Opened {
   return {
     openService: async (limiter) => {

@@ -5,8 +5,9 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { type AcceptOrRollback, acceptOrRollback } from "../../../lambdas/job/commands/decisions.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { type RunStart, run } from "../../../lambdas/job/run/run.ts";
-import type { CountingService, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
+import type { EventService } from "../../../lambdas/job/service/event-service.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { type Publication, readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
@@ -157,7 +158,7 @@ export class SmallWorld {
     });
   }
 
-  #service(): CountingService {
+  #service(): EventService {
     return {
       logIn: async () => undefined,
       list: async () => {

@@ -2,11 +2,10 @@
 
 import type { ErrorCode } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Random } from "../../../lambdas/job/runtime/clock.ts";
-import type { Detail, EventList } from "../../../lambdas/job/service/event-service.ts";
+import type { Detail, EventList, EventService } from "../../../lambdas/job/service/event-service.ts";
 import {
   createEventService,
   type EventServiceOptions,
-  type HttpEventService,
 } from "../../../lambdas/job/service/http-event-service.ts";
 import {
   RateLimiter,
@@ -27,7 +26,7 @@ const SPEED = 2_000;
 
 export interface Connection extends AsyncDisposable {
   readonly simulator: Simulator;
-  readonly service: HttpEventService;
+  readonly service: EventService;
   readonly rateLimiter: RateLimiter;
   readonly log: LogLines;
   readonly waits: readonly (Wait | undefined)[];
@@ -108,7 +107,7 @@ export interface Fetched {
 }
 
 /** The list and every detail, `atOnce` at a time. The first error stops it. */
-export async function fetchAll(service: HttpEventService, atOnce: number): Promise<Fetched> {
+export async function fetchAll(service: EventService, atOnce: number): Promise<Fetched> {
   const list = await service.list();
   const details = new Map<string, Detail>();
   const abort = new AbortController();

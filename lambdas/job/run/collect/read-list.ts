@@ -3,13 +3,12 @@
 
 import { setImmediate } from "node:timers/promises";
 import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
-import type { EventList, ListedEvent, ListedEvents } from "../../service/event-service.ts";
+import type { EventList, EventService, ListedEvent, ListedEvents } from "../../service/event-service.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
 import { CompressedLines } from "../../snapshot/staging/plan.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { countText } from "../record/texts.ts";
-import type { CountingService } from "../run-ports.ts";
 import type { RunSession } from "../run-session.ts";
 
 /** What a run works on. */
@@ -35,7 +34,7 @@ const UNPAUSED_LINES = 1_000;
  */
 export async function readList(
   session: RunSession,
-  service: CountingService,
+  service: EventService,
   head: Publication | undefined,
 ): Promise<ReadList> {
   const { logger, signal, clock, store } = session.ports;
@@ -90,7 +89,7 @@ export async function readList(
 
 /** For what publishes nothing: reads the list once, and says what a run would look at again, and why it may not be whole. */
 export async function readListOnce(
-  service: CountingService,
+  service: EventService,
   signal: AbortSignal,
   warn: (doubt: string) => void,
 ): Promise<EventList> {

@@ -1,11 +1,12 @@
 // An account that this process works on: its lease, and the rate limiter whose usage the lease carries to the next start.
 
+import type { EventService } from "../../service/event-service.ts";
 import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import type { Usage } from "../../service/rate-limit/usage-window.ts";
 import type { Limits } from "../../settings/values.ts";
 import { openAccount } from "../open-account.ts";
 import { type Skipped, StartSkipped } from "../record/run-result.ts";
-import type { CountingService, RunPorts } from "../run-ports.ts";
+import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { type AcquirePorts, acquireLease, type Lease, type LeasedCommand, leaseNameOf } from "./lease.ts";
 
@@ -27,7 +28,7 @@ export function newRateLimiter(
 }
 
 /** Sends nothing yet. Throws `CREDENTIALS_INVALID`. */
-export type OpenService = () => Promise<CountingService>;
+export type OpenService = () => Promise<EventService>;
 
 /** Takes the lease for a command that uses the service. */
 export function withLease<T>(

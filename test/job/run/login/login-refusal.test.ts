@@ -5,7 +5,8 @@ import { check } from "../../../../lambdas/job/commands/check.ts";
 import { discover } from "../../../../lambdas/job/commands/discover.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
-import type { CountingService, RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
+import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
+import type { EventService } from "../../../../lambdas/job/service/event-service.ts";
 import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
 import { refusing } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, type PortChanges, SmallWorld } from "../small-world.ts";
@@ -37,7 +38,7 @@ class GuardedWorld extends SmallWorld {
     return this.run({ trigger: "schedule", runId: formatRunId(this.clock.now()) }, changes);
   }
 
-  #guarded(service: CountingService): CountingService {
+  #guarded(service: EventService): EventService {
     const logIn = async (): Promise<void> => {
       this.logins += 1;
       if (this.refusesWith) throw new SyncError(this.refusesWith, "The service refused the login.");
