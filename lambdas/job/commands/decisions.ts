@@ -19,7 +19,7 @@ import type { RunEnd, RunResult, Skipped } from "../run/record/run-result.ts";
 import type { RunPorts } from "../run/run-ports.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { accountFolders, keysOf } from "../storage/known-accounts.ts";
-import { formatRunId, isOfLayout, runInstant } from "../storage/layout.ts";
+import { formatRunId, isOfLayout } from "../storage/layout.ts";
 import {
   createRemoval,
   type Publication,
@@ -28,7 +28,7 @@ import {
   readLog,
   readLogSince,
 } from "../storage/publication-log.ts";
-import { dateRetired, markRetired, readRetired } from "../storage/snapshot-marks.ts";
+import { dateRetired, listSnapshots, markRetired, readRetired } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
 
 export type AcceptOrRollback = {
@@ -168,8 +168,8 @@ export interface Retired {
 }
 
 /**
- * Takes a snapshot out of the tables, because it is damaged or bad, as retention does it: its files are deleted by a run at least a day later. Without `yes` nothing is changed. Throws
- * `SNAPSHOT_NOT_FOUND`, and `CONFIG_INVALID` for the head.
+ * Takes a snapshot out of the tables, because it is damaged or bad, as retention does it: its files are deleted by a run
+ * at least a day later. Without `yes` nothing is changed. Throws `SNAPSHOT_NOT_FOUND`, and `CONFIG_INVALID` for the head.
  */
 export async function retire(
   ports: RetirePorts,
@@ -204,14 +204,11 @@ export async function retire(
 
 /** Throws unless this snapshot, which no publication names, is held. */
 async function requireHeld(store: AccountStore, snapshotId: string): Promise<void> {
-  const isMarked = async (): Promise<boolean> =>
-    (await readHold(store, snapshotId)) !== undefined || (await readRetired(store, snapshotId)) !== undefined;
-  const isId = runInstant(snapshotId) !== undefined;
-  if (isId && (await isMarked())) return;
-  const isMade = isId && (await store.read(store.keys.manifest(snapshotId))) !== undefined;
+  const found = (await listSnapshots(store)).find((each) => each.snapshotId === snapshotId);
+  if (found?.isHeld || found?.isRetired) return;
   throw snapshotNotFound(
     snapshotId,
-    isMade
+    found
       ? "is not finished. Start run again to finish it"
       : "does not exist. Look at status and query publications for the ids",
   );
