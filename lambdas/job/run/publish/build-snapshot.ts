@@ -32,9 +32,9 @@ export interface BuildSession {
 const AT_ONCE = 8;
 
 /**
- * Verifies the ranges of a complete chain that `facts` has not counted, and names the rows of all of them. A part that exists already is
- * verified and taken, and so is a manifest. Throws `StoppedEarly` between two files, `STORE_CORRUPT`, also where that
- * manifest is of another snapshot, and `SNAPSHOT_INCOMPLETE`.
+ * Verifies the ranges of a complete chain that `facts` has not counted, and names the rows of all of them. A part that
+ * exists already is verified and taken, and so is a manifest. Throws `StoppedEarly` between two files, `STORE_CORRUPT`,
+ * also where that manifest is of another snapshot, and `SNAPSHOT_INCOMPLETE`.
  */
 export async function buildSnapshot(
   session: BuildSession,
@@ -115,17 +115,14 @@ export async function buildSnapshot(
 }
 
 async function countRange(chain: Chain, record: RangeRecord, facts: SnapshotFacts): Promise<void> {
-  await chain.verify(record, (line) => {
+  await chain.verify(record, (line, key) => {
     try {
-      facts.addLine(line);
+      const { event } = parseRow(line);
+      facts.add(event, JSON.parse(event));
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof SyncError)) throw error;
       // The parser's own error quotes the line.
-      throw damaged(
-        chain.keyOf(record.rows ?? { file: "" }),
-        "it holds a row that cannot be read",
-        "Start again.",
-      );
+      throw damaged(key, "it holds a row that cannot be read", "Start again.");
     }
   });
 }
@@ -158,12 +155,6 @@ export class SnapshotFacts {
   add(event: string, value: unknown): void {
     this.#fields.add(value);
     this.#required.add(event);
-  }
-
-  /** Throws a `SyntaxError`, or `STORE_CORRUPT`, for a line that is no row. */
-  addLine(line: string): void {
-    const { event } = parseRow(line);
-    this.add(event, JSON.parse(event));
   }
 
   /** All rows of the range that begins at this place are counted. */

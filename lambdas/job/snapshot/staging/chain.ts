@@ -159,11 +159,11 @@ export class Chain {
   /**
    * Reads the rows of a range that another process has recorded. Throws `STORE_CORRUPT` unless they are what the record
    * says, of the events of the plan; most of that shows only at the end.
-   * @param onRow called with each row
+   * @param onRow called with each row, and the key of its file
    */
   async verify(
     { place, end, rows, left_out: leftOut }: RangeRecord,
-    onRow: (line: string) => void,
+    onRow: (line: string, key: string) => void,
   ): Promise<void> {
     const withoutRow = new Set(leftOut.map(({ uuid }) => uuid));
     const key = rows ? this.keyOf(rows) : this.#store.keys.record(this.plan.header.run_id, place);
@@ -176,7 +176,7 @@ export class Chain {
         if (!withoutRow.delete(uuid)) {
           const { value: line } = await lines.next();
           if (!line?.startsWith(`{"uuid":"${uuid}"`)) throw bad(OTHER_EVENTS);
-          onRow(line);
+          onRow(line, key);
         }
         at += 1;
       }
