@@ -97,7 +97,7 @@ async function findAdoptable(
   const prefix = store.keys.runs;
   // Only a later run can still be published. From the head's own run on: it may have crashed right after its publication.
   const isPast = ({ snapshot_id: id }: Publication): boolean => !liesInFuture(id, clock.now());
-  const base = head && decided.trustClock ? await findPublication(store, isPast) : head;
+  const base = decided.trustClock ? await findPublication(store, isPast) : head;
   const after = base?.snapshot_id ?? removal?.run_id;
   const files = await Array.fromAsync(store.list(prefix, after && `${prefix}${after}/`));
   const byRun = Map.groupBy(

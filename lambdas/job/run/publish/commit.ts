@@ -1,6 +1,6 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
-import { addRestart, damageIn, isDamage, SyncError } from "../../errors/sync-error.ts";
+import { addRestart, isDamage, SyncError } from "../../errors/sync-error.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { type PartInfo, type WrittenPart, writeParts } from "../../snapshot/files/parts.ts";
 import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
@@ -53,7 +53,7 @@ export async function commit<Decision>(
     const counts = await writeChanges(ports, { number, base, manifest }).catch(async (error: unknown) => {
       if (!isDamage(error)) throw error;
       if ((await store.read(store.keys.publication(number))) !== undefined) return undefined;
-      const isOfBase = base !== null && String(error.fields["key"]).startsWith(store.keys.snapshot(base));
+      const isOfBase = String(error.fields["key"]).startsWith(store.keys.snapshot(base ?? ""));
       throw isOfBase ? addRestart(error) : error;
     });
     lost = number;

@@ -61,13 +61,14 @@ describe("an unfinished run", () => {
   });
 
   test.each([
-    { what: "", settings: {} },
-    { what: ", also an old one", settings: { resumeWithinMinutes: 0 } },
-  ])("of another version of the program is named$what", async ({ settings }) => {
+    { what: "", settings: {}, start: {} },
+    { what: ", also an old one", settings: { resumeWithinMinutes: 0 }, start: {} },
+    { what: ", also by a restart", settings: {}, start: { overDamaged: true } },
+  ])("of another version of the program is named$what", async ({ settings, start }) => {
     await using sandbox = await Sandbox.start({ events: makeEvents(3) }, settings);
     sandbox.store.put(layout(ACCOUNT).plan(RUN), gzipSync('{"version":3}\n'));
 
-    const { row } = await sandbox.run();
+    const { row } = await sandbox.run(start);
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", events: 3 });
     expect(sandbox.log.text).toContain(

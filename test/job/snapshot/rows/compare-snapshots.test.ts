@@ -305,6 +305,16 @@ describe("a change's line", () => {
     uuid: "a",
   };
 
+  it("has no pointers unless the event has changed", () => {
+    expect(JSON.parse(changeLine({ ...CHANGE, change: "removed", fields: null, after: null }))).toEqual({
+      uuid: "a",
+      change: "removed",
+      fields: null,
+      before: "{}",
+      after: null,
+    });
+  });
+
   it("is one line of JSON for every reader, its keys in the contract's order", () => {
     expect(changeLine(CHANGE)).toBe(
       '{"uuid":"a","change":"changed","fields":"[\\"/\\u0085\\"]","before":"{}","after":"{\\"x\\":\\"\\u2028\\"}"}',

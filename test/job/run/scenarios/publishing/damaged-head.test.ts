@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { checkEverything } from "../../../../../lambdas/job/commands/check.ts";
+import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import { type AccountStore, accountStore } from "../../../../../lambdas/job/storage/store.ts";
+import { type AccountStore, accountStore, type Store } from "../../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../crash.ts";
 import { ACCOUNT, partOf, SmallWorld } from "../../small-world.ts";
 
@@ -168,6 +169,37 @@ describe("a damaged head that is published over", () => {
     expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
     expect(error?.message).toContain(partOf(first));
     expect(error?.message).not.toContain("--over-damaged");
+  });
+
+  it("is not named where the snapshot that a person accepts is the damaged one", async () => {
+    await world.publish(10, 1);
+    const held = await world.hold(2);
+    await world.damage(held);
+
+    const { error } = await world.accept(held);
+
+    expect(error?.message).toContain(partOf(held));
+    expect(error?.message).not.toContain("--over-damaged");
+  });
+
+  it("is not looked for any further once a dry run is stopped", async () => {
+    world.settings = { ...world.settings, rangeEvents: 5 };
+    const head = await world.publish(10, 1);
+    const [first, second] = [0, 1].map((index) => layout(ACCOUNT).part(head, index));
+    world.store.put(second ?? "", "nonsense");
+    const stop = new AbortController();
+    const opened: string[] = [];
+    const open: Store["open"] = (key) => {
+      if (opened.includes(key)) stop.abort(new SyncError("INTERRUPTED", "The job was stopped."));
+      opened.push(key);
+      return world.store.open(key);
+    };
+    const store = { ...accountStore(world.store, ACCOUNT), open };
+
+    const { row } = await world.run({ dryRun: { limit: undefined } }, { store, signal: stop.signal });
+
+    expect(row).toMatchObject({ error_code: "INTERRUPTED" });
+    expect(opened.filter((key) => key.startsWith("snapshots/"))).toEqual([first, second, first]);
   });
 
   it("is what a dry run is compared over too", async () => {
