@@ -255,7 +255,7 @@ export async function continueRun(
   settings: RunSettings,
   { runId, execution, turn, maxTurns }: Turn,
 ): Promise<TurnEnd> {
-  const planned = await plannedStart(ports.store, ports.store.keys.plan(runId));
+  const planned = await plannedStart(ports.store, runId);
   const own = { arn: execution, isLastTurn: turn + 1 >= maxTurns };
   const result = {
     ...(await run(ports, settings, { ...planned, runId, execution: own })),

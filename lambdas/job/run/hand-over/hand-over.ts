@@ -169,7 +169,7 @@ async function record(
   endedAtMs: number | undefined,
 ): Promise<RunResult> {
   const { store, clock } = ports;
-  const { trigger, trustClock } = await plannedStart(store, store.keys.plan(runId));
+  const { trigger, trustClock } = await plannedStart(store, runId);
   const begun = beginAttempt(clock, trigger, runId);
   const attempt = { ...begun, startedAtMs: endedAtMs ?? begun.startedAtMs };
   const row = await appendRunLog(store, rowOf(ports, attempt, { error }), true);

@@ -2,6 +2,7 @@
 
 import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
+import { plannedStart } from "../../snapshot/staging/plan.ts";
 import {
   findPublication,
   isOfRun,
@@ -20,7 +21,7 @@ import {
   recordAttempt,
   type SnapshotCounts,
 } from "./attempt.ts";
-import { attemptsOf, isRun, type Trigger } from "./run-log.ts";
+import { attemptsOf, isRun } from "./run-log.ts";
 import { type RunEnd, writeRunResult } from "./run-result.ts";
 import { countText } from "./texts.ts";
 
@@ -53,7 +54,8 @@ export async function recordPublishedRun(ports: RecordPorts, runId: string): Pro
     await writeRunResult(ports.store, { row, explanation });
     return true;
   }
-  const attempt = beginAttempt(ports.clock, "manual", runId);
+  const { trigger } = await plannedStart(ports.store, runId);
+  const attempt = beginAttempt(ports.clock, trigger, runId);
   await recordLate(ports, { ...attempt, snapshotId: runId, counts: published.counts }, published.end);
   return true;
 }
@@ -61,11 +63,8 @@ export async function recordPublishedRun(ports: RecordPorts, runId: string): Pro
 /** Records a publication where its run, accept or rollback could not: it crashed, or the disk was full. */
 export async function recordUnrecorded(ports: RecordPorts, publication: Publication): Promise<void> {
   const { action, run_id: runId, snapshot_id: snapshotId } = publication;
-  let trigger: Trigger = action === "run" ? "manual" : action;
-  for await (const row of attemptsOf(ports.store, runId)) {
-    if (row.outcome === "PUBLISHED") return;
-    if (isRun(row.trigger) === (action === "run")) trigger = row.trigger;
-  }
+  for await (const { outcome } of attemptsOf(ports.store, runId)) if (outcome === "PUBLISHED") return;
+  const trigger = action === "run" ? (await plannedStart(ports.store, runId)).trigger : action;
   const counts = await countsOfRun(ports.store, snapshotId, publication);
   const end = await publishedEnd(ports.store, publication);
   await recordLate(ports, { ...beginAttempt(ports.clock, trigger, runId), snapshotId, counts }, end);

@@ -6,7 +6,7 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod";
 import { damaged, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
-import type { Store } from "../../storage/store.ts";
+import type { AccountStore, Store } from "../../storage/store.ts";
 import { gzipLines, lineBytes, readLines } from "../files/gzip-lines.ts";
 import { fitsRow } from "../rows/row.ts";
 
@@ -146,10 +146,10 @@ export async function readPlan(store: Store, key: string): Promise<Plan | undefi
  * and whether that was told to trust the clock.
  */
 export async function plannedStart(
-  store: Store,
-  key: string,
+  store: AccountStore,
+  runId: string,
 ): Promise<{ readonly trigger: PlanHeader["trigger"]; readonly trustClock: boolean }> {
-  const header = (await readPlan(store, key).catch(undefinedIfDamaged))?.header;
+  const header = (await readPlan(store, store.keys.plan(runId)).catch(undefinedIfDamaged))?.header;
   return { trigger: header?.trigger ?? "manual", trustClock: header?.trust_clock === true };
 }
 

@@ -244,10 +244,10 @@ describe("what a run could not record", () => {
     });
 
   /** Its row is there unless the crash was earlier. */
-  async function unrecorded(crash: "create publications/" | "create run-log/") {
+  async function unrecorded(crash: "create publications/" | "create run-log/", start = {}) {
     const world = new SmallWorld();
     world.show(10, 1);
-    const dead = await world.crash(crash);
+    const dead = await world.crash(crash, start);
     const rows = (): readonly string[] => world.store.keys(`run-log/${ACCOUNT}/${dead}`);
     return { world, dead, rows, ports: world.ports({ store: slowly(world) }) };
   }
@@ -265,7 +265,7 @@ describe("what a run could not record", () => {
   });
 
   test.each(["a run", "a head"])("is row and outcome: they are there once %s is recorded", async (what) => {
-    const { dead, rows, ports } = await unrecorded("create publications/");
+    const { dead, rows, ports } = await unrecorded("create publications/", { runId: SCHEDULED });
     const [own] = await readLog(ports.store);
     if (own === undefined) throw new Error("nothing is published");
 
@@ -273,7 +273,10 @@ describe("what a run could not record", () => {
     else await recordUnrecorded(ports, own);
 
     expect(rows()).toHaveLength(1);
-    expect((await readRunResult(ports.store, dead))?.row.outcome).toBe("PUBLISHED");
+    expect((await readRunResult(ports.store, dead))?.row).toMatchObject({
+      outcome: "PUBLISHED",
+      trigger: "schedule",
+    });
   });
 
   test("ends the start where it cannot be written either", async () => {
