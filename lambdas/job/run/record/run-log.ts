@@ -81,21 +81,38 @@ export async function appendRunLog(
   { run_id, ...rest }: Omit<RunLogEntry, "attempt">,
   isOnce = false,
 ): Promise<RunLogEntry> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 1; ; ) {
     const row = runLogEntrySchema.parse({ run_id, attempt, ...rest }, SELDOM_PARSED);
     const key = store.keys.runLog(run_id, attempt);
     if ((await store.create(key, Buffer.from(`${jsonLine(row)}\n`))) !== undefined) return row;
-    const found = isOnce
-      ? await readJson(store, key, runLogEntrySchema).catch(undefinedIfDamaged)
-      : undefined;
-    if (found?.started_at === row.started_at && found.outcome === row.outcome) return found;
+    // An execution may have had a thousand turns: too many to try each number.
+    const taken = await numbersOf(store, run_id);
+    for await (const found of isOnce ? rowsOf(store, run_id, taken) : [])
+      if (found.started_at === row.started_at && found.outcome === row.outcome) return found;
+    attempt = Math.max(attempt, ...taken) + 1;
   }
 }
 
 /** The rows of a run that can be read, the newest first; each is read when it is asked for. */
 export async function* attemptsOf(store: AccountStore, runId: string): AsyncGenerator<RunLogEntry> {
-  const files = await Array.fromAsync(store.list(`${store.keys.runLogs}${runId}-`));
-  for (const { key } of files.filter((file) => isOfLayout(file.key)).toReversed()) {
+  yield* rowsOf(store, runId, await numbersOf(store, runId));
+}
+
+/** The numbers of a run's attempts, the newest first. */
+async function numbersOf(store: AccountStore, runId: string): Promise<readonly number[]> {
+  const first = `${store.keys.runLogs}${runId}-`;
+  const keys = await Array.fromAsync(store.list(first), ({ key }) => key);
+  const numbers = keys.filter(isOfLayout).map((key) => Number.parseInt(key.slice(first.length), 10));
+  return numbers.sort((a, b) => b - a);
+}
+
+async function* rowsOf(
+  store: AccountStore,
+  runId: string,
+  attempts: readonly number[],
+): AsyncGenerator<RunLogEntry> {
+  for (const attempt of attempts) {
+    const key = store.keys.runLog(runId, attempt);
     const row = await readJson(store, key, runLogEntrySchema).catch(undefinedIfDamaged);
     if (row) yield row;
   }

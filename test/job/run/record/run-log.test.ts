@@ -1,9 +1,14 @@
 // The run log: its lines, as readers of NDJSON take them, and which attempts are the newest.
 
-import { expect, test } from "vitest";
-import { appendRunLog, lastRuns, runLogEntrySchema } from "../../../../lambdas/job/run/record/run-log.ts";
+import { describe, expect, test } from "vitest";
+import {
+  appendRunLog,
+  attemptsOf,
+  lastRuns,
+  runLogEntrySchema,
+} from "../../../../lambdas/job/run/record/run-log.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
 import { aRun } from "../../../cli/report/report-world.ts";
 import { FAILED } from "../../../sync/rows.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -73,6 +78,52 @@ test.each([
 
   expect(await newest(store)).toEqual(expected);
   expect(await newest(store, 2)).toEqual(expected.slice(0, 2));
+});
+
+describe("a run with many attempts", () => {
+  const withAttempts = (most: number): MemoryStore =>
+    storeOf(Array.from({ length: most }, (_, index) => `1-${index + 1} at 1`));
+  const { attempt: _, ...row } = aRun({ run_id: idOf(1), started_at: at(2) });
+
+  test("is read from the newest one on", async () => {
+    const store = accountStore(withAttempts(12), "uk");
+
+    const read = await Array.fromAsync(attemptsOf(store, idOf(1)), ({ attempt }) => attempt);
+
+    expect(read).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
+  });
+
+  test("gets the next one without a try of each number, however many turns an execution had", async () => {
+    const store = withAttempts(1_000);
+    const tried: string[] = [];
+    const create: Store["create"] = (key, body) => {
+      tried.push(key);
+      return store.create(key, body);
+    };
+
+    const { attempt } = await appendRunLog({ ...accountStore(store, "uk"), create }, row);
+
+    expect(attempt).toBe(1_001);
+    expect(tried).toHaveLength(2);
+  });
+
+  test("gets a row once, though another process writes it between the look and the try", async () => {
+    const store = withAttempts(12);
+    const own = accountStore(store, "uk");
+    let isFirst = true;
+    const create: Store["create"] = async (key, body) => {
+      if (key === own.keys.runLog(idOf(1), 13) && isFirst) {
+        isFirst = false;
+        await appendRunLog(own, row, true);
+      }
+      return store.create(key, body);
+    };
+
+    const { attempt } = await appendRunLog({ ...own, create }, row, true);
+
+    expect(attempt).toBe(13);
+    expect(store.keys("run-log/")).toHaveLength(13);
+  });
 });
 
 const many = (id: number): readonly string[] =>
