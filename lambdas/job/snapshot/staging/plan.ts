@@ -131,8 +131,8 @@ export async function readPlan(store: Store, key: string): Promise<Plan | undefi
   let header: PlanHeader | undefined;
   for await (const line of readLines(chunks, key, remedy(key))) {
     if (header !== undefined) lines.add(line);
-    else if (parse(line, ANY_HEADER, key).version !== VERSION) return undefined;
-    else header = parse(line, HEADER, key);
+    else header = headerOf(line, key);
+    if (header === undefined) return undefined;
   }
   if (header === undefined) throw bad(key, "it has no header");
   if (header.events !== lines.length) throw bad(key, "its header counts another number of events");
@@ -142,15 +142,26 @@ export async function readPlan(store: Store, key: string): Promise<Plan | undefi
 }
 
 /**
- * What started a run: `manual` where its plan is missing, damaged or of another version, because only the run log shows it;
- * and whether that was told to trust the clock.
+ * What started a run: `manual` where its plan is missing or of another version, or its first line is damaged; and whether
+ * that was told to trust the clock. Reads no further, as each turn of an execution asks.
  */
 export async function plannedStart(
   store: AccountStore,
   runId: string,
 ): Promise<{ readonly trigger: PlanHeader["trigger"]; readonly trustClock: boolean }> {
-  const header = (await readPlan(store, store.keys.plan(runId)).catch(undefinedIfDamaged))?.header;
+  const header = await readHeader(store, store.keys.plan(runId)).catch(undefinedIfDamaged);
   return { trigger: header?.trigger ?? "manual", trustClock: header?.trust_clock === true };
+}
+
+async function readHeader(store: Store, key: string): Promise<PlanHeader | undefined> {
+  const chunks = await store.open(key);
+  for await (const line of chunks ? readLines(chunks, key, remedy(key)) : []) return headerOf(line, key);
+  return undefined;
+}
+
+/** Undefined for that of another version of the program. */
+function headerOf(line: string, key: string): PlanHeader | undefined {
+  return parse(line, ANY_HEADER, key).version === VERSION ? parse(line, HEADER, key) : undefined;
 }
 
 function planOf(key: string, header: PlanHeader, lines: CompressedLines): Plan {

@@ -1,6 +1,12 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createPlan, type PlanDraft, readPlan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
+import {
+  createPlan,
+  type PlanDraft,
+  plannedStart,
+  readPlan,
+} from "../../../../lambdas/job/snapshot/staging/plan.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 
 const KEY = "runs/uk/2026-11-21T06-00-00.000Z/plan.ndjson.gz";
@@ -149,6 +155,30 @@ describe("a plan", () => {
 
     await expect(createPlan(store, KEY, draft)).rejects.toThrow("sorted, each uuid once");
     expect(store.keys()).toEqual([]);
+  });
+});
+
+describe("what started a run", () => {
+  const started = () => plannedStart(accountStore(store, "uk"), DRAFT.run_id);
+  const scheduled = { trigger: "schedule", trustClock: false };
+
+  it("is what the first line of its plan says, which is read alone", async () => {
+    put(HEADER, "{");
+    expect(await started()).toEqual(scheduled);
+
+    put({ ...HEADER, trigger: "manual", trust_clock: true }, ...EVENT_LINES);
+    expect(await started()).toEqual({ trigger: "manual", trustClock: true });
+  });
+
+  it.each([
+    ["there is no plan", () => undefined],
+    ["it is of another version", () => put({ ...HEADER, version: 1 })],
+    ["it is damaged", () => put({ ...HEADER, events: -1 })],
+    ["it is empty", () => store.put(KEY, gzipSync(""))],
+  ])("is a person where %s", async (_, make) => {
+    make();
+
+    expect(await started()).toEqual({ trigger: "manual", trustClock: false });
   });
 });
 
