@@ -81,9 +81,9 @@ test.each([
 });
 
 describe("a run with many attempts", () => {
-  const withAttempts = (most: number): MemoryStore =>
-    storeOf(Array.from({ length: most }, (_, index) => `1-${index + 1} at 1`));
-  const { attempt: _, ...row } = aRun({ run_id: idOf(1), started_at: at(2) });
+  const withAttempts = (most: number, ...more: readonly string[]): MemoryStore =>
+    storeOf([...Array.from({ length: most }, (_, index) => `1-${index + 1} at 1`), ...more]);
+  const { attempt: _, ...row } = aRun({ run_id: idOf(1), started_at: at(2), outcome: "FAILED" });
 
   test("is read from the newest one on", async () => {
     const store = accountStore(withAttempts(12), "uk");
@@ -108,7 +108,7 @@ describe("a run with many attempts", () => {
   });
 
   test("gets a row once, though another process writes it between the look and the try", async () => {
-    const store = withAttempts(12);
+    const store = withAttempts(11, "1-12 at 2");
     const own = accountStore(store, "uk");
     let isFirst = true;
     const create: Store["create"] = async (key, body) => {
