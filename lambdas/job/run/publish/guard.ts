@@ -6,6 +6,7 @@ import type { Incomplete } from "../../snapshot/fields/field-profile.ts";
 import type { Missing } from "../../storage/publication-log.ts";
 import { type AccountStore, ensureJson, readJson } from "../../storage/store.ts";
 import { countText, missingReasons } from "../record/texts.ts";
+import type { RunSettings } from "../run-settings.ts";
 import { type Preview, previewSchema } from "./preview.ts";
 
 export const HOLD_REASONS = [
@@ -29,14 +30,7 @@ export interface Hold {
   readonly preview?: Preview | undefined;
 }
 
-interface GuardLimits {
-  /** Percent: how many fewer events than the head are still published. */
-  readonly maxDropPercent: number;
-  /** Percent: how many more events than the head are still published; undefined for any number. */
-  readonly maxGrowthPercent?: number | undefined;
-  /** Percent of the listed events that may be missing, incomplete or not in all readings of the list; 5 always may. */
-  readonly maxMissingPercent: number;
-}
+type GuardLimits = Pick<RunSettings, "maxDropPercent" | "maxGrowthPercent" | "maxMissingPercent">;
 
 interface GuardCounts extends Missing, ListCounts {
   readonly events: number;
