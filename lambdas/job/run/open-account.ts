@@ -12,8 +12,7 @@ import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { readJson } from "../storage/store.ts";
 import type { Trigger } from "./record/run-log.ts";
 import { StartSkipped } from "./record/run-result.ts";
-import type { RunPorts } from "./run-ports.ts";
-import { orWarn } from "./run-ports.ts";
+import { orWarn, type RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
 /** Sends nothing. Throws `CREDENTIALS_INVALID`, and `StartSkipped` to a schedule or a retry. */

@@ -25,8 +25,7 @@ import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
 import { attemptsOf, type Trigger } from "./record/run-log.ts";
 import { endOf, type RunEnd, type RunResult, readRunResult } from "./record/run-result.ts";
 import { countText } from "./record/texts.ts";
-import type { RunPorts } from "./run-ports.ts";
-import { orWarn } from "./run-ports.ts";
+import { orWarn, type RunPorts } from "./run-ports.ts";
 import { RunSession } from "./run-session.ts";
 import type { RunSettings } from "./run-settings.ts";
 

@@ -14,8 +14,7 @@ import { fitsType, lifter } from "../../snapshot/rows/lifted-column.ts";
 import type { Publication } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { countText } from "../record/texts.ts";
-import type { RunPorts } from "../run-ports.ts";
-import { orWarn } from "../run-ports.ts";
+import { orWarn, type RunPorts } from "../run-ports.ts";
 
 type LogPorts = Pick<RunPorts, "store" | "logger">;
 
