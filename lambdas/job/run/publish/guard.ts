@@ -4,7 +4,7 @@ import * as z from "zod";
 import { isDamage } from "../../errors/sync-error.ts";
 import type { Incomplete } from "../../snapshot/fields/field-profile.ts";
 import type { Missing } from "../../storage/publication-log.ts";
-import { type AccountStore, ensureJson, readJson } from "../../storage/store.ts";
+import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
 import { countText, missingReasons } from "../record/texts.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { type Preview, previewSchema } from "./preview.ts";
@@ -209,10 +209,7 @@ export async function readHold(store: AccountStore, snapshotId: string): Promise
   }
 }
 
-/**
- * Marks the snapshot. An earlier mark is kept, unless it is damaged: a held snapshot stays held, whatever the head is
- * now.
- */
+/** Marks the snapshot. An earlier mark is kept: a held snapshot stays held, whatever the head is now. */
 export async function hold(
   store: AccountStore,
   snapshotId: string,
@@ -220,5 +217,5 @@ export async function hold(
   nowMs: number,
 ): Promise<void> {
   const mark = { reason, explanation, held_at: new Date(nowMs).toISOString(), preview };
-  await ensureJson(store, store.keys.held(snapshotId), heldSchema, mark);
+  await writeJsonOnce(store, store.keys.held(snapshotId), mark);
 }

@@ -96,9 +96,8 @@ async function decide(
   const later = supersededBy({ head, removal: undefined }, snapshotId, ports.clock.now());
   if (later) return { later };
   const mark = await readHold(ports.store, snapshotId);
-  const isKnown = mark !== undefined && mark.reason !== "MARK_DAMAGED";
-  if (isKnown) return { holding: mark };
-  const holding = guardAgainst(task, manifest, head) ?? mark ?? (head?.pinned ? pinnedBy(head) : undefined);
+  if (mark) return { holding: mark };
+  const holding = guardAgainst(task, manifest, head) ?? (head?.pinned ? pinnedBy(head) : undefined);
 
   // Comparing with the head reads the rows of both.
   const { events } = manifest.counts;
