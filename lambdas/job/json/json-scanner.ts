@@ -13,6 +13,7 @@ export interface Span {
 export interface Member {
   /** Decoded: `"d\u0061te"` is `date`. */
   readonly key: string;
+  /** Where the key itself stands in the text. */
   readonly keySpan: Span;
   readonly value: Span;
 }
@@ -46,11 +47,20 @@ export function valueAt(
   return span;
 }
 
-function childAt(text: string, parent: Span, token: string): Span | undefined {
+/**
+ * One level of it.
+ * @param keyOf of a member, where the text is not decoded
+ */
+export function childAt(
+  text: string,
+  parent: Span,
+  token: string,
+  keyOf: (member: Member) => string = ({ key }) => key,
+): Span | undefined {
   let found: Span | undefined;
   switch (text.charCodeAt(parent.start)) {
     case OPEN_OBJECT:
-      for (const { key, value } of members(text, parent)) if (key === token) found = value;
+      for (const member of members(text, parent)) if (keyOf(member) === token) found = member.value;
       return found;
     case OPEN_ARRAY:
       // RFC 6901 §4: digits without leading zeros; "-" names the element after the last, which never exists.
@@ -79,28 +89,15 @@ export function* members(text: string, object: Pick<Span, "start">): Generator<M
   let keyStart = afterWhite(text, after(OPEN_OBJECT, "an object", text, object.start));
   if (text.charCodeAt(keyStart) === CLOSE_OBJECT) return;
   for (;;) {
-    const { key, span, start } = keyAt(text, keyStart);
+    const keyEnd = afterString(text, keyStart);
+    const key = decodeKey(text.slice(keyStart, keyEnd), keyStart);
+    const start = afterColon(text, keyEnd);
     const end = afterValue(text, start);
-    yield { key, keySpan: span, value: { start, end } };
+    yield { key, keySpan: { start: keyStart, end: keyEnd }, value: { start, end } };
     const next = afterWhite(text, end);
     if (text.charCodeAt(next) === CLOSE_OBJECT) return;
     keyStart = afterWhite(text, after(COMMA, '"," or "}"', text, next));
   }
-}
-
-interface Key {
-  /** Decoded: `"d\u0061te"` is `date`. */
-  readonly key: string;
-  /** Where the key itself stands in the text. */
-  readonly span: Span;
-  /** Where its value begins. */
-  readonly start: number;
-}
-
-function keyAt(text: string, keyStart: number): Key {
-  const end = afterString(text, keyStart);
-  const key = decodeKey(text.slice(keyStart, end), keyStart);
-  return { key, span: { start: keyStart, end }, start: afterColon(text, end) };
 }
 
 /**

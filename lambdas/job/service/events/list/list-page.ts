@@ -3,6 +3,7 @@
 
 import { SyncError } from "../../../errors/sync-error.ts";
 import {
+  childAt,
   compact,
   elements,
   MalformedJson,
@@ -146,19 +147,8 @@ class PageReader {
     return { isList, hasUuid };
   }
 
-  /** Of duplicate keys the last one counts, as for `JSON.parse`. */
   #child({ path, span }: Place, token: string): Place | undefined {
-    let found: Span | undefined;
-    switch (this.#opening(span)) {
-      case "{":
-        for (const member of members(this.#text, span))
-          if (this.#keyOf(member) === token) found = member.value;
-        break;
-      case "[":
-        // RFC 6901 §4: digits without leading zeros.
-        if (/^(?:0|[1-9][0-9]*)$/.test(token))
-          found = elements(this.#text, span).drop(Number(token)).next().value;
-    }
+    const found = childAt(this.#text, span, token, (member) => this.#keyOf(member));
     return found && { path: [...path, token], span: found };
   }
 
