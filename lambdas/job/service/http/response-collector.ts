@@ -15,8 +15,6 @@ import {
 // Error bodies are read only to reuse the connection.
 const UNREAD_CAP_BYTES = 65_536;
 
-type CollectedRequest = Pick<TransportRequest, "bodyCapBytes" | "readsRefusal">;
-
 type Controller = Dispatcher.DispatchController;
 
 /**
@@ -26,7 +24,7 @@ type Controller = Dispatcher.DispatchController;
 export class ResponseCollector implements Dispatcher.DispatchHandler {
   /** Rejects with `NoResponse` if no headers came, with the reason of `stop`, or with a programming error. */
   readonly response: Promise<HttpResponse>;
-  readonly #request: CollectedRequest;
+  readonly #request: Pick<TransportRequest, "bodyCapBytes" | "readsRefusal">;
   readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #body = new ByteBuffer();
@@ -34,8 +32,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #head: Pick<HttpResponse, "status" | "headers"> | undefined;
   #isOver = false;
 
-  /** Only a 2xx body is read. */
-  constructor(request: CollectedRequest) {
+  constructor(request: Pick<TransportRequest, "bodyCapBytes" | "readsRefusal">) {
     this.#request = request;
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     this.response = promise;
@@ -83,8 +80,10 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     else this.#reject(error);
   }
 
+  /** A 2xx, and a 4xx where the request says so. */
   get #isRead(): boolean {
-    return this.#head !== undefined && this.#head.status < 300;
+    const status = this.#head?.status ?? 0;
+    return status < 300 || (this.#request.readsRefusal === true && status >= 400 && status < 500);
   }
 
   #breakOff(failure: NoResponse): void {
@@ -98,7 +97,16 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     if (this.#isOver || this.#head === undefined) return;
     this.#isOver = true;
     const { status, headers } = this.#head;
-    this.#resolve(decodeReceived({ status, headers, bytes: this.#body.bytes, incomplete }, this.#request));
+    const { bytes } = this.#body;
+    const { bodyCapBytes } = this.#request;
+    const encoding = headers.get("content-encoding")?.join(",") ?? "";
+    const body: ResponseBody = this.#isRead
+      ? (incomplete ?? decodeBody(bytes, encoding, bodyCapBytes))
+      : { kind: "unread" };
+    // Services count what they sent before they compressed it, also of what is of no use here.
+    const decodedBytes =
+      body.kind === "whole" ? body.bytes.length : decodedLength(bytes, encoding, bodyCapBytes);
+    this.#resolve({ status, headers, body, decodedBytes });
   }
 
   #disconnect(): void {
@@ -255,26 +263,4 @@ function decodedLength(bytes: Uint8Array, contentEncoding: string, capBytes: num
   } catch (error) {
     return error instanceof RangeError ? Math.max(bytes.length, mostBytes + 1) : bytes.length;
   }
-}
-
-/** What came of a response. */
-interface Received extends Pick<HttpResponse, "status" | "headers"> {
-  /** The bytes of the body, as far as they came. */
-  readonly bytes: Uint8Array;
-  /** What the body is where not all of it came: too long, cut off or timed out. */
-  readonly incomplete: ResponseBody | undefined;
-}
-
-function decodeReceived(
-  { status, headers, bytes, incomplete }: Received,
-  { bodyCapBytes: capBytes, readsRefusal }: Pick<TransportRequest, "bodyCapBytes" | "readsRefusal">,
-): HttpResponse {
-  const encoding = headers.get("content-encoding")?.join(",") ?? "";
-  const isRead = status < 300 || (status >= 400 && status < 500 && readsRefusal === true);
-  const body: ResponseBody = isRead
-    ? (incomplete ?? decodeBody(bytes, encoding, capBytes))
-    : { kind: "unread" };
-  // Services count what they sent before they compressed it, also of what is of no use here.
-  const decodedBytes = body.kind === "whole" ? body.bytes.length : decodedLength(bytes, encoding, capBytes);
-  return { status, headers, body, decodedBytes };
 }
