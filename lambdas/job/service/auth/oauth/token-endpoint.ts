@@ -149,7 +149,7 @@ export class TokenEndpoint {
     const hasTokens = isToken(access_token) || refreshToken !== undefined;
     if (!hasTokens && isOver(status, members, sent.hasWorked)) return { kind: "over", status };
     const unusable = (problem: string): FailedAnswer => ({
-      ...this.#unusable(`a body that ${problem}`),
+      ...this.#unusable(`a body that ${problem}`, status),
       refreshToken,
     });
     if (!isToken(access_token)) return unusable("has no access_token that can be sent in a header");
@@ -182,7 +182,7 @@ export class TokenEndpoint {
     return this.#unexpected(what, status);
   }
 
-  #unusable(body: string, status = 200): FailedAnswer {
+  #unusable(body: string, status: number): FailedAnswer {
     return this.#unexpected(`${body}, so there is no usable access token`, status);
   }
 

@@ -279,6 +279,12 @@ describe("a renewal that is refused", () => {
     ],
     ["404", always({ kind: "status", status: 404 }), "UNEXPECTED_RESPONSE", "Check that --auth-url"],
     [
+      "a 201 without tokens",
+      always({ kind: "status", status: 201, body: "{}" }),
+      "UNEXPECTED_RESPONSE",
+      "status 201 and a body that has no access_token",
+    ],
+    [
       "a redirect",
       always({ kind: "status", status: 302, headers: { location: `https://evil.example/?${CANARY.body}` } }),
       "UNEXPECTED_RESPONSE",
