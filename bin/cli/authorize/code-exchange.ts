@@ -8,10 +8,10 @@ import type { Clock, Random } from "../../../lambdas/job/runtime/clock.ts";
 import { USER_AGENT } from "../../../lambdas/job/runtime/version.ts";
 import {
   authorizationExpired,
-  identityEndpoint,
   TokenEndpoint,
 } from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
+import { endpoint } from "../../../lambdas/job/service/requests/api-client.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -36,9 +36,9 @@ export async function exchangeCode(code: string, options: ExchangeOptions): Prom
   const proxy = proxyFor(authUrl, proxies);
   const transport = new UndiciTransport({ connections: 1, timeoutMs: TIMEOUT_MS, proxy });
   const headers = { "user-agent": USER_AGENT, accept: "application/json" };
-  const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now() });
+  const tokenEndpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now() });
   try {
-    const answer = await endpoint.ask(credentials, {
+    const answer = await tokenEndpoint.ask(credentials, {
       grant_type: "authorization_code",
       code,
       redirect_uri: request.redirectUri,
@@ -78,7 +78,7 @@ export function authorizationRequest(
   const state = random.token();
   // RFC 7636 §4.1: 43 to 128 characters.
   const codeVerifier = `${random.token()}-${random.token()}`;
-  const address = identityEndpoint(authUrl, "authorize");
+  const address = endpoint(authUrl, "/oauth/authorize");
   address.search = new URLSearchParams({
     response_type: "code",
     scope: "brandindex",

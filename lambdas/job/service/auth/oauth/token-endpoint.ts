@@ -6,6 +6,7 @@ import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-sto
 import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { decodeText, isObject, type JsonObject, parseBody } from "../../events/shape.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
+import { endpoint } from "../../requests/api-client.ts";
 import { isUnreached, permanentProblem } from "../../requests/connection-problem.ts";
 import {
   attemptsExhausted,
@@ -75,7 +76,7 @@ export class TokenEndpoint {
 
   constructor(options: TokenEndpointOptions) {
     this.#options = options;
-    this.url = identityEndpoint(options.authUrl, "token");
+    this.url = endpoint(options.authUrl, "/oauth/token");
   }
 
   /**
@@ -216,11 +217,6 @@ interface Sent {
   readonly refresh_token: string | undefined;
   readonly obtainedAtMs: number;
   readonly hasWorked: boolean;
-}
-
-/** The interface names these two, below the address. */
-export function identityEndpoint(authUrl: URL, name: "authorize" | "token"): URL {
-  return new URL(`${authUrl.href.replace(/\/$/, "")}/oauth/${name}`);
 }
 
 /** The members of a JSON object; undefined for any other text. */
