@@ -114,7 +114,7 @@ export function createEventService(options: EventServiceOptions): EventService {
     timeoutMs: () => Math.max(timeoutMs, Math.min(timeoutMs * LIST_TIMES, timeLeftMs())),
     shownName,
   };
-  const client = new ApiClient(authenticator, sender, clock);
+  const client = new ApiClient(authenticator, sender);
 
   return {
     logIn: async (signal) => {

@@ -20,7 +20,7 @@ import {
   throttled,
   unexpectedStatus,
 } from "../requests/failure.ts";
-import { askedWaitMs, statusClass } from "../requests/retry.ts";
+import { statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
 
 interface LoginOptions {
@@ -111,7 +111,7 @@ async function logInWith(
   const url = endpoint(options.baseUrl, "/v1/auth/login");
   const response = await send(credentials, options.sender, url, signal);
   if (statusClass(response.status) !== "read")
-    throw refused(url, response, askedWaitMs(response, options.clock.now(), options.sender.limitWindowMs));
+    throw refused(url, response, options.sender.askedWaitMs(response));
   const cookies = new SessionCookies(options.baseUrl, options.clock);
   cookies.keep(response.headers.get("set-cookie") ?? []);
   if (cookies.refused > 0) throw unusable(url, response, TOO_MANY_COOKIES);

@@ -1,7 +1,6 @@
 // Takes one request to its result: credentials, rate limit, retries. Every retry is a whole new GET.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Clock } from "../../runtime/clock.ts";
 import { type Address, type HttpResponse, NoResponse, TIMED_OUT } from "../http/transport.ts";
 import type { RequestKind } from "../rate-limit/rate-limiter.ts";
 import type { Authenticator, Authorization } from "./authenticator.ts";
@@ -16,7 +15,7 @@ import {
   UnusableBody,
   unusableBody,
 } from "./failure.ts";
-import { askedWaitMs, statusClass } from "./retry.ts";
+import { statusClass } from "./retry.ts";
 import type { Sender } from "./sender.ts";
 
 /** What one GET asks for, and what its result is. */
@@ -42,12 +41,10 @@ export interface ApiRequest<T> {
 export class ApiClient {
   readonly #authenticator: Authenticator;
   readonly #sender: Sender;
-  readonly #clock: Pick<Clock, "now">;
 
-  constructor(authenticator: Authenticator, sender: Sender, clock: Pick<Clock, "now">) {
+  constructor(authenticator: Authenticator, sender: Sender) {
     this.#authenticator = authenticator;
     this.#sender = sender;
-    this.#clock = clock;
   }
 
   async get<T>(request: ApiRequest<T>, signal?: AbortSignal): Promise<T> {
@@ -107,9 +104,8 @@ export class ApiClient {
   /** Reads any response but a refusal. Throws a `Failure` where a further attempt may help, `SyncError` where none can. */
   #readResponse<T>(request: ApiRequest<T>, response: HttpResponse): T {
     const { status } = response;
-    const waitMs = (): number | undefined =>
-      askedWaitMs(response, this.#clock.now(), this.#sender.limitWindowMs);
-    if (status === 202) throw request.pending(waitMs());
+    const waitMs = this.#sender.askedWaitMs(response);
+    if (status === 202) throw request.pending(waitMs);
     switch (statusClass(status)) {
       case "read":
         try {
@@ -118,11 +114,11 @@ export class ApiClient {
           throw error instanceof NotJson ? unusableBody(response, error) : error;
         }
       case "retry":
-        throw new BadStatus(status, waitMs());
+        throw new BadStatus(status, waitMs);
       case "redirect":
         throw redirected(requestName("GET", request.url), request.url, response);
       default:
-        return request.refused(status, waitMs());
+        return request.refused(status, waitMs);
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Address, HttpResponse, Transport, TransportRequest } from "../http
 import type { HeldBackBy, Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
 import { isUnanswered, keepsTrying, permanentProblem } from "./connection-problem.ts";
 import { attemptsExhausted, type Failure, isThrottled, requestName } from "./failure.ts";
-import { RetryDelays } from "./retry.ts";
+import { askedWaitMs, RetryDelays } from "./retry.ts";
 
 interface SenderOptions {
   readonly transport: Transport;
@@ -31,12 +31,13 @@ export class Sender {
   readonly counts = new ServiceCounts();
   /** How far this computer's clock is ahead of the service's; undefined until the service has told, or where it is not asked. */
   aheadMs: number | undefined;
+  /** How many requests have had a response that was used. */
+  successes = 0;
   /** Whether any response has come so far. */
   #hasResponded = false;
   readonly #options: SenderOptions;
   readonly #waitReporter: WaitReporter;
   readonly #delays: RetryDelays;
-  #successes = 0;
   /** For how long the service asked to wait since the last success. */
   #askedMs = 0;
   /** Once that is too long. */
@@ -49,19 +50,15 @@ export class Sender {
     this.#delays = new RetryDelays(random, rateLimiter.windowMs);
   }
 
-  /** How many requests have had a response that was used. */
-  get successes(): number {
-    return this.#successes;
-  }
-
-  /** What the service averages its limits over. */
-  get limitWindowMs(): number {
-    return this.#options.rateLimiter.windowMs;
+  /** How long a response asks to wait; undefined if it does not say. */
+  askedWaitMs(response: Pick<HttpResponse, "status" | "headers">): number | undefined {
+    const { clock, rateLimiter } = this.#options;
+    return askedWaitMs(response, clock.now(), rateLimiter.windowMs);
   }
 
   /** A response came that is used. */
   succeeded(): void {
-    this.#successes += 1;
+    this.successes += 1;
     this.#askedMs = 0;
     this.#delays.succeeded();
   }
