@@ -101,10 +101,8 @@ const MOST_FAILED = 10;
 export class RetryDelays {
   readonly #random: Random;
   readonly #limitWindowMs: number;
-  /** Of the last attempts, whether each failed for no reason that the service gave: a ring. */
-  readonly #failed: boolean[] = Array.from({ length: REMEMBERED }, () => false);
-  #at = 0;
-  #failures = 0;
+  /** Of the last attempts, whether each failed for no reason that the service gave. */
+  readonly #failed: boolean[] = [];
 
   /** @param limitWindowMs what the service averages its limits over */
   constructor(random: Random, limitWindowMs: number) {
@@ -122,16 +120,15 @@ export class RetryDelays {
     if (failure.kind === "status" && failure.retryAfterMs) return retryDelayMs(failures, this.#random);
     if (isThrottled(failure)) return throttledDelayMs(failures, this.#limitWindowMs, this.#random);
     this.#add(true);
-    const isAlone = failures === 1 && this.#failures < MOST_FAILED;
+    const isAlone = failures === 1 && this.#failed.filter(Boolean).length < MOST_FAILED;
     return isAlone
       ? SOON_MS + Math.floor(this.#random.next() * SOON_SPREAD_MS)
       : retryDelayMs(failures, this.#random);
   }
 
   #add(failed: boolean): void {
-    this.#failures += Number(failed) - Number(this.#failed[this.#at]);
-    this.#failed[this.#at] = failed;
-    this.#at = (this.#at + 1) % REMEMBERED;
+    this.#failed.push(failed);
+    if (this.#failed.length > REMEMBERED) this.#failed.shift();
   }
 }
 
