@@ -40,7 +40,6 @@ const BASIC_PAUSES_MS = { accepted: [1_000] };
 export function basicMethod(credentials: CurrentCredentials<PasswordCredentials>): AuthenticationMethod {
   let isFirst = true;
   return {
-    name: "basic",
     credentials,
     unauthenticated:
       "The service refused the e-mail address and password (status 401, method basic). Check the credentials and " +
@@ -63,7 +62,6 @@ export function sessionMethod(
 ): AuthenticationMethod {
   let logins = 0;
   return {
-    name: "session",
     credentials,
     unauthenticated:
       "The service accepted the login but answered the next requests with 401 for seconds, also after a new login. Check " +

@@ -12,7 +12,6 @@ import { statusClass } from "./retry.ts";
 
 /** Where the methods differ: what requests carry, and how it is renewed. */
 export interface AuthenticationMethod {
-  readonly name: "session" | "basic" | "oauth";
   readonly credentials: { readonly current: ServiceCredentials };
   /** The message of the error for a proof that is refused although there is no better one. */
   readonly unauthenticated: string;
@@ -225,7 +224,9 @@ export class Authenticator {
   ): Promise<Authorization> {
     const { clock, logger } = this.#ports;
     this.#isBusy = true;
-    logger.debug(`not authenticated (${this.#method.name}); the same request again in ${pauseMs / 1_000} s`);
+    logger.debug(
+      `not authenticated (${this.#method.credentials.current.method}); the same request again in ${pauseMs / 1_000} s`,
+    );
     try {
       await clock.sleep(pauseMs, signal);
       return this.#authorization(generation);
@@ -237,12 +238,12 @@ export class Authenticator {
 
   /** One event may be refused whatever the proof: then the credentials are right, and only its request says so. */
   #unauthenticated(refused: Address | undefined): SyncError {
-    const { name, unauthenticated } = this.#method;
+    const { credentials, unauthenticated } = this.#method;
     const request = refused && this.#hasAccepted ? requestName("GET", refused) : undefined;
     const only = request
       ? ` The refused request is ${request}, and others were answered: if it is always this one, ask the service's operator about it.`
       : "";
-    const fields = { method: name, status: 401, ...(request && { request }) };
+    const fields = { method: credentials.current.method, status: 401, ...(request && { request }) };
     return new SyncError("UNAUTHENTICATED", unauthenticated + only, { fields });
   }
 }

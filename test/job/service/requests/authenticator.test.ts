@@ -23,7 +23,6 @@ const authenticatorOf = (
   const slept: number[] = [];
   const log = new LogLines();
   const method = {
-    name: "session",
     credentials: { current: { method: "session", email: "a@b.test", password: "secret" } },
     unauthenticated: "refused",
     renew: async () => {

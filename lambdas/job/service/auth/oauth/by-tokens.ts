@@ -74,7 +74,6 @@ export function byTokens(
     };
   };
   return {
-    name: "oauth",
     credentials,
     tokensVersion: () => rotation.version,
     unauthenticated:
