@@ -212,8 +212,6 @@ export class SessionCookies {
   /** By name, domain and path (RFC 6265 §5.3), in the order in which they came. */
   readonly #kept = new Map<string, Kept>();
   #chars = 0;
-  /** Of every request until the first of them ends, as long as none has a path of its own. */
-  #same: { readonly headers: Readonly<Record<string, string>>; readonly untilMs: number } | undefined;
   /** How many cookies did not fit. */
   refused = 0;
 
@@ -230,7 +228,6 @@ export class SessionCookies {
   keep(setCookies: readonly string[]): void {
     if (setCookies.length === 0) return;
     const nowMs = this.#clock.now();
-    this.#same = undefined;
     for (const [id, { endsAtMs }] of this.#kept) if (endsAtMs <= nowMs) this.#drop(id);
     for (const setCookie of setCookies) this.#keep(setCookie, nowMs);
   }
@@ -260,18 +257,12 @@ export class SessionCookies {
   /** The headers of a request to the origin of the base URL. */
   headers({ pathname }: Pick<Address, "pathname">): Readonly<Record<string, string>> {
     const nowMs = this.#clock.now();
-    if (this.#same !== undefined && nowMs < this.#same.untilMs) return this.#same.headers;
     const path = canonicalPath(pathname);
     // RFC 6265 §5.4: longer paths first, then those that came first.
     const sent = [...this.#kept.values()]
       .filter((cookie) => nowMs < cookie.endsAtMs && pathMatch(path, cookie.path))
       .sort((one, other) => other.path.length - one.path.length);
-    const headers: Readonly<Record<string, string>> =
-      sent.length === 0 ? {} : { cookie: sent.map(({ text }) => text).join("; ") };
-    const all = [...this.#kept.values()];
-    const untilMs = Math.min(Infinity, ...sent.map(({ endsAtMs }) => endsAtMs));
-    this.#same = all.every((cookie) => cookie.path === "/") ? { headers, untilMs } : undefined;
-    return headers;
+    return sent.length === 0 ? {} : { cookie: sent.map(({ text }) => text).join("; ") };
   }
 }
 
