@@ -166,8 +166,7 @@ export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPo
       ...settings,
       rateLimiter,
       credentials: read,
-      readCredentials: () => credentials.read(),
-      versionOf: (current) => credentials.versionOf?.(current),
+      stored: credentials,
       oauth:
         read.method === "oauth" ? await oauthOptions(settings, authorization, ports.transport) : undefined,
     });

@@ -1,6 +1,6 @@
 // The events of the service over HTTP: connects the parts of this folder for one account.
 
-import { CurrentCredentials, type ServiceCredentials } from "../credentials/credentials.ts";
+import { type Credentials, CurrentCredentials, type ServiceCredentials } from "../credentials/credentials.ts";
 import { parsePointer } from "../json/json-pointers.ts";
 import { type Proxies, proxyFor } from "../network/proxies.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
@@ -25,10 +25,8 @@ export interface EventServiceOptions {
   /** The base URL in its canonical form. */
   readonly baseUrl: string;
   readonly credentials: ServiceCredentials;
-  /** Called when the service refuses the credentials: they may have changed since they were read. */
-  readonly readCredentials?: () => Promise<ServiceCredentials>;
-  /** The version of the stored credentials, if they have versions. */
-  readonly versionOf?: ((credentials: ServiceCredentials) => string | undefined) | undefined;
+  /** Where they were read. They are read again when the service refuses them: they may have changed. */
+  readonly stored?: Credentials;
   /** What the method `oauth` needs. */
   readonly oauth?: OAuthOptions | undefined;
   /** What `is_listed` is sent as; `any` leaves it out. */
@@ -65,8 +63,7 @@ const LIST_TIMES = 10;
 /** Sends nothing before its first use. Throws `CONFIG_INVALID` for an invalid pointer or `nextPage`. */
 export function createEventService(options: EventServiceOptions): EventService {
   const {
-    credentials,
-    oauth,
+    stored,
     rateLimiter,
     clock,
     random,
@@ -93,12 +90,7 @@ export function createEventService(options: EventServiceOptions): EventService {
   };
   const shared = { headers, clock, logger, keepTryingUntilMs };
   const sender = new Sender({ ...shared, transport, rateLimiter, random, onWait, isClockRight });
-  const method = authenticationMethod(
-    credentials,
-    (first) => new CurrentCredentials(first, options.readCredentials, logger),
-    oauth,
-    { ...shared, baseUrl, sender, proxies },
-  );
+  const method = authenticationMethod(options, { ...shared, baseUrl, sender, proxies });
   const authenticator = new Authenticator(baseUrl, method, { clock, logger });
   const shownName = shownNames(() => {
     const { method: _, ...sent } = method.credentials.current;
@@ -134,7 +126,7 @@ export function createEventService(options: EventServiceOptions): EventService {
       return sender.aheadMs;
     },
     get credentialsVersion() {
-      const version = options.versionOf?.(method.credentials.current);
+      const version = stored?.versionOf?.(method.credentials.current);
       return version && method.tokensVersion ? `${version} ${method.tokensVersion()}` : version;
     },
   };
@@ -142,11 +134,11 @@ export function createEventService(options: EventServiceOptions): EventService {
 
 /** Does not compile while a method of the credentials has no case. */
 function authenticationMethod(
-  credentials: ServiceCredentials,
-  current: <Kind extends ServiceCredentials>(first: Kind) => CurrentCredentials<Kind>,
-  oauth: OAuthOptions | undefined,
+  { credentials, stored, oauth, logger }: EventServiceOptions,
   ports: Parameters<typeof byTokens>[2] & Parameters<typeof sessionMethod>[1],
 ): AuthenticationMethod {
+  const current = <Kind extends ServiceCredentials>(first: Kind): CurrentCredentials<Kind> =>
+    new CurrentCredentials(first, stored && (() => stored.read()), logger);
   switch (credentials.method) {
     case "session":
       return sessionMethod(current(credentials), ports);

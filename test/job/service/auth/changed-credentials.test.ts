@@ -42,7 +42,7 @@ async function connected(
     identity,
     credentials: read,
     method,
-    readCredentials: () => stored.read(),
+    stored,
   });
   connection.authorized.provider.endAccessTokens();
   return connection;
@@ -92,8 +92,7 @@ describe.each(ALL_METHODS)(
       await using connection = await connect(service, {
         identity: { client: { secret: NEW_PASSWORD } },
         credentials: first,
-        readCredentials: () => stored.read(),
-        versionOf,
+        stored: { read: () => stored.read(), versionOf },
       });
       connection.authorized.provider.endAccessTokens();
 
