@@ -93,8 +93,6 @@ async function deliver(body: string, url: URL, options: NotifyOptions): Promise<
     headers: { "content-type": "application/json", "user-agent": USER_AGENT },
     body,
     bodyCapBytes: 65_536,
-    // The status says all; what the server adds is not read.
-    sink: { add: () => false },
   } as const;
   try {
     for (let attempts = 1; ; attempts += 1) {
