@@ -94,13 +94,14 @@ interface TunnelLimits {
 function proxyTunnel(proxy: URL, connect: Connect, limits: TunnelLimits): Connect {
   return (options, callback) => {
     const port = options.port || (options.protocol === "https:" ? "443" : "80");
-    openTunnel(proxy, `${options.hostname}:${port}`, limits).then(
+    // RFC 9110 §9.3.6: with the brackets of an IPv6 address, which undici has taken away.
+    const host = options.hostname.includes(":") ? `[${options.hostname}]` : options.hostname;
+    openTunnel(proxy, `${host}:${port}`, limits).then(
       (socket) => {
         if (options.protocol === "https:") connect({ ...options, httpSocket: socket }, callback);
         else callback(null, socket);
       },
-      (error: unknown) =>
-        callback(error instanceof Error ? error : new NoResponse("UNKNOWN", proxy.origin), null),
+      (error: Error) => callback(error, null),
     );
   };
 }

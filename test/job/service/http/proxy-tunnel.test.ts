@@ -11,19 +11,19 @@ const through = (proxy: string, timeoutMs?: number): UndiciTransport => transpor
 const withUser = (url: string): string => url.replace("//", "//us%40er:se%3Acret@");
 
 describe("a tunnel", () => {
-  it("carries requests, and is used again", async () => {
-    await using service = await httpServer((_, response) => response.end("{}"));
-    await using proxy = await proxyServer(service.url);
-    const one = through(proxy.url);
+  it.each(["service.test:8080", "[2001:db8::1]:8080"])(
+    "to %s carries requests, and is used again",
+    async (host) => {
+      await using service = await httpServer((_, response) => response.end("{}"));
+      await using proxy = await proxyServer(service.url);
+      const one = through(proxy.url);
 
-    const responses = [
-      await one.send(get("http://service.test:8080")),
-      await one.send(get("http://service.test:8080")),
-    ];
+      const responses = [await one.send(get(`http://${host}`)), await one.send(get(`http://${host}`))];
 
-    expect(responses).toMatchObject([{ status: 200 }, { status: 200 }]);
-    expect(proxy.requests).toEqual(["CONNECT service.test:8080"]);
-  });
+      expect(responses).toMatchObject([{ status: 200 }, { status: 200 }]);
+      expect(proxy.requests).toEqual([`CONNECT ${host}`]);
+    },
+  );
 
   it("skips interim responses of the service", async () => {
     await using service = await rawServer((socket) =>
