@@ -45,9 +45,7 @@ export class UndiciTransport implements Transport {
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       // The total time-out in `send` replaces undici's own timers.
-      connect: skippingInterimResponses(
-        endingWithItsError(proxy === undefined ? connect : proxyTunnel(proxy, connect, limits)),
-      ),
+      connect: prepared(proxy === undefined ? connect : proxyTunnel(proxy, connect, limits)),
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -152,35 +150,27 @@ function connectRequest(proxy: URL, target: string, signal: AbortSignal): Client
   });
 }
 
-/**
- * Wraps a connector: an error of the connection ends it. With TLS 1.3 a server refuses a client after its handshake, with an
- * alert before the end of the connection: undici would report the end.
- */
-function endingWithItsError(connect: Connect): Connect {
+/** Wraps a connector: what undici does not do for a connection. */
+function prepared(connect: Connect): Connect {
   return (options, callback) => {
     connect(options, (...outcome) => {
       const [failure, socket] = outcome;
-      if (failure === null) socket.once("error", (error) => socket.destroy(error));
+      if (failure === null) {
+        // With TLS 1.3 a server refuses a client after its handshake, with an alert before the end of the connection:
+        // undici would report the end.
+        socket.once("error", (error) => socket.destroy(error));
+        skipInterimResponses(socket);
+      }
       callback(...outcome);
     });
   };
 }
 
 /**
- * Wraps a connector: interim responses (1xx) are skipped. RFC 9110 §15.2: a client must be able to parse any number of them
- * before the final response, even if it expects none. undici drops the connection at a 100 it did not expect. For
- * connections that carry one request at a time.
+ * RFC 9110 §15.2: a client must be able to parse any number of interim responses (1xx) before the final one, even if it
+ * expects none. undici drops the connection at a 100 it did not expect. For connections that carry one request at a time.
+ * undici calls `read()` without a size; Node.js's own calls have one.
  */
-function skippingInterimResponses(connect: Connect): Connect {
-  return (options, callback) => {
-    connect(options, (...outcome) => {
-      if (outcome[0] === null) skipInterimResponses(outcome[1]);
-      callback(...outcome);
-    });
-  };
-}
-
-/** undici calls `read()` without a size; Node.js's own calls have one. */
 function skipInterimResponses(socket: Socket): void {
   const interim = new InterimResponses();
   const read = socket.read.bind(socket);
