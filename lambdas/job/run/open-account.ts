@@ -6,7 +6,6 @@ import type { TokenStore } from "../credentials/tokens/token-store.ts";
 import { ERROR_CODES, isRefusedLogin, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import type { OAuthOptions } from "../service/auth/oauth/by-tokens.ts";
 import type { EventService } from "../service/event-service.ts";
-import type { Transport } from "../service/http/transport.ts";
 import { createEventService, type EventServiceOptions } from "../service/http-event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { readJson } from "../storage/store.ts";
@@ -167,8 +166,7 @@ export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPo
       rateLimiter,
       credentials: read,
       stored: credentials,
-      oauth:
-        read.method === "oauth" ? await oauthOptions(settings, authorization, ports.transport) : undefined,
+      oauth: read.method === "oauth" ? await oauthOptions(settings, authorization) : undefined,
     });
   };
 }
@@ -177,7 +175,6 @@ export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPo
 async function oauthOptions(
   { authUrl }: RunSettings,
   authorization: TokenAccess | undefined,
-  transport: Transport | undefined,
 ): Promise<OAuthOptions> {
   if (authUrl === undefined || authorization === undefined)
     throw new SyncError(
@@ -191,6 +188,5 @@ async function oauthOptions(
   if (tokensVersion === undefined && tokens.isCreatedEmpty) {
     throw new CredentialsNotSetUp(`There are no tokens in ${tokens.place} yet. Authorize once: ${command}`);
   }
-  const own = transport === undefined ? {} : { transport };
-  return { authUrl, tokens, tokensVersion, authorize: command, ...own };
+  return { authUrl, tokens, tokensVersion, authorize: command };
 }

@@ -54,7 +54,8 @@ export interface EventServiceOptions {
   /** True where the service's clock is not compared with this computer's. */
   readonly isClockRight?: boolean | undefined;
   readonly proxies?: Proxies;
-  readonly transport?: Transport;
+  /** In place of connections to the service and to the identity provider. */
+  readonly transport?: Transport | undefined;
 }
 
 /** A service may take minutes to make one page of a long list: so many times as long as for any other response. */
@@ -90,7 +91,8 @@ export function createEventService(options: EventServiceOptions): EventService {
   };
   const shared = { headers, clock, logger, keepTryingUntilMs };
   const sender = new Sender({ ...shared, transport, rateLimiter, random, onWait, isClockRight });
-  const method = authenticationMethod(options, { ...shared, baseUrl, sender, proxies });
+  const ports = { ...shared, baseUrl, sender, proxies, transport: options.transport };
+  const method = authenticationMethod(options, ports);
   const authenticator = new Authenticator(baseUrl, method, { clock, logger });
   const shownName = shownNames(() => {
     const { method: _, ...sent } = method.credentials.current;

@@ -22,7 +22,6 @@ export interface OAuthOptions {
   readonly tokensVersion: string | undefined;
   /** The command that authorizes again. */
   readonly authorize: string;
-  readonly transport?: Transport;
 }
 
 interface TokenPorts {
@@ -33,6 +32,8 @@ interface TokenPorts {
   /** By the monotonic clock: until then a provider that cannot be reached is asked again and again. */
   readonly keepTryingUntilMs?: number | undefined;
   readonly proxies: Proxies | undefined;
+  /** In place of one of its own. */
+  readonly transport?: Transport | undefined;
 }
 
 /** A provider that takes longer has accepted the token that was spent for as long as it ever will. */
@@ -42,15 +43,15 @@ const TOKEN_TIMEOUT_MS = 8_000;
 export function byTokens(
   credentials: CurrentCredentials<OAuthCredentials>,
   options: OAuthOptions | undefined,
-  { headers, sender: { counts }, clock, logger, keepTryingUntilMs, proxies }: TokenPorts,
+  { headers, sender: { counts }, clock, logger, keepTryingUntilMs, proxies, ...ports }: TokenPorts,
 ): AuthenticationMethod {
   if (options === undefined)
     throw new TypeError("the method oauth needs the identity provider and a token store");
-  const { tokens: store, tokensVersion, authorize, ...oauth } = options;
-  const authUrl = new URL(oauth.authUrl);
+  const { tokens: store, tokensVersion, authorize } = options;
+  const authUrl = new URL(options.authUrl);
   const proxy = proxies && proxyFor(authUrl, proxies);
   const transport =
-    oauth.transport ?? new UndiciTransport({ connections: 1, timeoutMs: TOKEN_TIMEOUT_MS, proxy });
+    ports.transport ?? new UndiciTransport({ connections: 1, timeoutMs: TOKEN_TIMEOUT_MS, proxy });
   const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now(), counts });
   const shared = { credentials, counts, clock, logger, keepTryingUntilMs };
   const rotation = new TokenRotation({ ...shared, store, storedVersion: tokensVersion, endpoint, authorize });

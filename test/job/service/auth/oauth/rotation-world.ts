@@ -117,13 +117,14 @@ export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDis
     const { clock, log, counts, authorized } = this;
     return byTokens(
       new CurrentCredentials(authorized.provider.credentials, undefined, log),
-      { ...authorized.options(), tokens: this.store(), transport },
+      { ...authorized.options(), tokens: this.store() },
       {
         headers: { "user-agent": "test" },
         sender: { counts },
         clock,
         logger: log,
         proxies: undefined,
+        transport,
       },
     );
   }
