@@ -21,7 +21,7 @@ import { abandonRun } from "../job/run/hand-over/hand-over.ts";
 import { ChangeSample } from "../job/run/publish/preview.ts";
 import { continueRun, type RunStart, run } from "../job/run/run.ts";
 import type { RunPorts } from "../job/run/run-ports.ts";
-import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
+import { PLAIN_ENGLISH, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, isPlaceholder, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
 import { formatRunId } from "../job/storage/layout.ts";
 import type { Invocation } from "./function-ports.ts";
@@ -67,9 +67,9 @@ function action<Input extends { readonly account?: string | undefined }>(
   refuse: (request: Input & { readonly account: string }, nowMs: number) => void = () => undefined,
 ): Understand {
   return (input, accounts, nowMs) => {
-    const parsed = schema.safeParse(input, { error: plainEnglish });
+    const parsed = schema.safeParse(input, PLAIN_ENGLISH);
     if (!parsed.success) {
-      throw invalid(parsed.error.issues.flatMap((issue) => describe(issue, input)).join("; "));
+      throw invalid(parsed.error.issues.flatMap(describe).join("; "));
     }
     const request = { ...parsed.data, account: accountOf(parsed.data.account, accounts) };
     refuse(request, nowMs);
@@ -329,9 +329,9 @@ function accountOf(given: string | undefined, accounts: readonly string[]): stri
   );
 }
 
-function describe(issue: z.core.$ZodIssue, given: object): readonly string[] {
+function describe(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code === "unrecognized_keys") return [`${issue.keys.join(", ")}: not known for this action`];
-  return problemsOf([issue], given, (path) => path.join("."));
+  return problemsOf([issue], (path) => path.join("."));
 }
 
 function kindOf(value: unknown): string {

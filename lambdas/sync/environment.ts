@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { SyncError } from "../job/errors/sync-error.ts";
 import { type RunSettings, runSettings } from "../job/run/run-settings.ts";
-import { plainEnglish, problemsOf } from "../job/settings/setting-problem.ts";
+import { PLAIN_ENGLISH, problemsOf } from "../job/settings/setting-problem.ts";
 import { accountName, databaseName, text } from "../job/settings/values.ts";
 import { type AccountSettings, accountSettings } from "../job/settings-file/settings-schema.ts";
 import { liftedColumns } from "../job/snapshot/rows/lifted-column.ts";
@@ -87,10 +87,10 @@ export function readEnvironment(
   functionFile: string,
 ): FunctionEnvironment {
   const given = Object.fromEntries([...ENVIRONMENT].map(([key, name]) => [key, variables[name]]));
-  const parsed = schema.safeParse(given, { error: plainEnglish });
+  const parsed = schema.safeParse(given, PLAIN_ENGLISH);
   if (!parsed.success) {
     const nameOf = ([key = ""]: readonly PropertyKey[]): string => String(ENVIRONMENT.get(key));
-    const problem = problemsOf(parsed.error.issues, given, nameOf).join("; ");
+    const problem = problemsOf(parsed.error.issues, nameOf).join("; ");
     throw notUsable("environment", problem, "its variables are");
   }
   const { secretName, tokensSecretName, ...settings } = parsed.data;
@@ -143,9 +143,9 @@ export function functionFileText({ accounts, lifted }: FunctionFile): string {
 /** Throws `CONFIG_INVALID` naming the key. */
 export function parseFunctionFile(text: string): z.output<typeof fileSchema> {
   const given = parseJson(text);
-  const parsed = fileSchema.safeParse(given, { error: plainEnglish });
+  const parsed = fileSchema.safeParse(given, PLAIN_ENGLISH);
   if (parsed.success) return parsed.data;
-  const problems = problemsOf(parsed.error.issues, given, (path) => path.map(String).join("."));
+  const problems = problemsOf(parsed.error.issues, (path) => path.map(String).join("."));
   throw notUsable(FUNCTION_FILE_NAME, problems.join("; "), "the file is");
 }
 

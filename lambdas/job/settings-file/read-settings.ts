@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { NOT_UTF8, utf8Text } from "../errors/shown-text.ts";
 import { codeOf, SyncError } from "../errors/sync-error.ts";
 import { elements, MalformedJson, members, rootSpan, type Span } from "../json/json-scanner.ts";
-import { plainEnglish, problemsOf } from "../settings/setting-problem.ts";
+import { PLAIN_ENGLISH, problemsOf } from "../settings/setting-problem.ts";
 
 /** Where the settings stand, for messages. */
 export interface SettingsSource {
@@ -22,11 +22,11 @@ export function parseSettings<Output>(
   given: unknown,
   source: SettingsSource,
 ): Output {
-  const parsed = schema.safeParse(given, { error: plainEnglish });
+  const parsed = schema.safeParse(given, PLAIN_ENGLISH);
   if (parsed.success) return parsed.data;
   throw unusableSettings(
     source,
-    problemsOf(parsed.error.issues, given, (path) => keyIn(source, path)),
+    problemsOf(parsed.error.issues, (path) => keyIn(source, path)),
   );
 }
 

@@ -20,16 +20,19 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** The value as the schema makes it. Throws `CONFIG_INVALID` with what was expected and what came, in one line. */
 export function parseSetting<Output>(schema: z.ZodType<Output>, value: unknown): Output {
-  const parsed = schema.safeParse(value, { error: plainEnglish });
+  const parsed = schema.safeParse(value, PLAIN_ENGLISH);
   if (parsed.success) return parsed.data;
-  throw new SyncError(
-    "CONFIG_INVALID",
-    parsed.error.issues.map((issue) => problemOf(issue, value)).join("; "),
-  );
+  throw new SyncError("CONFIG_INVALID", parsed.error.issues.map(problemOf).join("; "));
 }
 
+/** For each parsing whose issues a person reads. */
+export const PLAIN_ENGLISH: z.core.ParseContext<z.core.$ZodIssue> = {
+  error: plainEnglish,
+  reportInput: true,
+};
+
 /** The words of an issue whose schema has none of its own. */
-export function plainEnglish(issue: z.core.$ZodRawIssue): string {
+function plainEnglish(issue: z.core.$ZodRawIssue): string {
   if (issue.code === "invalid_type") return `expected ${KINDS[issue.expected] ?? issue.expected}`;
   if (issue.code === "invalid_value") {
     return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
@@ -75,39 +78,23 @@ function distance(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** One line for each wrong key. `issues` are those of a schema that was given `plainEnglish` and `input`. */
+/** One line for each wrong key. `issues` are those of a parsing with `PLAIN_ENGLISH`. */
 export function problemsOf(
   issues: readonly z.core.$ZodIssue[],
-  input: unknown,
   nameOf: (path: readonly PropertyKey[]) => string,
 ): readonly string[] {
   return issues.flatMap((issue) => {
-    if (issue.code !== "unrecognized_keys") return [`${nameOf(issue.path)}: ${problemOf(issue, input)}`];
+    if (issue.code !== "unrecognized_keys") return [`${nameOf(issue.path)}: ${problemOf(issue)}`];
     const lines = issue.message.split("\n");
     return issue.keys.map((key, index) => `${nameOf([...issue.path, key])}: ${lines[index]}`);
   });
 }
 
-function problemOf(issue: z.core.$ZodIssue, input: unknown): string {
+function problemOf(issue: z.core.$ZodIssue): string {
   const message = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? "") : issue.message;
   if (message.includes(", and got ")) return message;
-  return `${message}, and got ${got(issue, input)}`;
-}
-
-function got(issue: z.core.$ZodIssue, input: unknown): string {
-  if (issue.code === "invalid_key") return JSON.stringify(String(issue.path.at(-1)));
   const isShown = issue.code !== "custom" || issue.params?.["isShown"] !== false;
-  return shown(valueAt(input, issue.path), isShown);
-}
-
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (value, key) =>
-      typeof value === "object" && value !== null
-        ? new Map(Object.entries(value)).get(String(key))
-        : undefined,
-    input,
-  );
+  return `${message}, and got ${shown(issue.input, isShown)}`;
 }
 
 function shown(value: unknown, isShown: boolean): string {

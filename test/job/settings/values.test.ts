@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { endpoint } from "../../../lambdas/job/service/requests/api-client.ts";
-import { parseSetting, plainEnglish, problemsOf } from "../../../lambdas/job/settings/setting-problem.ts";
+import { PLAIN_ENGLISH, parseSetting, problemsOf } from "../../../lambdas/job/settings/setting-problem.ts";
 import {
   allowance,
   baseUrl,
@@ -220,9 +220,9 @@ test.each<[string, z.ZodType, unknown, string]>([
     'key.ab: expected another value, and got "ab"',
   ],
 ])("%s is described in plain English", (_, schema, value, line) => {
-  const { error } = schema.safeParse(value, { error: plainEnglish });
+  const { error } = schema.safeParse(value, PLAIN_ENGLISH);
 
-  expect(problemsOf(error?.issues ?? [], value, (path) => ["key", ...path].join("."))).toEqual([line]);
+  expect(problemsOf(error?.issues ?? [], (path) => ["key", ...path].join("."))).toEqual([line]);
 });
 
 test.each([
