@@ -7,48 +7,35 @@
 
 type Callback = (reason: unknown) => void;
 
-interface Entry {
-  readonly callback: Callback;
-  /** Its index. */
-  at: number;
-}
-
 interface Shared {
-  readonly entries: Entry[];
+  readonly callbacks: Callback[];
   readonly listener: () => void;
 }
 
 const sharedBy = new WeakMap<AbortSignal, Shared>();
 
-/** Calls back with the reason once the signal aborts; never if it has aborted before. Returns what ends that. */
+/**
+ * Calls back with the reason once the signal aborts; never if it has aborted before. Returns what ends that.
+ * @param callback a function of its own: no other call has it
+ */
 export function onAbort(signal: AbortSignal, callback: Callback): () => void {
-  const shared = sharedBy.get(signal) ?? listenTo(signal);
-  const { entries, listener } = shared;
-  const entry = { callback, at: entries.length };
-  entries.push(entry);
+  const { callbacks, listener } = sharedBy.get(signal) ?? listenTo(signal);
+  callbacks.push(callback);
   return () => {
-    take(entry, entries);
-    if (entries.length > 0) return;
+    const at = callbacks.indexOf(callback);
+    if (at !== -1) callbacks.splice(at, 1);
+    if (callbacks.length > 0) return;
     signal.removeEventListener("abort", listener);
-    if (sharedBy.get(signal) === shared) sharedBy.delete(signal);
+    sharedBy.delete(signal);
   };
-}
-
-/** The last one takes its place. */
-function take(entry: Entry, entries: Entry[]): void {
-  if (entries[entry.at] !== entry) return; // ended before
-  const last = entries.pop();
-  if (last === undefined || last === entry) return;
-  entries[entry.at] = last;
-  last.at = entry.at;
 }
 
 function listenTo(signal: AbortSignal): Shared {
-  const entries: Entry[] = [];
+  const callbacks: Callback[] = [];
   const listener = (): void => {
-    for (const entry of [...entries]) if (entries[entry.at] === entry) entry.callback(signal.reason);
+    for (const each of [...callbacks]) if (callbacks.includes(each)) each(signal.reason);
   };
-  const shared = { entries, listener };
+  const shared = { callbacks, listener };
   sharedBy.set(signal, shared);
   signal.addEventListener("abort", listener);
   return shared;

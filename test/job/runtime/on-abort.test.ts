@@ -14,17 +14,21 @@ test("every callback gets the reason, once", () => {
   expect(called).toEqual(["a stop", "b stop"]);
 });
 
-test("a callback that was ended is not called, also by one before it", () => {
+test("a callback that was ended, perhaps twice, is not called, also by one before it; all others are", () => {
   const abort = new AbortController();
   const called: string[] = [];
   let end = (): void => undefined;
-  onAbort(abort.signal, () => end());
+  const endFirst = onAbort(abort.signal, () => {
+    endFirst();
+    end();
+    end();
+  });
   end = onAbort(abort.signal, () => called.push("second"));
-  onAbort(abort.signal, () => called.push("third"));
+  for (const name of ["third", "fourth"]) onAbort(abort.signal, () => called.push(name));
 
   abort.abort();
 
-  expect(called).toEqual(["third"]);
+  expect(called).toEqual(["third", "fourth"]);
 });
 
 test("a signal whose callbacks all ended takes new ones, and an old end ends none of them", () => {
