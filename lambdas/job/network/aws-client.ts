@@ -10,8 +10,8 @@ import { agentProxies, type Proxies } from "./proxies.ts";
 const MAX_SOCKETS = 50;
 
 /**
- * For every client's constructor. A connection, tunnel and TLS included, is open within `connectionTimeout`. Region and credentials come from the environment, as usual with AWS. Throws
- * `CONFIG_INVALID` for an unusable proxy.
+ * For every client's constructor. A connection, tunnel and TLS included, is open within `connectionTimeout`. Region and
+ * credentials come from the environment, as usual with AWS. Throws `CONFIG_INVALID` for an unusable proxy.
  */
 export function awsClient(proxies: Proxies, connectionTimeout = 5_000) {
   const proxyEnv = agentProxies(proxies);

@@ -149,10 +149,12 @@ export function noResponseOf(error: Error, proxy?: string): NoResponse | undefin
   return new NoResponse(isWeak ? "CERT_TOO_WEAK" : code, proxy);
 }
 
-/** Collects the pieces of a body in one buffer, so that a piece of one byte takes one byte. */
 const FIRST_CAPACITY = 65_536;
 
-/** Grows by doubling and frees the old memory at once: it holds at most twice the bytes, and only while it grows. */
+/**
+ * The pieces of a body, of which one of one byte takes one byte. Grows by doubling and frees the old memory at once: it
+ * holds at most twice the bytes, and only while it grows.
+ */
 export class ByteBuffer {
   /** A body that arrives in one piece, as most do, is not copied. */
   #only: Uint8Array | undefined;
