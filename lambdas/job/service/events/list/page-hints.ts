@@ -227,11 +227,11 @@ function isTrueOrFalse(value: unknown): boolean {
   return typeof value === "boolean" || (typeof value === "string" && /^(?:true|false)$/i.test(value));
 }
 
-/** A count, also as `{"value": 120}` and as a text. */
+/** A count, also as `{"value": 120}` and as a text. By -1 services say that they do not know. */
 function countOf(value: unknown): number | undefined {
   if (isObject(value)) return isObject(value["value"]) ? undefined : countOf(value["value"]);
   if (typeof value === "string") return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
-  return typeof value === "number" ? value : undefined;
+  return typeof value === "number" && value >= 0 ? value : undefined;
 }
 
 /** What the parameter is probably called that takes the value of this member: `next_page_token` is `page_token`. */

@@ -184,6 +184,7 @@ describe("what a page says of the others", () => {
     { complete: true },
     { meta: { version: "v1" } },
     { total: null },
+    { total: -1, total_pages: -1 },
     { offset: null },
     { pages: { number: 7 } },
   ])("%j says nothing of how many there are", (members) => {
