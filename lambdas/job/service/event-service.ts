@@ -71,10 +71,4 @@ export interface EventService {
   list(signal?: AbortSignal): Promise<EventList>;
   detail(requestAs: string, signal?: AbortSignal): Promise<Detail>;
   close(): Promise<void>;
-  /** What has been used so far. */
-  readonly counts: Readonly<ServiceCounts>;
-  /** Of the credentials that are in use now, and of the tokens; undefined where they have no versions. */
-  readonly credentialsVersion?: string | undefined;
-  /** How far this computer's clock is ahead of the service's; undefined where that is not known, or does not matter. */
-  readonly aheadMs?: number | undefined;
 }

@@ -156,9 +156,12 @@ export function detailRequests(
       },
       oversize: () => ({ kind: "left-out", reason: "oversize" }),
       pending: (retryAfterMs) =>
-        events === 0
-          ? new BadStatus(202, retryAfterMs)
-          : new BadStatus(202, retryAfterMs, othersWereRead(events), "UNEXPECTED_RESPONSE"),
+        new BadStatus(
+          202,
+          retryAfterMs,
+          events === 0 ? "Ask the service's operator why it has no answer." : othersWereRead(events),
+          "UNEXPECTED_RESPONSE",
+        ),
       refused: (status, retryAfterMs) => {
         // docs/service-interface.md §5: not entitled to this event.
         if (status === 403) return { kind: "left-out", reason: "forbidden", retryAfterMs };

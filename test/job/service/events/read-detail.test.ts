@@ -329,7 +329,7 @@ describe("an odd response before any detail was read", () => {
   });
 
   it.each([
-    ["202", ODD[3][1], "SERVICE_UNAVAILABLE", "run again later"],
+    ["202", ODD[3][1], "UNEXPECTED_RESPONSE", "why it has no answer"],
     ["another event", ODD[5][1], "SERVICE_UNAVAILABLE", "set --detail-pointer to its place"],
   ] as const)("is asked for again, six times in all: %s", async (_, fault, code, advice) => {
     await using connection = await connect({
