@@ -147,6 +147,7 @@ describe.runIf(process.platform === "linux")("on Linux a process", () => {
     const stat = (): string => readFileSync(`/proc/${pid}/stat`, "utf8");
     const start_ticks = stat().split(" ")[21] ?? "";
     expect(isGone(own({ pid, start_ticks }))).toBe(false);
+    await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, "utf8")).toBe("sleep\n");
 
     process.kill(pid, "SIGKILL");
     await expect.poll(stat).toContain(") Z ");
