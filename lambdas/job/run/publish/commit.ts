@@ -52,7 +52,9 @@ export async function commit<Decision>(
     const base = isRestart ? null : (head?.snapshot_id ?? null);
     const counts = await writeChanges(ports, { number, base, manifest }).catch(async (error: unknown) => {
       if (!isDamage(error)) throw error;
+      // Another decision has published with other changes: the race is lost.
       if ((await store.read(store.keys.publication(number))) !== undefined) return undefined;
+      // A restart helps over a damaged base, and over nothing else.
       const isOfBase = String(error.fields["key"]).startsWith(store.keys.snapshot(base ?? ""));
       throw isOfBase ? addRestart(error) : error;
     });
