@@ -38,6 +38,7 @@ export async function applyRetention(ports: RetentionPorts, retainDays: number |
       await store.delete(store.keys.retired(snapshotId));
       hasCatalogChanged = true;
     } else if (snapshot.isRetired) {
+      if (snapshot.files.length === 1) continue; // deleted by an earlier run
       const retiredAtMs = await readRetired(store, snapshotId);
       if (retiredAtMs === "undated") undated.push(snapshotId);
       else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId))
@@ -74,7 +75,6 @@ function isDue(snapshotId: string, days: number | undefined, nowMs: number): boo
 async function deleteFiles({ store, logger }: RetentionPorts, snapshot: SnapshotFiles): Promise<void> {
   const { snapshotId } = snapshot;
   const files = snapshot.files.filter(({ key }) => key !== store.keys.retired(snapshotId));
-  if (files.length === 0) return;
   for (const { key } of files) await store.delete(key);
   logger.info(`deleted the retired snapshot ${snapshotId}`);
 }

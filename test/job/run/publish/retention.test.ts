@@ -243,6 +243,29 @@ describe("retention", () => {
     expect(seen).toEqual([["_manifest.json", "part-00000.ndjson.gz"]]);
   });
 
+  test("reads no mark of a snapshot that is deleted, however many there are", async () => {
+    const world = new SmallWorld();
+    const [deleted = "", retired = ""] = await daily(world, 3);
+    const keys = layout(ACCOUNT);
+    for (const id of [deleted, retired])
+      world.store.put(keys.retired(id), JSON.stringify({ retired_at: "2026-01-01T00:00:00.000Z" }));
+    for (const name of files(world, deleted).filter((each) => each !== "_retired.json"))
+      await world.store.delete(`${keys.snapshot(deleted)}${name}`);
+    const reads = new Set<string>();
+    const store: Store = {
+      ...interposed(world.store),
+      read: (key) => {
+        reads.add(key);
+        return world.store.read(key);
+      },
+    };
+
+    await applyRetention(world.ports({ store }), undefined);
+
+    expect([...reads].filter((key) => key.endsWith("_retired.json"))).toEqual([keys.retired(retired)]);
+    expect(files(world, deleted)).toEqual(["_retired.json"]);
+  });
+
   test("that fails does not fail the run, and is taken up by the next", async () => {
     const world = new SmallWorld({ retainDays: 3 });
     await daily(world, 5);
