@@ -28,7 +28,13 @@ import {
   verifyChanges,
   verifySnapshot,
 } from "../snapshot/files/verify-snapshot.ts";
-import { isBeforeRestart, type Publication, readEnd, readLog } from "../storage/publication-log.ts";
+import {
+  isBeforeRestart,
+  type Publication,
+  readEnd,
+  readLog,
+  readLogSince,
+} from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
 
@@ -138,6 +144,8 @@ export async function check(
           remedy: withCommands(wrong.message, startCommand),
         });
       const found = await (deep ? checkEverything : checkHead)(ports);
+      // Of an account that was removed meanwhile nothing counts.
+      if (found.length > 0 && (await readLogSince(ports.store, end.last)).removal) return;
       tellDamage(found, { warn, retireCommand, startCommand });
     });
   }

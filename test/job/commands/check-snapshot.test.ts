@@ -1,7 +1,9 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Check, check } from "../../../lambdas/job/commands/check.ts";
+import { removeAccount } from "../../../lambdas/job/commands/decisions.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
+import { type AccountStore, accountStore } from "../../../lambdas/job/storage/store.ts";
 import { ACCOUNT, type PortChanges, SmallWorld } from "../run/small-world.ts";
 
 let world: SmallWorld;
@@ -54,6 +56,17 @@ async function takeAway(key: string): Promise<Buffer> {
 const OK = { name: "snapshot", ok: true, code: null, remedy: null };
 
 describe("the line snapshot of check", () => {
+  it.each([false, true])("finds nothing wrong with what is removed meanwhile (--deep: %s)", async (deep) => {
+    const snapshotId = await publish(1);
+    const store = accountStore(world.store, ACCOUNT);
+    const open: AccountStore["open"] = async (key) => {
+      if (key.startsWith(store.keys.snapshot(snapshotId))) await removeAccount(world.ports());
+      return store.open(key);
+    };
+
+    expect(await snapshotLine(deep, { store: { ...store, open } })).toEqual(OK);
+  });
+
   it("names a file that the layout does not know and Athena may read", async () => {
     const key = "changes/uk/0000000001/x/part-00000.ndjson.gz.bak";
     await publish(1);
