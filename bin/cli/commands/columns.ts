@@ -92,10 +92,10 @@ function unread({ leftOut }: Discovery): string {
 
 function advice(discovery: Discovery): readonly string[] {
   const { columns, suggestions } = discovery;
-  const other = columns.length === 0 ? "" : "other ";
   const options = inLines(liftOptions(discovery));
   if (suggestions.length === 0) {
-    const none = `No ${other}field that at least half of the events have fits into a column.`;
+    // The uuid, the date and the scope are columns in any case.
+    const none = "No other field that at least half of the events have fits into a column.";
     if (!columns.some(({ type }) => type !== undefined)) return [none];
     return [none, "The columns that there are, with types for the view events_typed:", ...options];
   }
