@@ -1,5 +1,6 @@
 // The publication log: numbered without gaps, each number taken once, and nothing guessed from a damaged one.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { accountsIn } from "../../../lambdas/job/storage/known-accounts.ts";
 import { TABLES } from "../../../lambdas/job/storage/layout.ts";
@@ -201,6 +202,26 @@ it("reads only the publications after the one that is named", async () => {
 
   expect(publications.map(({ publication }) => publication)).toEqual(["0000000003", "0000000004"]);
   expect(reads).toEqual(["0000000004.ndjson", "0000000003.ndjson"]);
+});
+
+it("reads a long log sixteen files at a time, in order", async () => {
+  const log = Array.from({ length: 40 }, (_, index) => ({
+    ...FIRST,
+    publication: String(index + 1).padStart(10, "0"),
+  }));
+  const store = await logOf(...log);
+  const under: string[] = [];
+  let most = 0;
+  const read: Store["read"] = async (key) => {
+    under.push(key);
+    most = Math.max(most, under.length);
+    await nextTurn();
+    under.splice(under.indexOf(key), 1);
+    return store.read(key);
+  };
+
+  expect(await readLog(accountStore({ ...uk(store), read }, "uk"))).toEqual(log);
+  expect(most).toBe(16);
 });
 
 it("finds a gap also before the one that is named", async () => {

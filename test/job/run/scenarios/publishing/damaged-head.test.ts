@@ -338,6 +338,35 @@ describe("--over-damaged", () => {
       expect((await restart()).row).toMatchObject({ outcome: "PUBLISHED", added: 10 });
     });
 
+    it("that has changes, what it left behind their last file is named", async () => {
+      await world.publish(10, 2);
+      await stopped();
+      const [first, second] = [0, 1].map((index) =>
+        layout(ACCOUNT).changesPart("0000000003", decision.snapshotId, index),
+      );
+      await world.store.copy(first ?? "", second ?? "");
+      await world.store.delete(first ?? "");
+
+      const { error } = await world.acceptOrRollback(decision);
+
+      expect(error?.message).toBe(
+        `The file ${second} is damaged: readers take it for a part, but it is not one of those that were written. Move it out of the warehouse.`,
+      );
+      expect(world.catalog.log(ACCOUNT)).toHaveLength(2);
+    });
+
+    it("that fails for another reason, is not told that it has lost the race", async () => {
+      await world.publish(10, 2);
+      const store = beside("changes/uk/0000000003", async () => {
+        await restart();
+        throw new SyncError("STORE_FAILED", "the disk is full");
+      });
+
+      const { row } = await world.acceptOrRollback(decision, { store });
+
+      expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_FAILED" });
+    });
+
     it.each([
       ["the first file of changes", "changes/uk/0000000003", ["PUBLISHED", 0, 4]],
       ["the publication", "publications/uk/0000000003", ["PUBLISHED", 10, 3]],
