@@ -132,26 +132,23 @@ async function writeChanges(
       yield changeLine(change);
     }
   }
-  /** What a stopped decision has left behind the last file would be read with the others. */
-  const checked = async (parts: readonly WrittenPart[]): Promise<typeof counts> => {
-    if (parts.length > 0)
-      await checkListed(store, store.keys.changes(number, manifest.snapshot_id), { parts });
-    return counts;
-  };
-  if (base !== null) {
-    const before = await readManifest(store, base);
-    return checked(await writeParts({ store, key, lines: lines(before, manifest) }));
-  }
   const each = ([index, part]: readonly [number, PartInfo]): Promise<readonly WrittenPart[]> => {
     const own = lines(undefined, { ...manifest, parts: [part] });
     return writeParts({ store, key: () => key(index), lines: own, maxBytes: Infinity });
   };
-  const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, signal };
-  const [first, ...others] = manifest.parts.entries();
-  const parts = first
-    ? [await each(first), ...(await Array.fromAsync(mapOrdered(others, each, bounds)))]
-    : [];
-  return checked(parts.flat());
+  const writeAll = async (): Promise<readonly WrittenPart[]> => {
+    const [first, ...others] = manifest.parts.entries();
+    if (first === undefined) return [];
+    const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, signal };
+    return [await each(first), ...(await Array.fromAsync(mapOrdered(others, each, bounds)))].flat();
+  };
+  const parts =
+    base === null
+      ? await writeAll()
+      : await writeParts({ store, key, lines: lines(await readManifest(store, base), manifest) });
+  // What a stopped decision has left behind the last file would be read with the others.
+  if (parts.length > 0) await checkListed(store, store.keys.changes(number, manifest.snapshot_id), { parts });
+  return counts;
 }
 
 /**
