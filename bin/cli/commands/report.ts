@@ -42,7 +42,6 @@ export const reportCommand = command({
           accounts: isOne ? [values.account] : all,
           warehouse: values.warehouse,
           nowMs: clock.now(),
-          signal,
           limitOf: (account) => given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
           commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
           messageFor: (account, message) => textHere(message, nextValues(given, account)),

@@ -1,7 +1,6 @@
 // One account: what is known of it at a glance, what needs attention, and the figures.
 
 import { type Status, status } from "../../../lambdas/job/commands/status.ts";
-import { mapOrdered } from "../../../lambdas/job/run/collect/map-ordered.ts";
 import {
   type HeldCommands,
   type HeldSnapshot,
@@ -10,8 +9,8 @@ import {
 import { isRun, isStranded, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
-import { runInstant } from "../../../lambdas/job/storage/layout.ts";
-import { entryIds, type Publication, readEntry } from "../../../lambdas/job/storage/publication-log.ts";
+import { publicationId, runInstant } from "../../../lambdas/job/storage/layout.ts";
+import { type Publication, readLogSince } from "../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import { madeAtMs, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
 import { type Html, html } from "../output/html.ts";
@@ -39,7 +38,6 @@ export type ReportedAccount = (AccountReport | DamagedAccount) & {
 
 export interface AccountOptions {
   readonly nowMs: number;
-  readonly signal: AbortSignal;
   readonly limitOf: (account: string) => RequestLimit;
   /** That decide on a held snapshot. */
   readonly commandsFor: (account: string, snapshotId: string) => HeldCommands;
@@ -49,7 +47,7 @@ export interface AccountOptions {
 
 const MOST_RUNS = 60;
 
-/** Reads only, and no event. Throws `STORE_FAILED`, or the signal's reason. */
+/** Reads only, and no event. */
 export async function reportAccount(store: AccountStore, options: AccountOptions): Promise<ReportedAccount> {
   const found = await orDamage(store.account, () => readAccount(store, options));
   const head = "damage" in found ? null : found.status.head;
@@ -63,11 +61,11 @@ export async function reportAccount(store: AccountStore, options: AccountOptions
 
 async function readAccount(
   store: AccountStore,
-  { nowMs, signal, limitOf, messageFor }: AccountOptions,
+  { nowMs, limitOf, messageFor }: AccountOptions,
 ): Promise<AccountReport> {
   const { account } = store;
   const found = await status(store, nowMs);
-  const publications = await lastPublications(store, found.head, signal);
+  const publications = await lastPublications(store, found.head);
   const attempts = await lastRuns(store, MOST_RUNS, nowMs);
   const runs = attempts
     .filter(({ trigger }) => isRun(trigger))
@@ -95,23 +93,16 @@ async function readAccount(
 
 /** Wide enough for a year of days; each is one small read. */
 const MOST_PUBLICATIONS = 400;
-const AT_ONCE = 8;
 
 /** Up to the head, oldest first. Throws `STORE_CORRUPT` for a damaged one. */
 async function lastPublications(
   store: AccountStore,
   head: Publication | null,
-  signal: AbortSignal,
 ): Promise<readonly Publication[]> {
   if (head === null) return [];
-  const ids = (await entryIds(store)).filter((id) => id <= head.publication).slice(-MOST_PUBLICATIONS);
-  const read = (id: string): ReturnType<typeof readEntry> => readEntry(store, id);
-  const newest: Publication[] = [];
-  for await (const entry of mapOrdered(ids.toReversed(), read, { concurrency: AT_ONCE, signal })) {
-    if (entry === undefined || entry.action === "remove") break;
-    newest.push(entry);
-  }
-  return newest.reverse();
+  const after = publicationId(Math.max(0, Number(head.publication) - MOST_PUBLICATIONS));
+  const { publications } = await readLogSince(store, after);
+  return publications.filter(({ publication }) => publication <= head.publication);
 }
 
 export const NOTHING = "Nothing is published yet";

@@ -23,7 +23,7 @@ export interface Report {
   readonly damaged: readonly DamagedAccount[];
 }
 
-/** Reads only. Throws `STORE_FAILED`, or the signal's reason. */
+/** Reads only. */
 export async function makeReport(options: ReportOptions): Promise<Report> {
   const { store, warehouse, nowMs } = options;
   const accounts: ReportedAccount[] = [];

@@ -266,7 +266,7 @@ export async function publicationBefore(
 }
 
 /** The numbers of the log, without those below a gap. A gap is damage unless a removal lies above it. */
-export async function entryIds(store: AccountStore): Promise<readonly string[]> {
+async function entryIds(store: AccountStore): Promise<readonly string[]> {
   const ids = await listIds(store);
   const start = ids.findLastIndex((id, at) => Number(id) !== Number(ids[at - 1] ?? "0") + 1);
   if (start === -1) return ids;
@@ -296,7 +296,7 @@ async function listIds(store: AccountStore): Promise<readonly string[]> {
  * The entry of this number. Undefined where a removal has deleted it since the folder was listed. Throws `STORE_CORRUPT`
  * where it does not exist otherwise, or is damaged.
  */
-export async function readEntry(store: AccountStore, id: string): Promise<Entry | undefined> {
+async function readEntry(store: AccountStore, id: string): Promise<Entry | undefined> {
   const key = store.keys.publication(id);
   const stored = await store.read(key);
   if (stored === undefined) {

@@ -2,6 +2,7 @@
 // charts.
 
 import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { html } from "../../../bin/cli/output/html.ts";
 import { compared } from "../../../bin/cli/report/account-figures.ts";
@@ -70,6 +71,27 @@ test("publications below a removal count no more", async () => {
 
   const { page } = await world.report("uk");
 
+  expect(page).toContain("<li>7 events in the first publication.</li>");
+});
+
+test("what is damaged below a removal hides nothing", async () => {
+  const world = new ReportWorld();
+  const uk = world.account("uk");
+  uk.publish();
+  const removal = { runId: formatRunId(world.clock.nowMs + 1), atMs: world.clock.nowMs + 1, writeId: "1" };
+  await createRemoval(accountStore(world.store, "uk"), removal);
+  uk.publish({ events: 7, publication: { publication: "0000000003", base_snapshot_id: null } });
+  world.store.put(layout("uk").publication("0000000001"), "damaged");
+  const read = world.store.read.bind(world.store);
+  // The removal is the last that is there.
+  world.store.read = async (key) => {
+    if (key === layout("uk").publication("0000000002")) await nextTurn();
+    return read(key);
+  };
+
+  const { page, damaged } = await world.report("uk");
+
+  expect(damaged).toEqual([]);
   expect(page).toContain("<li>7 events in the first publication.</li>");
 });
 
