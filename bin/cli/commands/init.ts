@@ -186,7 +186,7 @@ async function createCredentials(path: string, text: string): Promise<void> {
 function existsAlready(path: string): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
-    `${path} exists already, and init replaces no file. Choose another name with --account, or move that file away. Nothing was written.`,
+    `${path} exists already, and init replaces no file. Choose another name with --account, or move that file away.`,
   );
 }
 

@@ -166,6 +166,21 @@ describe("wrong credentials", () => {
     expect(await readdir(join(there.cwd, "credentials"))).toEqual([".gitignore", "default.json"]);
   });
 
+  test("that are replaced are not said to be as before where the settings file cannot be", async () => {
+    await using there = await world();
+    const { password } = there.simulator.credentials;
+    await there.init("default", WRONG);
+    await writeFile(`${there.settings}.new`, "left behind");
+
+    const { exitCode, stderr } = await there.init();
+
+    expect(exitCode).toBe(2);
+    expect(await readFile(credentialsOf(there), "utf8")).toContain(password);
+    expect(stderr).toContain("brand-events.json.new exists already");
+    expect(stderr).toContain("move that file away.");
+    expect(stderr).not.toContain("Nothing was written");
+  });
+
   test.each(["check", "run"])("that are corrected by hand are kept once a %s has worked", async (command) => {
     await using there = await world();
     await there.init("default", WRONG);
