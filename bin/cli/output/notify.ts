@@ -22,7 +22,7 @@ import {
 import { oneLine, type Terminal } from "./terminal.ts";
 import { minute, whereText } from "./words.ts";
 
-type Values = NextValues & OptionValues<(typeof NOTIFY_OPTIONS)[number]>;
+type Values = NextValues & OptionValues<(typeof NOTIFY_OPTIONS)[number] | "dryRun">;
 
 interface NotifyOptions {
   readonly values: Values;
@@ -173,7 +173,8 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
       };
     case "Run Failed": {
       const { error_code: errorCode, run_id: runId, finished } = detail;
-      const next = nextAfterFailure(errorCode, finished === false, values);
+      // A dry run leaves nothing that could be resumed.
+      const next = nextAfterFailure(errorCode, finished === false && !values.dryRun, values);
       const why = messageBefore(next, detail["error_message"], values);
       const run = runId === null ? "a start" : `the run ${runId}`;
       const named = errorCode === null ? "" : ` with ${errorCode}`;

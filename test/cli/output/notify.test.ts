@@ -42,6 +42,7 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
     ...NOTIFY_OPTIONS,
     "overDamaged" as const,
     "trustClock" as const,
+    "dryRun" as const,
   ];
   const address = { baseUrl: "https://service.example", account: "uk" };
   const onCommandLine = { ...address, notifyUrl: `${url}${SECRET_PATH}`, ...options };
@@ -134,6 +135,11 @@ test.each([
     code: "STORE_FAILED",
     of: { overDamaged: true, trustClock: true },
     text: `To resume it: \`npm run sync -- run --over-damaged --trust-clock ${PLACES} --lift brand=/brand/name\`.`,
+  },
+  {
+    code: "SERVICE_UNAVAILABLE",
+    of: { dryRun: true },
+    text: `To find the cause: \`npm run sync -- check ${PLACES}\`.`,
   },
   {
     code: "AUTHORIZATION_EXPIRED",
