@@ -218,7 +218,8 @@ async function start(
 ): Promise<number> {
   const readsFile = spec.options.includes("config") && !spec.makesConfig;
   const given = readsFile ? onCommandLine.withFile() : onCommandLine;
-  const isSet = (name: "all" | "json"): boolean => spec.options.includes(name) && given.read([name])[name];
+  const isSet = (name: "all" | "json" | "sql"): boolean =>
+    spec.options.includes(name) && given.read([name])[name];
   const proxies = readProxies(environment);
   // Before a run begins: it would be recorded.
   if (spec.options.some((name) => name === "baseUrl" || name === "authUrl")) refuseAnyCertificate(proxies);
@@ -226,7 +227,8 @@ async function start(
   const commandContext = { ...context, given, environment, startedAtMs, proxies };
   const accounts = isSet("all") ? given.allAccounts() : undefined;
   const isJson = isSet("json");
-  if (accounts !== undefined) return eachAccount(spec, accounts, isJson, commandContext);
+  const forPeople = isJson || isSet("sql") ? context.stderr : context.stdout;
+  if (accounts !== undefined) return eachAccount(spec, accounts, { isJson, forPeople }, commandContext);
   const result = (found: AccountResult): void => {
     context.onResult(found);
     if (isJson) context.stdout.json(found.json);
@@ -265,11 +267,10 @@ interface Ended extends AccountResult {
 async function eachAccount(
   spec: CommandOfList,
   accounts: readonly string[],
-  isJson: boolean,
+  { isJson, forPeople }: { readonly isJson: boolean; readonly forPeople: Terminal },
   context: Omit<CommandContext, "result"> & MainContext,
 ): Promise<number> {
-  const { stdout, stderr, signal, given } = context;
-  const forPeople = isJson ? stderr : stdout;
+  const { stdout, signal, given } = context;
   const failed = (code: string | null, message: string): AccountResult => ({
     json: (spec.failureJson ?? failureJson)(code, message),
     line: ["FAILED".padEnd(11), code ?? "unexpected error"].join(" "),

@@ -73,6 +73,7 @@ test("run, check and discover go through all accounts, and one that cannot begin
   });
 
   const discovered = await sync(["discover", "--all", "--json"], { cwd });
+  const sql = await sync(["discover", "--all", "--sql"], { cwd });
   const checked = await sync(["check", "--all", "--json"], { cwd });
   const run = await sync(["run", "--all", "--json"], { cwd });
 
@@ -83,6 +84,9 @@ test("run, check and discover go through all accounts, and one that cannot begin
       { account: "uk", fields: expect.anything() },
     ],
   });
+  // Nothing but SQL may stand between SQL.
+  expect(sql.stdout).toMatch(/^-- After a run .*;\n$/s);
+  expect(sql.stderr).toMatch(/all accounts\n {2}lab {2}FAILED /);
   expect(lastJson(checked)).toMatchObject({
     accounts: [
       { account: "lab", ok: false },
