@@ -29,8 +29,8 @@ interface SqlSource {
 export async function readSql(source: SqlSource): Promise<string> {
   const sql = await readSource(source);
   if (!sql.includes(PLACEHOLDER)) return sql;
-  const { file, again } = source;
-  const filled = `sed 's/${PLACEHOLDER}/NAME/g' ${shellWord(file ?? "FILE")} | ${again}`;
+  const { file = "-", again } = source;
+  const filled = `sed 's/${PLACEHOLDER}/NAME/g' ${file === "-" ? "FILE" : shellWord(file)} | ${again}`;
   throw new SyncError(
     "CONFIG_INVALID",
     `The SQL has the placeholder ${PLACEHOLDER} of a saved query, so it would find nothing. Replace it with the name of an account: ${filled}`,

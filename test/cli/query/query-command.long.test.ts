@@ -103,6 +103,16 @@ describe("the SQL of a query", () => {
     expect(stderr).toContain(expected);
   });
 
+  it.each([[["-"]], [["-f", "-"]]])(
+    "with a placeholder is to be in a file, not standard input again: %j",
+    async (args) => {
+      const { exitCode, stderr } = await run(args, { stdin: Readable.from(["SELECT '{{account}}'"]) });
+
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain(": sed 's/{{account}}/NAME/g' FILE | ");
+    },
+  );
+
   it("stops when it is interrupted while it waits for standard input", async () => {
     const stop = new AbortController();
     const ending = run(["-"], { stdin: new PassThrough(), signal: stop.signal });
