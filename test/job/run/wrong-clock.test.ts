@@ -144,6 +144,17 @@ describe("a clock that is ahead of the service's", () => {
     expect((await sandbox.run()).row.error_code).toBe("CLOCK_WRONG");
   });
 
+  test("publishes a run that was begun so, whatever start continues it", async () => {
+    const world = await start();
+    await using sandbox = world.sandbox;
+    world.clock.set(10 * DAY_MS);
+    const unfinished = await sandbox.interrupt(2, { trustClock: true });
+
+    const { row } = await sandbox.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", run_id: unfinished.row.run_id });
+  });
+
   test("fails a run that has its plan already before it publishes", async () => {
     const world = await start();
     await using sandbox = world.sandbox;

@@ -83,7 +83,7 @@ async function decide(
   manifest: Manifest,
   head: Publication | undefined,
 ): Promise<Decision | undefined> {
-  const { session, end } = task;
+  const { session, end, chain } = task;
   const { ports } = session;
   const { run_id: runId, snapshot_id: snapshotId } = manifest;
   // A process that has lost the lease may have finished the run as failed.
@@ -92,7 +92,7 @@ async function decide(
   const own = since.publications.find(isOfRun(runId));
   if (own) return { own };
   if (finished?.error) throw finished.error;
-  session.checkClock(head ? { head, removal: undefined } : end);
+  if (!chain.plan.header.trust_clock) session.checkClock(head ? { head, removal: undefined } : end);
   const later = supersededBy({ head, removal: undefined }, snapshotId, ports.clock.now());
   if (later) return { later };
   const mark = await readHold(ports.store, snapshotId);
