@@ -1,6 +1,6 @@
 // Odd warehouses: with links and fifos, where no warehouse can be, and copied elsewhere, where `views` writes `views.sql` again.
 
-import { access, chmod, cp, rm, symlink, writeFile } from "node:fs/promises";
+import { access, chmod, cp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { makeFifo } from "../job/storage/directory/temporary-directory.ts";
@@ -66,6 +66,31 @@ test.each(["inside", "outside"])(
   },
 );
 
+test.each(["inside", "outside"])(
+  "a link in the place of an account's run log is that account's damage, and every other one has its rows: $0",
+  async (where) => {
+    const world = await twoAccounts();
+    const { cwd, warehouse, command } = world;
+    const link = join(warehouse, "run-log", "de");
+    const elsewhere = join(cwd, "elsewhere");
+    await rename(link, elsewhere);
+    await symlink(where === "inside" ? join(warehouse, "run-log", "uk") : elsewhere, link);
+
+    const run = await world.run("uk");
+    const asked = await world.run("de");
+    const accounts = (table: string) =>
+      command("query", "--json", `SELECT DISTINCT account FROM ${table} ORDER BY 1`);
+    const [runs, publications] = [await accounts("sync_runs"), await accounts("publications")];
+
+    const said = `Cannot use ${link}: it is neither a folder nor a file`;
+    expect([run.exitCode, asked.exitCode]).toEqual([0, 1]);
+    expect(lastJson(asked)["error_message"]).toContain(said);
+    expect(lastJson(runs)["rows"]).toEqual([["uk"]]);
+    expect(runs.stderr).toContain(said);
+    expect(lastJson(publications)["rows"]).toEqual([["de"], ["uk"]]);
+  },
+);
+
 /** In a folder of each account a link in the place of a file, or of a folder, so that it cannot be listed. */
 const UNREADABLE = {
   log: "publications/log/0000000009.ndjson",
@@ -110,17 +135,18 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test.skipIf(process.platform === "win32" || process.getuid?.() === 0)(
-  "an account whose folder this user may not list stops no other one",
-  async () => {
+test.skipIf(process.platform === "win32" || process.getuid?.() === 0).each(["publications", "run-log"])(
+  "an account whose folder in %s this user may not list stops no other one",
+  async (name) => {
     const world = await twoAccounts();
-    const folder = join(world.warehouse, "publications", "de");
+    const folder = join(world.warehouse, name, "de");
     await chmod(folder, 0);
     onTestFinished(() => chmod(folder, 0o700));
 
     const run = await world.run("uk");
     const status = await world.command("status", "--json");
     const queried = await world.command("query", "--json", "SELECT DISTINCT account FROM events ORDER BY 1");
+    const runs = await world.command("query", "--json", "SELECT DISTINCT account FROM sync_runs ORDER BY 1");
 
     expect(run.exitCode).toBe(0);
     expect(lastJson(status)["accounts"]).toMatchObject([
@@ -132,6 +158,8 @@ test.skipIf(process.platform === "win32" || process.getuid?.() === 0)(
       { account: "uk", head: { publication: "0000000002" } },
     ]);
     expect([queried.exitCode, lastJson(queried)["rows"]]).toEqual([0, [["de"], ["uk"]]]);
+    expect(lastJson(runs)["rows"]).toEqual(name === "run-log" ? [["uk"]] : [["de"], ["uk"]]);
+    expect(runs.stderr).toContain("warning: the account de cannot be read");
   },
 );
 

@@ -79,6 +79,8 @@ export class DuckdbCatalog implements Catalog {
     const store = accountStore(this.#store, account);
     const read = await orDamage(account, async () => {
       const { publications, removal } = await readLogSince(store, "");
+      // Behind its last file there is nothing to find: this only fails where the store refuses one.
+      await Array.fromAsync(store.list(store.keys.runLogs, `${store.keys.runLogs}~`));
       return filesOf(store, publications, removal?.publication, listed);
     });
     if (!("damage" in read)) return { ...read, damage: undefined };

@@ -123,20 +123,24 @@ export function viewsSql(files: WarehouseFiles): string {
     table("publications", {
       ...lines,
       keys: KEYS_IN.publications,
-      without: refusedOf(files),
+      without: refusedOf(files, FOLDERS.publications),
       condition: ABOVE_REMOVALS,
     }),
-    table("sync_runs", { ...lines, keys: KEYS_IN.runLogs }),
+    table("sync_runs", {
+      ...lines,
+      keys: KEYS_IN.runLogs,
+      without: refusedOf(files, FOLDERS.runLogs),
+    }),
     createView(eventsTyped(columns, DUCKDB)),
     createView(EVENT_HISTORY),
   ].join("\n");
 }
 
-/** The accounts of whose log the store refuses a file: the pattern would follow a link, and find others by it. */
-function refusedOf({ directory, accounts }: WarehouseFiles): readonly string[] {
-  const logs = join(directory, FOLDERS.publications);
+/** The accounts of which the store refuses a file in the folder: the pattern would follow a link, and find others by it. */
+function refusedOf({ directory, accounts }: WarehouseFiles, folder: string): readonly string[] {
+  const path = join(directory, folder);
   return accounts.flatMap(({ account, damage }) =>
-    String(damage?.fields["path"]).startsWith(logs) ? [account] : [],
+    String(damage?.fields["path"]).startsWith(path) ? [account] : [],
   );
 }
 
