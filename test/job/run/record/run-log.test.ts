@@ -136,6 +136,11 @@ test.each([
     "1-2",
   ],
   ["that of the latest run, also where its file was copied first", ["3-1 at 3", ...many(1)], "3-1"],
+  [
+    "that of the last turn, also where its file was copied first",
+    ["1-1000 at 2", ...Array.from({ length: 999 }, (_, index) => `1-${index + 1} at 1`)],
+    "1-1000",
+  ],
 ])("the newest attempt of a long log is %s", async (_, attempts, expected) => {
   expect((await newest(storeOf(attempts)))[0]).toBe(expected);
 });
