@@ -48,7 +48,7 @@ describe("the publication log of one account, which ends no command of another o
     const repair = await damageBegin(join(warehouse, key));
     const named = expect.stringMatching(
       new RegExp(
-        `^warning: the account uk cannot be read, and its tables stay as they were: The publication ${key} is damaged: .*Restore`,
+        `^warning: the account uk cannot be read, and its tables show nothing new: The publication ${key} is damaged: .*Restore`,
         "m",
       ),
     );

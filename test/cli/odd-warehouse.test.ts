@@ -51,7 +51,7 @@ test.each(["inside", "outside"])(
     const said = `Cannot use ${link}: it is neither a folder nor a file`;
     expect([run.exitCode, asked.exitCode]).toEqual([0, 1]);
     expect(run.stderr).toContain(
-      `warning: the account latest cannot be read, and its tables stay as they were: ${said}`,
+      `warning: the account latest cannot be read, and its tables show nothing new: ${said}`,
     );
     expect(lastJson(asked)).toMatchObject({
       error_code: "STORE_CORRUPT",
@@ -117,7 +117,8 @@ test.skipIf(process.platform === "win32")(
       world.command("query", "--json", `SELECT DISTINCT account FROM ${table} ORDER BY 1`);
     const [events, publications] = [await accounts("events"), await accounts("publications")];
 
-    const warned = (account: string) => `warning: the account ${account} cannot be read, and its tables`;
+    const warned = (account: string) =>
+      `warning: the account ${account} cannot be read, and its tables show nothing new: `;
     expect([ran.exitCode, lastJson(asked)["error_code"]]).toEqual([0, "STORE_FAILED"]);
     expect(ran.stderr).toContain(warned("log"));
     expect(ran.stderr).toContain(warned("parts"));

@@ -61,7 +61,7 @@ function openDirectory(directory: string, stderr: Terminal): LocalWarehouse {
 
 /** The message about an account that the command was not asked for. */
 export function damagedAccountText({ account, damage }: DamagedAccount): string {
-  return `warning: the account ${account} cannot be read, and its tables stay as they were: ${damage.message}`;
+  return `warning: the account ${account} cannot be read, and its tables show nothing new: ${damage.message}`;
 }
 
 /** Throws `code` where no run was ever started: only a run makes a warehouse. */
