@@ -50,14 +50,16 @@ export async function commit<Decision>(
     // A lost race moves the head. A number that is taken but not in the log would be lost again and again.
     if (number === lost) throw unlisted(store.keys.publication(number));
     const base = isRestart ? null : (head?.snapshot_id ?? null);
-    const counts = await writeChanges(ports, { number, base, manifest }).catch(async (error: unknown) => {
-      if (!isDamage(error)) throw error;
-      // Another decision has published with other changes: the race is lost.
-      if ((await store.read(store.keys.publication(number))) !== undefined) return undefined;
-      // A restart helps over a damaged base, and over nothing else.
-      const isOfBase = String(error.fields["key"]).startsWith(store.keys.snapshot(base ?? ""));
-      throw isOfBase ? addRestart(error) : error;
-    });
+    const counts = await writeChanges(ports, { number, head, base, manifest }).catch(
+      async (error: unknown) => {
+        if (!isDamage(error)) throw error;
+        // Another decision has published with other changes: the race is lost.
+        if ((await store.read(store.keys.publication(number))) !== undefined) return undefined;
+        // A restart helps over a damaged base, and over nothing else.
+        const isOfBase = String(error.fields["key"]).startsWith(store.keys.snapshot(base ?? ""));
+        throw isOfBase ? addRestart(error) : error;
+      },
+    );
     lost = number;
     if (counts === undefined) continue;
     const accepted = action.action === "run" ? head?.accepted : missingOf(manifest);
@@ -106,6 +108,7 @@ function unlisted(key: string): SyncError {
 interface ChangesToWrite {
   /** Of the publication. */
   readonly number: string;
+  readonly head: Publication | undefined;
   /** The snapshot to compare with; null where there is none. */
   readonly base: string | null;
   readonly manifest: Manifest;
@@ -115,13 +118,14 @@ interface ChangesToWrite {
 const AT_ONCE = 2;
 
 /**
- * Writes `event_changes` of a publication: what differs from the base. Without a base, where all is added, each file holds
- * the rows of one part of the snapshot. Another decision about the snapshot may compare with something else and want the
- * same number: of the two, the one whose first file is there goes on, and one without changes needs no file.
+ * Writes `event_changes` of a publication: what differs from the base. Of a first one each file holds the rows of one part
+ * of the snapshot. Later another decision about the snapshot may compare with something else and want the same number: the
+ * one goes on that creates the first file in which they differ. As both fill their files, there is one, unless one of them
+ * has no changes, and then it needs no file.
  */
 async function writeChanges(
   { store, signal }: Pick<RunPorts, "store" | "signal">,
-  { number, base, manifest }: ChangesToWrite,
+  { number, head, base, manifest }: ChangesToWrite,
 ): Promise<Pick<Publication, "added" | "changed" | "removed">> {
   const key = (index: number): string => store.keys.changesPart(number, manifest.snapshot_id, index);
   const counts = { added: 0, changed: 0, removed: 0 };
@@ -136,16 +140,12 @@ async function writeChanges(
     const own = lines(undefined, { ...manifest, parts: [part] });
     return writeParts({ store, key: () => key(index), lines: own, maxBytes: Infinity });
   };
-  const writeAll = async (): Promise<readonly WrittenPart[]> => {
-    const [first, ...others] = manifest.parts.entries();
-    if (first === undefined) return [];
-    const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, signal };
-    return [await each(first), ...(await Array.fromAsync(mapOrdered(others, each, bounds)))].flat();
-  };
+  const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, signal };
+  const before = base === null ? undefined : await readManifest(store, base);
   const parts =
-    base === null
-      ? await writeAll()
-      : await writeParts({ store, key, lines: lines(await readManifest(store, base), manifest) });
+    head === undefined
+      ? (await Array.fromAsync(mapOrdered(manifest.parts.entries(), each, bounds))).flat()
+      : await writeParts({ store, key, lines: lines(before, manifest) });
   // What a stopped decision has left behind the last file would be read with the others.
   if (parts.length > 0) await checkListed(store, store.keys.changes(number, manifest.snapshot_id), { parts });
   return counts;

@@ -355,6 +355,28 @@ describe("--over-damaged", () => {
       expect(world.catalog.log(ACCOUNT)).toHaveLength(2);
     });
 
+    it.each([
+      ["its second file", "changes/uk/0000000003/2026-01-01T00-00-00.001Z/part-00001"],
+      ["its publication", "publications/uk/0000000003"],
+    ])(
+      "that adds only what the restart adds first, none of its other files counts: before %s",
+      async (_, key) => {
+        world = new SmallWorld({ rangeEvents: 5 });
+        for (let n = 1; n <= 10; n += 1) world.events.set(n, n);
+        const sorted = [...world.truth().values()].map((text): number => JSON.parse(text).version);
+        const { row } = await world.run();
+        for (const n of sorted.slice(0, 5)) world.events.delete(n);
+        await world.accept((await world.run()).row.run_id);
+        decision = { ...decision, snapshotId: row.run_id };
+
+        const store = beside(key, () => world.acceptOrRollback(decision));
+        const restarted = await world.acceptOrRollback({ ...decision, overDamaged: true }, { store });
+
+        expect(restarted.row).toMatchObject({ outcome: "PUBLISHED", added: 10 });
+        expect(await checkEverything(world.ports())).toEqual([]);
+      },
+    );
+
     it("that fails for another reason, is not told that it has lost the race", async () => {
       await world.publish(10, 2);
       const store = beside("changes/uk/0000000003", async () => {
