@@ -122,6 +122,7 @@ describe("an object that is to be there", () => {
     };
     store.delete = async (key) => {
       await setImmediate();
+      await setImmediate();
       await remove(key);
     };
 
