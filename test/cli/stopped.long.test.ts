@@ -4,6 +4,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -108,6 +109,30 @@ test("a query that DuckDB does not stop ends within two seconds, and leaves no f
   expect(stderr).toContain("INTERRUPTED: Stopped by SIGINT.");
   expect(await readdir(cwd)).toEqual(before);
 });
+
+test.each(["status", "status --account uk", "report"])(
+  "%s ends with Ctrl-C while S3 accepts connections and answers nothing",
+  async (command) => {
+    const cwd = await temporaryDirectory();
+    await using silent = createServer((socket) => socket.resume()).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const env = {
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${Object(silent.address()).port}`,
+      AWS_REGION: "eu-west-1",
+      AWS_ACCESS_KEY_ID: "any",
+      AWS_SECRET_ACCESS_KEY: "any",
+    };
+    const { process, ended } = startSync([...command.split(" "), "--warehouse", "s3://any"], { cwd, env });
+    await once(silent, "connection");
+
+    const sentAtMs = performance.now();
+    process.kill("SIGINT");
+    const { stdout, stderr } = await ended;
+
+    expect(performance.now() - sentAtMs).toBeLessThan(2_000);
+    expect({ stdout, stderr }).toEqual({ stdout: "", stderr: "INTERRUPTED: Stopped by SIGINT.\n" });
+  },
+);
 
 const PROGRAM = fileURLToPath(new URL("killed-run.ts", import.meta.url));
 /** The killed run's ranges hold 20 of its 72 events. What is staged is not fetched again. */

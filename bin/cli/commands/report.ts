@@ -29,10 +29,10 @@ export const reportCommand = command({
   execute: async (values, context) => {
     const { given, cwd, stdout, stderr, clock, signal } = context;
     const { store } = await openWarehouse(values, context);
-    const all = await warehouseAccounts(store, values);
+    const all = await abortable(warehouseAccounts(store, values), signal);
     const isOne = given.has("account");
     if (isOne && !all.includes(values.account))
-      await refuseUnknownAccount(accountStore(store, values.account));
+      await abortable(refuseUnknownAccount(accountStore(store, values.account)), signal);
     const file = await writeOutFile(
       resolve(cwd, values.out ?? DEFAULT_FILE),
       { warehouse: isS3(values.warehouse) ? undefined : values.warehouse, failure: "STORE_FAILED" },

@@ -55,14 +55,15 @@ export const statusCommand = command({
     const nowMs = context.clock.now();
     const { store } = await openWarehouse(values, context);
     const isOne = context.given.has("account");
-    const found = isOne
-      ? [await abortable(statusOfOne(store, values, nowMs), signal)]
-      : await abortable(statusOfAll(store, await warehouseAccounts(store, values), nowMs, signal), signal);
+    const reading = isOne
+      ? statusOfOne(store, values, nowMs).then((one) => [one])
+      : statusOfAll(store, values, nowMs, signal);
+    const found = await abortable<readonly AccountStatus[]>(reading, signal);
     if (values.json) {
       const objects = found.map((one) => asJson(one, values));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
     } else print(context, found, nowMs, values);
-    if (isOne) await nameDamaged(accountStore(store, values.account), context);
+    if (isOne) await abortable(nameDamaged(accountStore(store, values.account), context), signal);
     return report(context, found, nowMs, values);
   },
 });
@@ -71,12 +72,13 @@ export const statusCommand = command({
 const AT_ONCE = 8;
 
 /** Reads only. In the order of the accounts. Throws `STORE_FAILED`, or the signal's reason. */
-function statusOfAll(
+async function statusOfAll(
   store: Store,
-  accounts: readonly string[],
+  values: Values,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<readonly AccountStatus[]> {
+  const accounts = await warehouseAccounts(store, values);
   const statusOf = (account: string): Promise<AccountStatus> =>
     orDamage(account, () => status(accountStore(store, account), nowMs));
   return Array.fromAsync(mapOrdered(accounts, statusOf, { concurrency: AT_ONCE, signal }));
