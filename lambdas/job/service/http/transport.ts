@@ -13,7 +13,7 @@ export interface TransportRequest {
   readonly body?: string;
   /** How many bytes a body may have, as received and as decoded. */
   readonly bodyCapBytes: number;
-  /** Reads the content of a 4xx as well, which names the kind of the refusal. At most 64 KiB of it. */
+  /** Reads the content of a 4xx as well, which names the kind of the refusal. */
   readonly readsRefusal?: true;
   /** For connect, headers and body together; without it the transport's own. */
   readonly timeoutMs?: number | undefined;
