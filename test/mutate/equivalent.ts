@@ -66,6 +66,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "lambdas/job/storage/publication-log.ts": {
     'readEntry: if (ids.includes(id) || (ids.at(-1) ?? "") < id) throw corrupt(key, "it was listed but no longer exists"); → if (ids.includes(id) || (ids.at(-1) ?? "") <= id) throw corrupt(key, "it was listed but no longer exists");':
       "Where the last number is this one, the list includes it.",
+    "readLogSince: for (let at = 0; at < wanted.length; at += AT_ONCE) { → for (let at = 0; at <= wanted.length; at += AT_ONCE) {":
+      "One more round reads nothing.",
   },
   "lambdas/job/service/auth/oauth/token-rotation.ts": {
     "renewClaimed: return { tokens: stored.tokens, isRenewed: false }; → return undefined;":

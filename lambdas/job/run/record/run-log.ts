@@ -124,9 +124,6 @@ const AT_ONCE = 8;
 /** Enough to find the newest ones among, whether or not the files have their times from when they were written. */
 const LOOKED_AT = 200;
 
-/** An execution may have had more turns than that, and the tenth comes after the ninth. */
-const NUMERIC = new Intl.Collator("en", { numeric: true });
-
 /**
  * Newest first, by when they ended, as each says itself: files that were copied have other times. Reads few files of a
  * long log. Those that lie in the future come behind all others, so that they hide none. Throws `STORE_CORRUPT` for a
@@ -138,7 +135,9 @@ export async function lastRuns(
   nowMs: number,
 ): Promise<readonly RunLogEntry[]> {
   const listed = await Array.fromAsync(store.list(store.keys.runLogs));
-  const byKey = listed.filter(({ key }) => isOfLayout(key)).sort((a, b) => NUMERIC.compare(a.key, b.key));
+  // The tenth turn of an execution comes after the ninth.
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  const byKey = listed.filter(({ key }) => isOfLayout(key)).sort((a, b) => compare(a.key, b.key));
   const byTime = byKey.toSorted((a, b) => a.modifiedAtMs - b.modifiedAtMs);
   const newest = [byKey, byTime].flatMap((files) => files.slice(-Math.max(most, LOOKED_AT)));
   const chosen = [...new Set(newest)];
