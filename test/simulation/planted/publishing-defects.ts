@@ -61,7 +61,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     file: "run/run-session.ts",
     from: "    await catalog.refresh(store.account);\n",
     to: "",
-    seed: 6,
+    seed: 84,
   },
   {
     name: "Glue's events move before the other tables",
