@@ -1,9 +1,9 @@
 // The marks beside a snapshot's parts: held, retired.
 
 import * as z from "zod";
-import { isDamage } from "../errors/sync-error.ts";
+import { damageIn, isDamage } from "../errors/sync-error.ts";
 import { isOfLayout } from "./layout.ts";
-import { type AccountStore, ensureJson, readJson, type StoredKey } from "./store.ts";
+import { type AccountStore, readJson, type StoredKey, writeJsonOnce } from "./store.ts";
 
 /** The files of the layout below one snapshot's prefix. */
 export interface SnapshotFiles {
@@ -56,9 +56,16 @@ export async function readRetired(
   }
 }
 
-/** The next refresh of the catalog takes the snapshot out of the tables. Keeps an existing mark unless it is damaged. */
+/**
+ * The next refresh of the catalog takes the snapshot out of the tables. Keeps an existing mark unless it is damaged: that is
+ * deleted first and never overwritten, because files that other processes rely on are only ever created.
+ */
 export async function markRetired(store: AccountStore, snapshotId: string): Promise<void> {
-  await ensureJson(store, store.keys.retired(snapshotId), retiredSchema, {});
+  const key = store.keys.retired(snapshotId);
+  if (await writeJsonOnce(store, key, {})) return;
+  if ((await damageIn(readJson(store, key, retiredSchema))) === undefined) return;
+  await store.delete(key);
+  await writeJsonOnce(store, key, {});
 }
 
 /** From this instant on no table shows the snapshot. Nothing is changed where another process says so as well. */

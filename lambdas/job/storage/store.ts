@@ -1,7 +1,7 @@
 // The object store a warehouse lives in: a directory on a laptop, S3 in AWS, a map in tests.
 
 import type { z } from "zod";
-import { damaged, damageIn, RESTORE } from "../errors/sync-error.ts";
+import { damaged, RESTORE } from "../errors/sync-error.ts";
 import { layout } from "./layout.ts";
 
 /** What a key holds, read whole. `version` changes whenever the content is replaced. */
@@ -122,22 +122,6 @@ export function parseJson<Schema extends z.ZodType>(
 /** Creates the object; returns false where the key was taken. */
 export async function writeJsonOnce(store: Store, key: string, value: unknown): Promise<boolean> {
   return (await store.create(key, Buffer.from(`${JSON.stringify(value)}\n`))) !== undefined;
-}
-
-/**
- * Creates the object unless a valid one exists. A damaged one is deleted first and never overwritten: files that other
- * processes rely on are only ever created.
- */
-export async function ensureJson(
-  store: Store,
-  key: string,
-  schema: z.ZodType,
-  value: unknown,
-): Promise<void> {
-  if (await writeJsonOnce(store, key, value)) return;
-  if ((await damageIn(readJson(store, key, schema))) === undefined) return;
-  await store.delete(key);
-  await writeJsonOnce(store, key, value);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import {
@@ -101,4 +101,52 @@ it("has written a mark when it returns, however long the store takes", async () 
   const dated = store.text(layout("uk").retired(FIRST));
 
   expect([undated, dated]).toEqual(["{}\n", '{"retired_at":"2026-02-01T00:00:00.000Z"}\n']);
+});
+
+describe("a mark that is to be there", () => {
+  const KEY = layout("uk").retired(FIRST);
+  const mark = (): Promise<void> => markRetired(accountStore(store, "uk"), FIRST);
+
+  it("is created, and not read again", async () => {
+    store.read = () => Promise.reject(new Error("read"));
+
+    await mark();
+
+    expect(store.text(KEY)).toBe("{}\n");
+  });
+
+  it("stays as it is", async () => {
+    store.put(KEY, '{"other":1}');
+
+    await mark();
+
+    expect(store.text(KEY)).toBe('{"other":1}');
+  });
+
+  it("is made again where it is damaged, however long the store takes", async () => {
+    store.put(KEY, "{");
+    const [create, remove] = [store.create.bind(store), store.delete.bind(store)];
+    store.create = async (key, body) => {
+      await setImmediate();
+      return await create(key, body);
+    };
+    store.delete = async (key) => {
+      await setImmediate();
+      await setImmediate();
+      await remove(key);
+    };
+
+    await mark();
+
+    expect(store.text(KEY)).toBe("{}\n");
+  });
+
+  it("is left alone where the store fails", async () => {
+    store.put(KEY, "{");
+    const failure = new SyncError("STORE_FAILED", "The disk does not answer.");
+    store.read = () => Promise.reject(failure);
+
+    await expect(mark()).rejects.toBe(failure);
+    expect(store.text(KEY)).toBe("{");
+  });
 });

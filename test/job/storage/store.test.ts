@@ -1,10 +1,8 @@
-// The store in memory keeps the contract, what tests alone use of it works too, and objects of JSON are read from it and made in it.
+// The store in memory keeps the contract, what tests alone use of it works too, and objects of JSON are read from it.
 
-import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { ensureJson, readJson } from "../../../lambdas/job/storage/store.ts";
+import { readJson } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { storeContract } from "./store-contract.ts";
 
@@ -91,52 +89,5 @@ describe("an object that is read", () => {
       fields: { key: KEY },
       message: `The file ${KEY} is damaged: ${problem}. Restore it from a backup or an older version.`,
     });
-  });
-});
-
-describe("an object that is to be there", () => {
-  const ensure = (): Promise<void> => ensureJson(store, KEY, SCHEMA, VALUE);
-
-  it("is created, and not read again", async () => {
-    store.read = () => Promise.reject(new Error("read"));
-
-    await ensure();
-
-    expect(store.text(KEY)).toBe(`${JSON.stringify(VALUE)}\n`);
-  });
-
-  it("stays as it is", async () => {
-    store.put(KEY, '{"a":{"b":"other"}}');
-
-    await ensure();
-
-    expect(store.text(KEY)).toBe('{"a":{"b":"other"}}');
-  });
-
-  it("is made again where it is damaged, however long the store takes", async () => {
-    store.put(KEY, "{");
-    const [create, remove] = [store.create.bind(store), store.delete.bind(store)];
-    store.create = async (key, body) => {
-      await setImmediate();
-      return await create(key, body);
-    };
-    store.delete = async (key) => {
-      await setImmediate();
-      await setImmediate();
-      await remove(key);
-    };
-
-    await ensure();
-
-    expect(store.text(KEY)).toBe(`${JSON.stringify(VALUE)}\n`);
-  });
-
-  it("is left alone where the store fails", async () => {
-    store.put(KEY, "{");
-    const failure = new SyncError("STORE_FAILED", "The disk does not answer.");
-    store.read = () => Promise.reject(failure);
-
-    await expect(ensure()).rejects.toBe(failure);
-    expect(store.text(KEY)).toBe("{");
   });
 });
