@@ -2,7 +2,7 @@
 // units behind those that it names, and nothing else.
 
 import { readdir, rename, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, totalmem } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { DuckDBPendingResult } from "@duckdb/node-api";
 import { describe, expect, it } from "vitest";
@@ -92,6 +92,14 @@ describe("query", () => {
 
     await expect(stopped).rejects.toThrow("stopped");
     await expect((await begun)?.getResult()).rejects.toThrow("INTERRUPT Error");
+  });
+
+  it("takes half of the computer's memory at most", async () => {
+    const { rows } = await query(NO_TABLES, "SELECT current_setting('memory_limit') AS taken");
+
+    const [, number, unit = ""] = /^([0-9.]+) ([KMGT])iB$/.exec(String(rows[0]?.[0])) ?? [];
+    const bytes = Number(number) * 1_024 ** ("KMGT".indexOf(unit) + 1);
+    expect(bytes / totalmem()).toBeCloseTo(0.5, 1);
   });
 
   it("keeps what does not fit into memory in a folder of this user, which is gone afterwards", async () => {
