@@ -176,7 +176,7 @@ async function listAndPlan(session: RunSession, service: EventService, end: LogE
   const { ports, settings, attempt, decided } = session;
   const { store, clock, logger } = ports;
   await announceStart(ports, attempt);
-  const { events, rejected, repeated, readings, unstable } = await readList(session, service, end.head);
+  const { events, rejected, repeated, readings, unstable } = await readList(session, service);
   session.checkClock(end);
   const listed = events.length + rejected;
   attempt.counts = { ...attempt.counts, listed, repeated };

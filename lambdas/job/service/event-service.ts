@@ -33,8 +33,21 @@ export interface EventList {
   readonly incomplete?: SyncError | undefined;
   /** What a person should know of how the list is paged and filtered. */
   readonly warnings?: readonly string[];
-  /** The service says nothing of how many there are, and it is as many as pages usually have. */
-  readonly mayBeFirstPage?: boolean;
+  /** Absent where something says that the list is whole. */
+  readonly doubt?: ListDoubt | undefined;
+}
+
+/** Why a list may be a part only, though nothing says that there is more. */
+export interface ListDoubt {
+  /**
+   * `unsaid`: nothing says that it is all. `limit`: as many entries came as a limit that a page states. `empty`: the end was a
+   * page without entries where others were expected. `overlap`: its pages overlap alike in every reading.
+   */
+  readonly why: "unsaid" | "limit" | "empty" | "overlap";
+  /** How many entries came; for `overlap`, how many came on a page before. */
+  readonly entries: number;
+  /** JSON Pointers to members, and names of headers, that could tell. Names that may be data are not shown. */
+  readonly places: readonly string[];
 }
 
 export type Detail =

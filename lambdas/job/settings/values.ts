@@ -218,10 +218,11 @@ export interface PageQuery {
   readonly placeholder: Placeholder;
 }
 
-export type NextPage = "links" | "none" | PageQuery;
+/** `all`: no sign of pages was seen, and a person has said that the list is whole; strong signs count all the same. */
+export type NextPage = "all" | "links" | "none" | PageQuery;
 
 const NEXT_PAGE =
-  'expected "links", "none", or a query in which one of {page}, {received}, {last}, {/pointer} or {header:NAME} is the ' +
+  'expected "all", "links", "none", or a query in which one of {page}, {received}, {last}, {/pointer} or {header:NAME} is the ' +
   "whole value of one parameter, such as page={page}&per_page=100";
 
 export const nextPage = z.string(NEXT_PAGE).superRefine((text, context) => {
@@ -235,7 +236,7 @@ export const nextPage = z.string(NEXT_PAGE).superRefine((text, context) => {
 
 /** Throws `CONFIG_INVALID`. */
 export function parseNextPage(text: string): NextPage {
-  if (text === "links" || text === "none") return text;
+  if (text === "all" || text === "links" || text === "none") return text;
   const fixed: [string, string][] = [];
   let query: Pick<PageQuery, "parameter" | "placeholder"> | undefined;
   for (const [name, value] of new URLSearchParams(text)) {

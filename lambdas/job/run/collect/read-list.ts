@@ -2,12 +2,9 @@
 // then other events came on none. Readings that have the same events agree; the texts are those of the newest.
 
 import { setImmediate } from "node:timers/promises";
-import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
+import { SyncError } from "../../errors/sync-error.ts";
 import type { EventList, EventService, ListedEvent, ListedEvents } from "../../service/event-service.ts";
-import { readManifest } from "../../snapshot/files/manifest.ts";
 import { CompressedLines } from "../../snapshot/staging/plan.ts";
-import type { Publication } from "../../storage/publication-log.ts";
-import type { AccountStore } from "../../storage/store.ts";
 import { countText } from "../record/texts.ts";
 import type { RunSession } from "../run-session.ts";
 
@@ -32,12 +29,8 @@ const UNPAUSED_LINES = 1_000;
  * Throws `LIST_INCOMPLETE` where all readings have the same events, and fewer than the list states. Another reading is made
  * only where the time left covers the slowest one so far, and does not wait long for the budget where an execution could.
  */
-export async function readList(
-  session: RunSession,
-  service: EventService,
-  head: Publication | undefined,
-): Promise<ReadList> {
-  const { logger, signal, clock, store } = session.ports;
+export async function readList(session: RunSession, service: EventService): Promise<ReadList> {
+  const { logger, signal, clock } = session.ports;
   const { timeBudget } = session;
   let slowestMs = 0;
   const earlier = new EarlierReadings();
@@ -50,8 +43,7 @@ export async function readList(
     slowestMs = Math.max(slowestMs, clock.monotonicMs() - beganAtMs);
     const readings = earlier.length + 1;
     if (readings === 1) {
-      const isNews = list.mayBeFirstPage === true && (await listedBefore(store, head)) !== listedOf(list);
-      for (const doubt of doubts(list, isNews)) logger.warn(doubt);
+      for (const doubt of doubts(list)) logger.warn(doubt);
     }
     if (readings === 1 && list.overlapping === 0) return { ...list, readings, unstable: 0 };
     const { events, lacking, agrees } = await earlier.compare(list);
@@ -97,7 +89,7 @@ export async function readListOnce(
   if (list.overlapping > 0)
     warn(`${overlap(list.overlapping)}; a run reads such a list again, and compares.`);
   if (list.incomplete) warn(list.incomplete.message);
-  for (const doubt of doubts(list, list.mayBeFirstPage === true)) warn(doubt);
+  for (const doubt of doubts(list)) warn(doubt);
   const { rejected, rejectedShape } = list;
   if (rejected > 0)
     warn(
@@ -108,25 +100,16 @@ export async function readListOnce(
   return list;
 }
 
-function doubts(list: EventList, mayBeFirstPage: boolean): readonly string[] {
+function doubts({ warnings = [], doubt }: EventList): readonly string[] {
+  if (doubt === undefined) return warnings;
   return [
-    ...(list.warnings ?? []),
-    ...(mayBeFirstPage
-      ? [
-          `The list has ${countText(listedOf(list))} entries, as many as pages often have, and says nothing of how many there are: it may be a first page only. Compare with the service's own pages. If it is, set --next-page (nextPage) to how the next one is asked for; if it is not, to none.`,
-        ]
-      : []),
+    ...warnings,
+    `Nothing says that the list is whole: ${countText(doubt.entries)} entries came. Compare with the service's own pages.`,
   ];
 }
 
 function listedOf({ events, rejected, repeated }: EventList): number {
   return events.length + repeated + rejected;
-}
-
-/** How many entries the list had that readers see events of; undefined where that is not known. */
-async function listedBefore(store: AccountStore, head: Publication | undefined): Promise<number | undefined> {
-  const manifest = head && (await readManifest(store, head.snapshot_id).catch(undefinedIfDamaged));
-  return manifest && manifest.counts.listed + manifest.counts.repeated;
 }
 
 function overlap(entries: number): string {

@@ -37,9 +37,6 @@ const MAX_WITHOUT_NEW = 20;
 
 const MOST_TIME_OUTS = 2;
 
-/** How many entries pages usually have. */
-const PAGE_SIZES: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, 200, 250, 500, 1_000]);
-
 /** Throws `LIST_INCOMPLETE`, `UNEXPECTED_RESPONSE`, `NOT_ENTITLED`, and what the client throws. */
 export async function fetchList(
   client: Pick<ApiClient, "get">,
@@ -191,8 +188,7 @@ class Pages {
       this.#warnings.push(
         `${this.#unlisted} of ${received} entries say that they are not listed, although is_listed=true was asked for: the service ignores the filter, or loses it on a later page. They are read as the others are. Ask the service's operator.`,
       );
-    const mayBeFirstPage =
-      nextPage === undefined && this.#count === 1 && !this.#isStated && PAGE_SIZES.has(received);
+    const isUnsaid = nextPage === undefined && this.#count === 1 && !this.#isStated;
     const list = this.#list.finish();
     const incomplete = short(received - list.overlapping);
     return {
@@ -200,7 +196,7 @@ class Pages {
       rejectedShape: this.#rejectedShape,
       incomplete,
       warnings: this.#warnings,
-      mayBeFirstPage,
+      doubt: isUnsaid ? { why: "unsaid", entries: received, places: [] } : undefined,
     };
   }
 
@@ -216,7 +212,7 @@ class Pages {
     const next = nextLink(hints.links, headers, url, this.first);
     // A last page that names itself, or another one although it says that it is the last.
     if (events.length + rejected === 0 && (next?.href === url.href || hints.isLast)) return undefined;
-    if (next === undefined && nextPage === undefined && hints.more)
+    if (next === undefined && (nextPage === undefined || nextPage === "all") && hints.more)
       throw this.#incomplete(`says at ${hints.more.place} that more follow`, hints.more.value);
     return next;
   }
