@@ -11,10 +11,10 @@ import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { plainText } from "../../lambdas/job/settings-file/settings.ts";
 import { systemBrowser } from "./authorize/receive-answer.ts";
 import { authorizeCommand } from "./commands/authorize.ts";
-import { CHECKS } from "./commands/check-and-verify.ts";
-import { COLUMNS } from "./commands/columns.ts";
+import { checkCommand } from "./commands/check.ts";
 import { DECISIONS } from "./commands/decisions.ts";
 import { diffCommand } from "./commands/diff.ts";
+import { discoverCommand } from "./commands/discover.ts";
 import { initCommand } from "./commands/init.ts";
 import { TABLES } from "./commands/query.ts";
 import { reportCommand } from "./commands/report.ts";
@@ -41,8 +41,8 @@ import { stopSignals } from "./wiring/this-process.ts";
 /** The commands in the order of `--help`. */
 export const COMMANDS: readonly CommandOfList[] = [
   initCommand,
-  ...CHECKS,
-  ...COLUMNS,
+  checkCommand,
+  discoverCommand,
   runCommand,
   statusCommand,
   diffCommand,

@@ -7,14 +7,6 @@ import { acceptOrRollback, retire } from "../job/commands/decisions.ts";
 import { diff } from "../job/commands/diff.ts";
 import { DEFAULT_SAMPLE, discover } from "../job/commands/discover.ts";
 import { status } from "../job/commands/status.ts";
-import {
-  DEFAULT_VERIFIED,
-  MOST_NAMED,
-  sampleSize,
-  verifiedCounts,
-  verifiedText,
-  verify,
-} from "../job/commands/verify.ts";
 import { SyncError } from "../job/errors/sync-error.ts";
 import { type Executions, nameOfExecution, parseExecutionName } from "../job/run/hand-over/executions.ts";
 import { abandonRun } from "../job/run/hand-over/hand-over.ts";
@@ -142,21 +134,6 @@ const ACTIONS = new Map<unknown, Understand>(
         if ("outcome" in found) return { account, ...found };
         const { listed, events, fields, suggestions } = found;
         return { account, listed, events, fields, suggestions };
-      },
-    ),
-    verify: online(
-      z.strictObject({ account, sample: sampleSize.default(DEFAULT_VERIFIED) }),
-      async ({ ports, host, settings }, { account, sample }) => {
-        const found = await verify(host, settings, sample);
-        if ("outcome" in found) return { account, ...found };
-        const summary = verifiedText(found);
-        const counts = verifiedCounts(found);
-        ports.logger.info(`verified ${found.sample} events: ${summary}`, { ...counts });
-        // A verification is no run, so it has no metrics of one. That the login works is over for its alarm.
-        if (found.sample > 0) ports.metrics(account, { LoginRefused: 0 });
-        const changed = found.uuids.changed.slice(0, MOST_NAMED);
-        const uuids = changed.length === 0 ? {} : { changed_uuids: changed };
-        return { account, snapshot_id: found.head.snapshot_id, summary, ...counts, ...uuids };
       },
     ),
     status: action(z.strictObject({ account }), async ({ ports, host }) => {

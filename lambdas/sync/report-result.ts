@@ -10,14 +10,8 @@ import {
   withCommands,
 } from "../job/errors/sync-error.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/publish/held-snapshots.ts";
-import { publishedFieldChanges } from "../job/run/publish/log-fields.ts";
 import type { Preview } from "../job/run/publish/preview.ts";
-import {
-  type BusEvent,
-  failedStartEvent,
-  fieldsChangedEvent,
-  runEvent,
-} from "../job/run/record/run-event.ts";
+import { type BusEvent, failedStartEvent, runEvent } from "../job/run/record/run-event.ts";
 import {
   errorColumns,
   isRun,
@@ -29,7 +23,6 @@ import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
 import { changesText, missingText } from "../job/run/record/texts.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import { allowance } from "../job/settings/values.ts";
-import type { Publication } from "../job/storage/publication-log.ts";
 import { type FunctionEnvironment, START_RETRIES } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
 import { type Mail, type MetricValues, mailedCommand } from "./telemetry.ts";
@@ -49,21 +42,15 @@ export async function reportResult(
   const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
   const why = reason ?? row.error_code;
   ports.logger.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });
-  let published: Publication | undefined;
+  let publication: string | undefined;
   await tell(ports, account, async () => {
-    published = await publicationOf(store, row);
-    const event = runEvent(account, result, published?.publication, (snapshotId) =>
+    publication = (await publicationOf(store, row))?.publication;
+    const event = runEvent(account, result, publication, (snapshotId) =>
       heldCommands(ports.environment, account, snapshotId),
     );
     return event && withMail(event, mailOf(account, result, ports.environment));
   });
-  const publication = published;
-  if (publication === undefined) return undefined;
-  await tell(ports, account, async () => {
-    const changes = await publishedFieldChanges(store, publication);
-    return changes && fieldsChangedEvent(account, row, publication, changes);
-  });
-  return publication.publication;
+  return publication;
 }
 
 /** @param runId null where the invocation was no run, or did not get as far */

@@ -34,7 +34,7 @@ interface ResponseFacts {
 }
 
 export function responseOf(result: RunResult, facts: ResponseFacts): object {
-  const { row, explanation, isRepeat } = result;
+  const { row, explanation, isRepeat, differing } = result;
   const { account, publication } = facts;
   const { outcome, run_id, snapshot_id, reason, seconds, requests } = row;
   const { listed, events, added, changed, removed, gone, forbidden, rejected, repeated } = row;
@@ -51,6 +51,7 @@ export function responseOf(result: RunResult, facts: ResponseFacts): object {
     counts: { listed, events, added, changed, removed, gone, forbidden, rejected, repeated },
     requests,
     seconds,
+    ...(differing === undefined ? {} : { rows: differing }),
     ...nextSteps(result, facts),
     links: consoleLinks(facts, result.handedOver?.execution),
   };

@@ -244,15 +244,6 @@ export const LOG_QUERIES: readonly LogQuery[] = [
     ],
   },
   {
-    title: "Fields that changed",
-    commands: [
-      "fields @timestamp, account, run_id, message",
-      "filter message like /^(new fields|fields that are gone|fields that changed their type): /",
-      "sort @timestamp desc",
-      "limit 100",
-    ],
-  },
-  {
     title: "Time and memory of invocations",
     commands: [
       'filter @type = "REPORT"',

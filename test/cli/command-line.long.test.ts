@@ -56,7 +56,6 @@ test.each([
   { what: "an option", args: ["run"], code: "CONFIG_INVALID" },
   { what: "a usage error", args: ["run", "--nonsense"], code: "CONFIG_INVALID" },
   { what: "a missing file", args: ["run", ...LOOPBACK], code: "CREDENTIALS_INVALID" },
-  { what: "an option of verify", args: ["verify"], code: "CONFIG_INVALID" },
   { what: "an id", args: ["accept", "2026-01-01T00-00-00.000Z"], code: "SNAPSHOT_NOT_FOUND" },
 ])("BRAND_JSON=true gives a line of JSON for a failure by $what", async ({ args, code }) => {
   const ended = await sync(args, { cwd: await temporaryDirectory(), env: { BRAND_JSON: "true" } });

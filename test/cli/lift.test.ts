@@ -1,4 +1,4 @@
-// Columns of one's own, `discover` and `columns`, as a person uses them.
+// Columns of one's own, and `discover`, as a person uses them.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -146,7 +146,6 @@ test("a run says that new names stay, and names each empty column and each type 
     "run",
     ...lift.map((text) => text.replace("/nothing", "/scope").replace("BIGINT", "VARCHAR")),
   );
-  const listed = lastJson(await world.command("columns", "--json"))["columns"];
 
   expect(tried.stdout).toMatch(
     /\n {2}name \(\/name\): "[^"]+", "[^"]+", "[^"]+"\n {2}nokey \(\/nothing\): empty in every row\n/,
@@ -168,34 +167,6 @@ test("a run says that new names stay, and names each empty column and each type 
   expect(second.stderr).not.toContain("new columns");
   expect(corrected.stderr).not.toContain("new columns");
   expect(corrected.stderr).not.toContain("nokey (/scope) is empty");
-  expect(listed).toContainEqual({
-    account: "default",
-    name: "nokey",
-    pointer: "/scope",
-    type: "VARCHAR",
-    events: 5,
-    filled: 5,
-    misfits: 0,
-  });
-});
-
-test("columns counts texts and misfits, and says where there are none", async () => {
-  const world = await laptop({ events: makeEvents(4) });
-
-  await world.ask("run");
-  const none = await world.command("columns");
-  await world.ask("run", "--lift", "badtype=/name:BIGINT");
-  const table = await world.command("columns");
-
-  expect(none.stdout).toContain("no columns of your own");
-  expect(table.stdout.split("\n").slice(0, 3)).toEqual([
-    "account  name     pointer  type    events  filled  misfits",
-    "───────  ───────  ───────  ──────  ──────  ──────  ───────",
-    "default  badtype  /name    BIGINT  4       4       4",
-  ]);
-  expect(table.stdout).toMatch(
-    /\nA column is null in older snapshots, and in an account that has no pointer here/,
-  );
 });
 
 function texts(value: unknown): readonly string[] {

@@ -102,12 +102,41 @@ test("every command that sees it warns that the clocks differ", async () => {
   clock.set(3 * 60 * 60_000);
   const world = await laptop({ events: makeEvents(5), clock });
 
-  for (const name of ["check", "discover", "run", "verify"]) {
+  for (const name of ["check", "discover", "run"]) {
     const { exitCode, stderr } = await world.ask(name);
 
     expect(stderr.match(/This computer's clock shows .*, and the service's /g)).toHaveLength(1);
     expect(exitCode).toBe(0);
   }
+});
+
+test("a dry run names the events that differ from what readers see, and leaves them what they see", async () => {
+  const world = await laptop();
+  const { simulator, command, ask, snapshot } = world;
+  await snapshot(12);
+  const [changed, gone] = simulator.listed();
+  if (!changed || !gone) throw new Error("too few events");
+  simulator.change(changed.uuid, { source: `{"uuid":"${changed.uuid}"}` });
+  simulator.vanish(gone.uuid);
+
+  const shown = await ask("run", "--dry-run", "--max-missing", "50");
+  const json = await ask("run", "--dry-run", "--max-missing", "50", "--json");
+  const status = await command("status");
+
+  expect(shown.exitCode).toBe(0);
+  expect(shown.stdout).toContain("\n  0 added, 1 changed, 1 removed\n");
+  expect(shown.stdout).toMatch(/^uuid +change +fields +reason$/m);
+  expect(shown.stdout).toMatch(new RegExp(`^${changed.uuid} +changed +\\[".*`, "m"));
+  expect(shown.stdout).toMatch(new RegExp(`^${gone.uuid} +removed +NULL +gone$`, "m"));
+  const rows = [
+    { uuid: changed.uuid, change: "changed", fields: expect.any(Array), reason: null },
+    { uuid: gone.uuid, change: "removed", fields: null, reason: "gone" },
+  ];
+  expect(lastJson(json)).toMatchObject({
+    outcome: "DRY_RUN",
+    rows: rows.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1)),
+  });
+  expect(status.stdout).toContain("readers see  12 events");
 });
 
 const events = (count: number) =>

@@ -25,7 +25,6 @@ test.each([
   ["status"],
   ["report"],
   ["query", "SELECT 1"],
-  ["columns"],
   ["views"],
 ])("%s makes no warehouse, and says where there is none", async (...args) => {
   const cwd = await temporaryDirectory();
@@ -267,7 +266,6 @@ test.each([
   ["run --all", []],
   ["check", BASE],
   ["discover", BASE],
-  ["verify", BASE],
   ["init", BASE],
   ["authorize", ["--auth-url", "https://login.test"]],
   ["status", S3],

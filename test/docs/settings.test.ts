@@ -21,7 +21,7 @@ import {
 
 const PAGE = "../../docs/settings.md";
 
-const OF_THE_SERVICE = ["check", "discover", "run", "verify"];
+const OF_THE_SERVICE = ["check", "discover", "run"];
 
 type Row = readonly string[];
 

@@ -173,7 +173,7 @@ test("no mail is sent for a publication, a skipped start, or a failure that a re
   await using sandbox = await failedRun(new SyncError("STORE_FAILED", "for a moment"));
   await sandbox.retry({ scheduledAt: SCHEDULED_AT });
   await sandbox.invoke({ action: "accept", snapshotId: "none" }).catch(() => undefined);
-  await sandbox.invoke({ action: "verify", sample: 2 });
+  await sandbox.invoke({ action: "discover", limit: 2 });
 
   expect(sandbox.events.map(({ detailType }) => detailType)).toContain("Run Failed");
   expect(mailsOf(sandbox)).toEqual([]);

@@ -44,7 +44,6 @@ onEmulator("the deployed function, which uses all its rights", () => {
     deleted = await deleteOldSnapshot();
     await deployed.invoke({ action: "check", account: "old" });
     await deployed.invoke({ action: "discover", account: "old", limit: 5 });
-    await deployed.invoke({ action: "verify", account: "old", sample: 5 });
     await deployed.invoke({ action: "diff", account: "old", snapshotId: deleted.newest });
     await refuseLogin();
     await deployed.fillSecret("refused");

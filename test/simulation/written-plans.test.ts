@@ -83,19 +83,6 @@ test.each<[string, Partial<Setting>, readonly Item[], Ends]>([
     ],
   ],
   [
-    "verify tells of the snapshot that it has read, also where the account was removed meanwhile",
-    {},
-    [
-      start("verify", 3 * HOUR_MS, { name: "verify" }),
-      pause("verify", { nth: 11 }),
-      start("remove", 3 * HOUR_MS + 2 * MINUTE_MS, { name: "remove" }),
-    ],
-    [
-      ["remove", "removed"],
-      ["verify", "\\d+ same"],
-    ],
-  ],
-  [
     "a process that was stopped before it says how its run failed leaves that to the one that works on it",
     {},
     [

@@ -45,8 +45,6 @@ describe("a request of a deployment with one account", () => {
       event: { action: "accept", snapshotId: "x", overDamaged: true },
       request: { action: "accept", account: "uk", snapshotId: "x", force: false, overDamaged: true },
     },
-    { event: { action: "verify" }, request: { action: "verify", account: "uk", sample: 100 } },
-    { event: { action: "verify", sample: 7 }, request: { action: "verify", account: "uk", sample: 7 } },
     { event: TURN, request: TURN },
     {
       event: { action: "abandon", executionArn: EXECUTION },
@@ -64,11 +62,7 @@ describe("a request of a deployment with one account", () => {
     { event: { action: "check", dryRun: true }, says: "dryRun: not known for this action" },
     {
       event: { action: "go" },
-      says: "expected run, check, discover, verify, status, diff, accept, rollback, retire, continue or abandon",
-    },
-    {
-      event: { action: "verify", sample: 0 },
-      says: "sample: expected a whole number from 1 to 10000, and got 0",
+      says: "expected run, check, discover, status, diff, accept, rollback, retire, continue or abandon",
     },
     { event: { ...TURN, turn: -1 }, says: "turn: expected a whole number from 0 to 1000000000, and got -1" },
     { event: { ...TURN, runId: "2026-11-22T06-00-00.000Z" }, says: "executionArn: it names another" },

@@ -51,13 +51,13 @@ describe("a request that publishes nothing", () => {
     expect(sandbox.log.text).toMatch(/^info \d+ events(?:, about .+)? /m);
   });
 
-  test.each(["discover", "verify"])("%s meets a run, says so, and sends nothing", async (action) => {
+  test("discover meets a run, says so, and sends nothing", async () => {
     await using sandbox = await FunctionSandbox.start();
     await sandbox.invoke({});
     sandbox.simulator.reset();
     sandbox.store.put("accounts/uk/lease.json", livingLease(sandbox.clock.now()));
 
-    expect(await sandbox.invoke({ action })).toEqual({
+    expect(await sandbox.invoke({ action: "discover" })).toEqual({
       account: "uk",
       outcome: "SKIPPED",
       reason: "LEASE_TAKEN",
@@ -75,42 +75,19 @@ describe("a request that publishes nothing", () => {
     expect(sandbox.simulator.counts.details).toBe(3);
   });
 
-  test("verify compares a sample, without metrics or an event of a run", async () => {
+  test("a dry run answers with the events that differ", async () => {
     await using sandbox = await FunctionSandbox.start();
     await sandbox.invoke({});
     const [changed] = sandbox.simulator.listed();
     sandbox.simulator.change(changed?.uuid ?? "", { source: `{"uuid":"${changed?.uuid}"}` });
-    sandbox.metrics.length = 0;
-    sandbox.events.length = 0;
 
-    const response = await sandbox.invoke({ action: "verify", sample: 1_000 });
+    const response = await sandbox.invoke({ dryRun: true });
 
-    expect(response).toEqual({
-      account: "uk",
-      snapshot_id: expect.stringMatching(/^2\d{3}-.*Z$/),
-      summary: "99 same, 1 changed since, 0 gone",
-      same: 99,
-      changed: 1,
-      gone: 0,
-      changed_uuids: [changed?.uuid],
+    expect(response).toMatchObject({
+      outcome: "DRY_RUN",
+      counts: { added: 0, changed: 1, removed: 0 },
+      rows: [{ uuid: changed?.uuid, change: "changed", fields: expect.any(Array), reason: null }],
     });
-    expect(sandbox.metrics).toEqual([{ account: "uk", values: { LoginRefused: 0 } }]);
-    expect(sandbox.events).toEqual([]);
-    expect(sandbox.log.text).toContain("info verified 100 events: 99 same, 1 changed since, 0 gone");
-  });
-
-  test("verify that fails throws, and raises no alarm of runs", async () => {
-    await using sandbox = await FunctionSandbox.start();
-    await sandbox.invoke({});
-    sandbox.simulator.configure({ account: { disabled: true } });
-    sandbox.simulator.endSessions();
-    sandbox.metrics.length = 0;
-    sandbox.events.length = 0;
-
-    await expect(sandbox.invoke({ action: "verify" })).rejects.toMatchObject({ name: "ACCOUNT_DISABLED" });
-
-    expect(sandbox.metrics).toEqual([]);
-    expect(sandbox.events).toEqual([]);
   });
 
   test("status sends no request", async () => {

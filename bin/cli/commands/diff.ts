@@ -1,13 +1,14 @@
 // `diff`: what differs between two snapshots, such as a held one and the one that readers see.
 
-import { type DiffTask, diff, FirstChanges, sinceTask } from "../../../lambdas/job/commands/diff.ts";
+import { type DiffTask, diff, sinceTask } from "../../../lambdas/job/commands/diff.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { countText } from "../../../lambdas/job/run/record/texts.ts";
+import { FirstChanges } from "../../../lambdas/job/snapshot/rows/first-changes.ts";
 import { type AccountStore, accountStore } from "../../../lambdas/job/storage/store.ts";
 import { type OptionValues, PLACE_OPTIONS, type TextFormat } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { chosenFormat, formatResult } from "../output/format-result.ts";
-import { changeCounts } from "../output/words.ts";
+import { changesTable, chosenFormat, formatResult } from "../output/format-result.ts";
+import { changeCounts, firstOf } from "../output/words.ts";
 import { command } from "../wiring/command.ts";
 import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 
@@ -50,21 +51,13 @@ export const diffCommand = command({
     context.result({ json: { ...compared, ...counts, rows }, line: changeCounts(counts) });
     if (json) return EXIT.done;
 
-    const all = counts.added + counts.changed + counts.removed;
-    const shown = rows.length < all ? `; the first ${countText(rows.length)} by uuid` : "";
-    const what = `${compared.a} compared with ${compared.b ?? nothing(values)}: ${changeCounts(counts)}${because(compared.reasons)}${shown}`;
+    const what = `${compared.a} compared with ${compared.b ?? nothing(values)}: ${changeCounts(counts)}${because(compared.reasons)}${firstOf(rows, counts)}`;
     // Only a table is for a person: the other forms are for programs, which want rows and nothing else.
     (format === "table" ? context.stdout : context.stderr).lines([what]);
     if (format === "table" && rows.length === 0) return EXIT.done;
-    const texts = rows.map(({ uuid, change, fields, reason }) => [
-      uuid,
-      change,
-      fields && JSON.stringify(fields),
-      reason,
-    ]);
-    const result = { columns: ["uuid", "change", "fields", "reason"], batches: [texts] };
+    const { columns, rows: texts } = changesTable(rows);
     const width = values.full ? undefined : context.stdout.width;
-    await context.stdout.pieces(formatResult(format, result, { width }));
+    await context.stdout.pieces(formatResult(format, { columns, batches: [texts] }, { width }));
     return EXIT.done;
   },
 });

@@ -20,7 +20,7 @@ import { EXIT, systemReason } from "../output/exit-code.ts";
 import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, uncheckedMark } from "../wiring/open-warehouse.ts";
-import { tryAccount } from "./check-and-verify.ts";
+import { tryAccount } from "./check.ts";
 import { type Ask, askBaseUrl, askCredentials, askPassword, withAnswers } from "./questions.ts";
 
 const OPTIONS = [

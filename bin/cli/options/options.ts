@@ -3,7 +3,6 @@
 
 import * as z from "zod";
 import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/commands/discover.ts";
-import { DEFAULT_VERIFIED, sampleSize } from "../../../lambdas/job/commands/verify.ts";
 import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
 import { LOG_LEVELS } from "../../../lambdas/job/runtime/logger.ts";
 import { accountName, eventLimit, trueOrFalse } from "../../../lambdas/job/settings/values.ts";
@@ -46,23 +45,19 @@ const START_OPTIONS = {
     default: "default",
     help: "Your name for the account: 1 to 40 characters of `a-z`, `0-9`, `_`, `-`. Without it the only account of the settings file; `status` and `report` then show all accounts",
   },
-  dryRun: flag("--dry-run", "Fetch and check everything, publish nothing"),
+  dryRun: flag(
+    "--dry-run",
+    "Fetch and check everything, name what differs from what readers see, publish nothing",
+  ),
   limit: {
     flag: "--limit <n>",
     schema: eventLimit,
     as: "number",
     help: {
-      run: "Fetch only this many events; needs `--dry-run`",
+      run: "Fetch only this many events, the first by uuid; needs `--dry-run`",
       discover: `Read this many events, ${MAX_SAMPLE} at most; without it ${DEFAULT_SAMPLE}`,
       diff: "Show this many changes; without it 100. All are counted",
     },
-  },
-  sample: {
-    flag: "--sample <n>",
-    schema: sampleSize,
-    default: DEFAULT_VERIFIED,
-    as: "number",
-    help: "How many random events of what readers see are fetched again, 1 to 10,000. See [comparing with the service](operations.md#comparing-with-the-service)",
   },
   sql: flag(
     "--sql",

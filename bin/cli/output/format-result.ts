@@ -2,6 +2,7 @@
 
 import terminalWidth from "fast-string-truncated-width";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { ChangedRow } from "../../../lambdas/job/snapshot/rows/first-changes.ts";
 import type { OptionValues, TextFormat } from "../options/options.ts";
 import { oneLine } from "./terminal.ts";
 
@@ -193,6 +194,17 @@ export interface TableRows {
   readonly columns: readonly string[];
   /** Null is shown as `NULL`. */
   readonly rows: readonly ResultRow[];
+}
+
+/** As `diff` and a dry run name what differs. */
+export function changesTable(changes: readonly ChangedRow[]): TableRows {
+  const rows = changes.map(({ uuid, change, fields, reason }) => [
+    uuid,
+    change,
+    fields && JSON.stringify(fields),
+    reason,
+  ]);
+  return { columns: ["uuid", "change", "fields", "reason"], rows };
 }
 
 interface TableOptions {

@@ -7,9 +7,10 @@ import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
 import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
+import { changesTable, formatTable } from "./format-result.ts";
 import { nextValues, textHere } from "./next-command.ts";
 import type { ResultOutput } from "./terminal.ts";
-import { changeCounts, plural, repeatedEntries, throttledText } from "./words.ts";
+import { changeCounts, firstOf, plural, repeatedEntries, throttledText } from "./words.ts";
 
 /** The options of the command; if it sends requests, the limit too. */
 type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &
@@ -26,12 +27,15 @@ export function reportRun(
 ): number {
   const { row, error } = result;
   const held = heldOf(result);
-  const columns = result.columns === undefined ? {} : { columns: result.columns };
+  const { differing: rows, columns } = result;
+  const ofDryRun = { ...(columns && { columns }), ...(rows && { rows }) };
   const line = `${row.outcome.padEnd(11)} ${cameTo(row)}`.trimEnd();
-  output.result({ json: { ...row, ...(held && heldJson(held, values)), ...columns }, line });
+  output.result({ json: { ...row, ...(held && heldJson(held, values)), ...ofDryRun }, line });
   if (!values.json) {
     const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
     output.stdout.lines([...describe(result, values), ...decide.map((words) => `  ${words}`)]);
+    if (rows !== undefined && rows.length > 0)
+      output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width }));
   }
   if (error) {
     const own = nextValues(output.given, values.account);
@@ -77,7 +81,7 @@ export function failureJson(code: string | null, message: string): object {
 }
 
 function describe(
-  { row, explanation, error, columns = [] }: RunResult,
+  { row, explanation, error, columns = [], differing }: RunResult,
   { requestsPerMinute = "unlimited" }: ReportValues,
 ): readonly string[] {
   const name = row.trigger === "accept" || row.trigger === "rollback" ? row.trigger : "run";
@@ -89,7 +93,7 @@ function describe(
     lines.push(`  ${plural(row.events, "event")} with details${repeatedEntries(row)}`);
     if (missing !== "") lines.push(`  ${missing}`);
   }
-  if (row.added !== null) lines.push(`  ${changeCounts(row)}`);
+  if (row.added !== null) lines.push(`  ${changeCounts(row)}${differing ? firstOf(differing, row) : ""}`);
   if (row.requests !== null) {
     const { logins, retries } = row;
     lines.push(

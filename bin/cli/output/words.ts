@@ -43,6 +43,12 @@ export function changeCounts(of: {
   return `${countText(of.added ?? 0)} added, ${countText(of.changed ?? 0)} changed, ${countText(of.removed ?? 0)} removed`;
 }
 
+/** `; the first 100 by uuid`, where not all of the changes are shown. */
+export function firstOf(shown: readonly unknown[], of: Parameters<typeof changeCounts>[0]): string {
+  const all = (of.added ?? 0) + (of.changed ?? 0) + (of.removed ?? 0);
+  return shown.length < all ? `; the first ${countText(shown.length)} by uuid` : "";
+}
+
 /** `; 7,956 repeated in the list`, where there are any. */
 export function repeatedEntries({ repeated }: { readonly repeated: number | null }): string {
   return repeated ? `; ${countText(repeated)} repeated in the list` : "";

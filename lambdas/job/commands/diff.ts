@@ -5,7 +5,8 @@ import { checkTimeLeft } from "../run/collect/time-budget.ts";
 import { heldSnapshots, keptSnapshot, NEWEST_HELD } from "../run/publish/held-snapshots.ts";
 import type { RunPorts } from "../run/run-ports.ts";
 import { type Manifest, readLeftOut, verifyLeftOut } from "../snapshot/files/manifest.ts";
-import { type Change, compareSnapshots } from "../snapshot/rows/compare-snapshots.ts";
+import { compareSnapshots } from "../snapshot/rows/compare-snapshots.ts";
+import type { ExplainedChange, MissingReason } from "../snapshot/rows/first-changes.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { readHead, readLog } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
@@ -17,14 +18,6 @@ export interface DiffTask {
   readonly a: string;
   /** The same; undefined for the one that readers see, null for none: then every event of `a` is `added`. */
   readonly b: string | null | undefined;
-}
-
-/** Why `a` does not have an event. */
-type MissingReason = LeftOutReason | "not_listed";
-
-export interface ExplainedChange extends Change {
-  /** Null unless `removed`, and where the list of what `a` leaves out is damaged. */
-  readonly reason: MissingReason | null;
 }
 
 interface Diff {
@@ -98,35 +91,4 @@ async function newestHeld(store: AccountStore): Promise<string> {
 
 function outOfTime(): string {
   return "The snapshots have too many events to compare them within the time limit. Use diff on the command line, which has no time limit.";
-}
-
-/** All changes counted, and the first of them in order: in which fields an event differs, not what they hold. */
-type ChangedRow = Omit<ExplainedChange, "before" | "after">;
-
-/** Of all rows together, in UTF-16 code units: the pointers of one row may have 64 KB. */
-const MAX_TEXT = 32 * 1024 * 1024;
-
-export class FirstChanges {
-  readonly #most: number;
-  readonly counts = { added: 0, changed: 0, removed: 0 };
-  readonly #rows: ChangedRow[] = [];
-  #text = 0;
-
-  /** @param most how many rows are kept */
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /** Fewer than there is room for where their pointers are long. */
-  get rows(): readonly ChangedRow[] {
-    return this.#rows;
-  }
-
-  add(change: ExplainedChange): void {
-    this.counts[change.change] += 1;
-    if (this.#rows.length >= this.#most || this.#text >= MAX_TEXT) return;
-    const { uuid, change: kind, fields, reason } = change;
-    this.#text += uuid.length + (fields?.join().length ?? 0);
-    this.#rows.push({ uuid, change: kind, fields, reason });
-  }
 }

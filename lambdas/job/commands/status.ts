@@ -3,9 +3,9 @@
 import { undefinedIfDamaged } from "../errors/sync-error.ts";
 import { type HeldLease, heldLease, readLease } from "../run/lease/lease-file.ts";
 import { type HeldSnapshot, heldSnapshots } from "../run/publish/held-snapshots.ts";
-import { publishedFieldChanges } from "../run/publish/log-fields.ts";
 import { lastRuns, type RunLogEntry } from "../run/record/run-log.ts";
-import type { FieldChanges } from "../snapshot/fields/field-changes.ts";
+import { type FieldChanges, fieldChanges } from "../snapshot/fields/field-changes.ts";
+import { readManifest } from "../snapshot/files/manifest.ts";
 import type { DamagedAccount } from "../storage/known-accounts.ts";
 import { type Publication, readHead } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
@@ -37,6 +37,15 @@ export async function status(store: AccountStore, nowMs: number): Promise<Status
     // check and run report a damaged manifest: here it must not hide everything else.
     fieldChanges: head && (await publishedFieldChanges(store, head).catch(undefinedIfDamaged)),
   };
+}
+
+/** Undefined for the first publication, and where the snapshot before it is deleted. Throws `STORE_CORRUPT`. */
+async function publishedFieldChanges(
+  store: AccountStore,
+  { snapshot_id: snapshotId, base_snapshot_id: base }: Publication,
+): Promise<FieldChanges | undefined> {
+  if (base === null || (await store.read(store.keys.manifest(base))) === undefined) return undefined;
+  return fieldChanges(await readManifest(store, base), await readManifest(store, snapshotId));
 }
 
 /** The status of several accounts: one that cannot be read does not hide the others. */

@@ -1,9 +1,11 @@
-// A dry run: does everything that a run does, but writes nothing. It says what would be published, or why it would be held.
+// A dry run: does everything that a run does, but writes nothing. It says what would be published, which events differ from
+// what readers see, and why the snapshot would be held.
 
 import { addRestart } from "../errors/sync-error.ts";
 import { RequiredFields } from "../snapshot/fields/field-profile.ts";
 import { type Manifest, readManifest } from "../snapshot/files/manifest.ts";
 import { damageOf, diffRows, rowsOf } from "../snapshot/rows/compare-snapshots.ts";
+import { FirstChanges } from "../snapshot/rows/first-changes.ts";
 import { lifter } from "../snapshot/rows/lifted-column.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
@@ -11,20 +13,26 @@ import type { LogEnd } from "../storage/publication-log.ts";
 import { fetchResults } from "./collect/collect.ts";
 import { readListOnce } from "./collect/read-list.ts";
 import { knownRefusals, Refusals } from "./collect/refusals.ts";
-import { sayEstimate } from "./collect/time-budget.ts";
+import { checkTimeLeft, sayEstimate } from "./collect/time-budget.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import { guard, guardRequired } from "./publish/guard.ts";
 import type { RunEnd } from "./record/run-result.ts";
+import { countText } from "./record/texts.ts";
 import type { RunSession } from "./run-session.ts";
 
 /** That `--dry-run` shows of each column of one's own. */
 const FIRST_VALUES = 3;
 
+/** So many events that differ are named, in so much text: in AWS they must fit into a response. */
+const MOST_NAMED = 100;
+const MOST_TEXT = 256 * 1024;
+
 /** What another reading would have said is not known. */
 const READ_ONCE = { readings: 1, unstable: 0 } as const;
 
 /**
- * Fetches, checks and compares with the head, and throws everything away. Changes are counted only without a limit.
+ * Fetches, checks and compares with the head, and throws everything away. With a limit only events up to the last one that
+ * was fetched are compared.
  * @param limit how many of the listed events are fetched, the first by uuid; undefined for all
  */
 export async function dryRun(
@@ -40,7 +48,14 @@ export async function dryRun(
   const list = await readListOnce(service, ports.signal, (doubt) => ports.logger.warn(doubt));
   const listed = list.events.length + list.rejected;
   const planned = Math.min(list.events.length, limit ?? list.events.length);
+  const isPart = planned < list.events.length;
+  const [last] = isPart
+    ? Iterator.from(list.events)
+        .drop(planned - 1)
+        .take(1)
+    : [];
   const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0, too_deep: 0 };
+  const reasons = new Map<string, LeftOutReason>();
   const sayLeft = sayEstimate(planned, session.budget, ports.logger);
   const required = new RequiredFields(settings.require);
   const columns = settings.lifted.map(({ name, pointer }) => ({ name, pointer, values: [] as string[] }));
@@ -57,8 +72,10 @@ export async function dryRun(
       seen += 1;
       sayLeft(planned - seen);
       ports.onProgress({ done: seen, total: planned, retries: service.counts.retries });
+      if (seen < planned) checkTimeLeft(ports, () => outOfTime(seen, planned));
       if ("leftOut" in result) {
         left[result.leftOut] += 1;
+        reasons.set(result.uuid, result.leftOut);
         continue;
       }
       events += 1;
@@ -73,43 +90,59 @@ export async function dryRun(
     }
   }
 
-  const changes = { added: 0, changed: 0, removed: 0 };
+  const differing = new FirstChanges(MOST_NAMED, MOST_TEXT);
   let before: Manifest | undefined;
   try {
     if (base !== null) before = await readManifest(ports.store, base);
-    const old = rowsOf(ports.store, before);
-    if (limit === undefined) for await (const { change } of diffRows(old, rows())) changes[change] += 1;
-    else for await (const _ of rows());
+    for await (const change of diffRows(rowsUpTo(last?.uuid, rowsOf(ports.store, before)), rows())) {
+      const reason = change.change === "removed" ? (reasons.get(change.uuid) ?? "not_listed") : null;
+      differing.add({ ...change, reason });
+    }
   } catch (error) {
     throw addRestart(await damageOf(error, ports.store, [before], () => ports.signal.throwIfAborted()));
   }
 
   const rejected = list.rejected + left.oversize + left.too_deep;
   const { gone, forbidden, oversize, too_deep } = left;
-  const counted = limit === undefined ? changes : { added: null, changed: null, removed: null };
   const { repeated } = list;
-  attempt.counts = { listed, events, gone, forbidden, rejected, repeated, ...counted };
+  attempt.counts = { listed, events, gone, forbidden, rejected, repeated, ...differing.counts };
   const { incomplete } = required;
   // A part says nothing about the whole, but for the fields that its events have.
-  const hold =
-    limit === undefined
-      ? guard(
-          {
-            ...{ listed, events, gone, forbidden, rejected, oversize, too_deep },
-            headEvents: head?.events,
-            accepted: head?.accepted,
-            incomplete,
-            ...READ_ONCE,
-          },
-          settings,
-        )
-      : guardRequired({ listed: planned, events, incomplete }, settings);
-  const end = { outcome: "DRY_RUN", ...(columns.length === 0 ? {} : { columns }) } as const;
+  const hold = isPart
+    ? guardRequired({ listed: planned, events, incomplete }, settings)
+    : guard(
+        {
+          ...{ listed, events, gone, forbidden, rejected, oversize, too_deep },
+          headEvents: head?.events,
+          accepted: head?.accepted,
+          incomplete,
+          ...READ_ONCE,
+        },
+        settings,
+      );
+  const end = {
+    outcome: "DRY_RUN",
+    ...(columns.length === 0 ? {} : { columns }),
+    // Where there is nothing to compare with, all events are new, and none has to be named.
+    ...(before === undefined ? {} : { differing: differing.rows }),
+  } as const;
   if (hold === undefined) return { ...end, reason: null };
-  const what = limit === undefined ? "It" : `A snapshot of these ${events} events`;
+  const what = isPart ? `A snapshot of these ${events} events` : "It";
   return {
     ...end,
     reason: hold.reason,
     explanation: `${what} would be held: ${hold.explanation}`,
   };
+}
+
+/** Those whose uuids are not greater than the last; all where there is no last one. */
+async function* rowsUpTo(last: string | undefined, rows: AsyncIterable<Row>): AsyncGenerator<Row> {
+  for await (const row of rows) {
+    if (last !== undefined && row.uuid > last) return;
+    yield row;
+  }
+}
+
+function outOfTime(done: number, planned: number): string {
+  return `The time limit was reached after ${countText(done)} of ${countText(planned)} events. Give a lower limit, or use run --dry-run on the command line, which has no time limit.`;
 }

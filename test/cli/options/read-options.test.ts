@@ -53,7 +53,6 @@ describe("a wrong value is refused with its option or its variable, with what wa
     ["warehouse", { warehouse: "s3:/bucket" }, "--warehouse: expected s3://bucket or s3://bucket/prefix"],
     ["credentials", { credentials: "secretsmanager:" }, "--credentials: expected a file, or secretsmanager:"],
     ["limit", { limit: "0" }, "--limit: expected a whole number from 1 to 1000000000, and got 0"],
-    ["sample", { sample: "0" }, "--sample: expected a whole number from 1 to 10000, and got 0"],
     ["maxAge", { maxAge: "0" }, "--max-age: expected a number of hours above 0, and got 0"],
     ["maxAge", { maxAge: "-1" }, '--max-age: expected a number of hours above 0, and got "-1"'],
     ["maxAge", { maxAge: "a day" }, '--max-age: expected a number of hours above 0, and got "a day"'],
@@ -339,7 +338,7 @@ test("options stand in groups, and those of this start only come last", async ()
 
 test.each([
   ["run", "--max-drop", "(BRAND_MAX_DROP, default 20)"],
-  ["run", "--limit", "Fetch only this many events; needs --dry-run (BRAND_LIMIT)"],
+  ["run", "--limit", "Fetch only this many events, the first by uuid; needs --dry-run (BRAND_LIMIT)"],
   ["discover", "--limit", "Read this many events, 500 at most; without it 50 (BRAND_LIMIT)"],
   ["diff", "--format", "table, vertical, csv, tsv, json or ndjson; without it table (BRAND_FORMAT)"],
   ["query", "--format", "ndjson or parquet; without it the ending of --out decides"],

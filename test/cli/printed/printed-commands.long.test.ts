@@ -69,7 +69,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/commands/check-and-verify.ts retire",
+    place: "bin/cli/commands/check.ts retire",
     said: async (world) => {
       await withoutPart(world, "older");
       return everything(await world.command(["check", ...world.place, ...world.of]));
@@ -125,11 +125,11 @@ const SCENARIOS: readonly Scenario[] = [
     place: "bin/cli/output/next-command.ts run, over damage",
     said: async (world) => everything(await overDamage(world, ["run", ...world.of])),
   },
-  ...["check", "verify"].map((name) => ({
-    place: `bin/cli/output/next-command.ts run, over damage after ${name}`,
-    isSamePlace: true as const,
-    said: async (world: PrintedWorld) => everything(await overDamage(world, [name, ...world.of])),
-  })),
+  {
+    place: "bin/cli/output/next-command.ts run, over damage after check",
+    isSamePlace: true,
+    said: async (world) => everything(await overDamage(world, ["check", ...world.of])),
+  },
   ...["status", "report"].map((name) => ({
     place: `bin/cli/output/next-command.ts run, over damage in ${name}`,
     isSamePlace: true as const,

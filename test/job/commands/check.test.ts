@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { check } from "../../../lambdas/job/commands/check.ts";
 import { discover } from "../../../lambdas/job/commands/discover.ts";
-import { verify } from "../../../lambdas/job/commands/verify.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
@@ -150,7 +149,6 @@ type Command = (ports: RunPorts, settings: RunSettings) => Promise<unknown>;
 describe.each<{ readonly name: string; readonly command: Command }>([
   { name: "check", command: check },
   { name: "discover", command: (ports, settings) => discover(ports, settings, SAMPLE) },
-  { name: "verify", command: (ports, settings) => verify(ports, settings, SAMPLE) },
 ])("$name", ({ command }) => {
   test("keeps the limit together with the run before it and the run after it", async () => {
     const windowMs = 30_000;

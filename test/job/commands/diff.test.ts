@@ -1,12 +1,7 @@
 import { describe, expect, test } from "vitest";
-import {
-  type DiffTask,
-  diff,
-  type ExplainedChange,
-  FirstChanges,
-  sinceTask,
-} from "../../../lambdas/job/commands/diff.ts";
+import { type DiffTask, diff, sinceTask } from "../../../lambdas/job/commands/diff.ts";
 import { readLeftOut } from "../../../lambdas/job/snapshot/files/manifest.ts";
+import { type ExplainedChange, FirstChanges } from "../../../lambdas/job/snapshot/rows/first-changes.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";

@@ -5,7 +5,7 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
-import { makeEvent, makeEvents } from "../../simulator/simulated-event.ts";
+import { customEvent, makeEvent, makeEvents, uuidOf } from "../../simulator/simulated-event.ts";
 import { acquired } from "../service/rate-limit/rate-limiter-setup.ts";
 import { interposed, refusing } from "./interposed-store.ts";
 import { serviceWith } from "./run-defaults.ts";
@@ -245,11 +245,80 @@ describe("a dry run", () => {
     expect(world.log.text).toMatch(/^.*80 events, about \d+ min/m);
   });
 
-  test("with a limit fetches only so many", async () => {
-    await using sandbox = await Sandbox.start();
+  test("names each event that differs from what readers see, with its pointers or why it is missing", async () => {
+    const events = ["a", "b", "c", "d", "e", "f"].map((name) => customEvent(name, `"n":1,"m":{"x":1,"y":2}`));
+    const [reordered, changed, missing, forbidden, unlisted] = events;
+    if (!reordered || !changed || !missing || !forbidden || !unlisted) throw new Error("too few events");
+    await using sandbox = await Sandbox.start({ events }, { maxMissingPercent: 100, maxDropPercent: 100 });
+    await sandbox.run();
+    const { simulator } = sandbox;
+    const added = customEvent("g", '"n":1');
+    simulator.setEvents([...events.filter((event) => event !== unlisted), added]);
+    simulator.change(reordered.uuid, { source: `{"m":{"y":2,"x":1},"n":1,"uuid":"${reordered.uuid}"}` });
+    simulator.change(changed.uuid, { source: `{"uuid":"${changed.uuid}","n":1.0,"m":{"x":1,"y":3}}` });
+    simulator.vanish(missing.uuid, 410);
+    simulator.restrict(forbidden.uuid);
 
-    const { row } = await sandbox.run({ dryRun: { limit: 3 } });
+    const { row, differing } = await sandbox.run({ dryRun: { limit: undefined } });
 
-    expect(row).toMatchObject({ outcome: "DRY_RUN", listed: 100, events: 3, added: null, requests: 5 });
+    expect(row).toMatchObject({ outcome: "DRY_RUN", added: 1, changed: 1, removed: 3 });
+    const named = [
+      { uuid: changed.uuid, change: "changed", fields: ["/m/y", "/n"], reason: null },
+      { uuid: missing.uuid, change: "removed", fields: null, reason: "gone" },
+      { uuid: forbidden.uuid, change: "removed", fields: null, reason: "forbidden" },
+      { uuid: unlisted.uuid, change: "removed", fields: null, reason: "not_listed" },
+      { uuid: added.uuid, change: "added", fields: null, reason: null },
+    ];
+    expect(differing).toEqual(named.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1)));
+  });
+
+  test("names no event where readers see nothing, and 100 of more", async () => {
+    const world = new SmallWorld();
+    world.show(120);
+
+    const first = await world.run({ dryRun: { limit: undefined } });
+    await world.publish(120);
+    world.show(120, 2);
+    const second = await world.run({ dryRun: { limit: undefined } });
+
+    expect(first.row).toMatchObject({ added: 120 });
+    expect(first).not.toHaveProperty("differing");
+    expect(second.row).toMatchObject({ added: 0, changed: 120, removed: 0 });
+    expect(second.differing).toHaveLength(100);
+  });
+
+  test("with a limit fetches only so many, and compares only up to the last of them", async () => {
+    const world = new SmallWorld();
+    await world.publish(10);
+    const byUuid = [...world.events.keys()].map((n) => ({ n, uuid: uuidOf(`small ${n}`) }));
+    byUuid.sort((a, b) => (a.uuid < b.uuid ? -1 : 1));
+    world.show(10, 2);
+    for (const at of [1, 4]) world.events.delete(byUuid[at]?.n ?? 0);
+    world.details = 0;
+
+    const { row, differing = [] } = await world.run({ dryRun: { limit: 3 } });
+
+    expect(world.details).toBe(3);
+    expect(row).toMatchObject({ outcome: "DRY_RUN", listed: 8, events: 3, added: 0, changed: 3, removed: 1 });
+    expect(differing.map(({ uuid }) => uuid)).toEqual(byUuid.slice(0, 4).map(({ uuid }) => uuid));
+  });
+
+  test("stops in time, and says so", async () => {
+    const world = new SmallWorld({ concurrency: 1 });
+    world.show(30);
+    let leftMs = 60_000;
+    const onProgress = (): void => {
+      leftMs -= 10_000;
+    };
+
+    const { row } = await world.run({ dryRun: { limit: 20 } }, { timeLeftMs: () => leftMs, onProgress });
+
+    expect(row).toMatchObject({
+      outcome: "FAILED",
+      error_code: "INTERRUPTED",
+      error_message: expect.stringMatching(
+        /^The time limit was reached after \d+ of 20 events\. Give a lower limit/,
+      ),
+    });
   });
 });

@@ -136,7 +136,7 @@ function drawRare(chance: Chance, { accounts }: Setting, start: Start): Start {
       ? chance.pick<Command>([
           retire,
           { name: "remove" },
-          { name: "verify" },
+          { name: "run", fresh: false, isDry: true },
           { name: "diff", a: pick, b: chance.pick([undefined, 0, 1]) },
         ])
       : retire;

@@ -180,7 +180,7 @@ function drawAny(chance: Chance): Command {
     { name: "remove" },
     { name: "check", deep: chance.is(0.5) },
     { name: "discover" },
-    { name: "verify" },
+    { name: "run", fresh: false, isDry: true },
     { name: "diff", a: chance.pick([0, 1, 2]), b: chance.pick([undefined, 0, 1]) },
   ]);
 }

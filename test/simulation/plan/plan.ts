@@ -119,7 +119,6 @@ export type Command =
     }
   | { readonly name: "retire"; readonly pick: number }
   | { readonly name: "remove" }
-  | { readonly name: "verify" }
   /** Of one snapshot with another; without `b` with what readers see. */
   | { readonly name: "diff"; readonly a: number; readonly b: number | undefined };
 
@@ -131,7 +130,6 @@ export const COMMANDS = [
   "rollback",
   "retire",
   "remove",
-  "verify",
   "diff",
 ] as const satisfies readonly Command["name"][];
 

@@ -224,10 +224,10 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     seed: 132,
   },
   {
-    name: "verify takes what has changed for the same",
-    file: "commands/verify.ts",
-    from: 'changedPointers(event, detail.event).length === 0 ? "same" : "changed"',
-    to: 'changedPointers(event, event).length === 0 ? "same" : "changed"',
+    name: "a dry run takes what has changed for the same",
+    file: "run/dry-run.ts",
+    from: "differing.add({ ...change, reason });",
+    to: 'if (change.change !== "changed") differing.add({ ...change, reason });',
     seed: 7,
   },
   {

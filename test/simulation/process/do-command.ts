@@ -20,7 +20,6 @@ export interface Ended {
   readonly error?: SyncError;
   /** Of `check`. */
   readonly checks?: readonly Check[];
-  readonly verified?: Readonly<Record<"same" | "changed" | "gone", number>>;
   readonly diff?: { readonly a: string; readonly b: string | null; readonly changes: readonly Change[] };
   /** Not an error of ours: a defect. */
   readonly defect?: unknown;
@@ -93,11 +92,6 @@ async function work(
         yes: true,
       });
       return { text: explanation, isFailure: !ok };
-    }
-    case "verify": {
-      const found = await job.verify(ports, settings, 1_000);
-      if ("outcome" in found) return { text: found.outcome, isFailure: false };
-      return { text: job.verifiedText(found), isFailure: false, verified: job.verifiedCounts(found) };
     }
     case "diff": {
       const changes: Change[] = [];

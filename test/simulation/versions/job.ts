@@ -6,7 +6,6 @@ import { check } from "../../../lambdas/job/commands/check.ts";
 import { acceptOrRollback, removeAccount, retire } from "../../../lambdas/job/commands/decisions.ts";
 import { diff } from "../../../lambdas/job/commands/diff.ts";
 import { discover } from "../../../lambdas/job/commands/discover.ts";
-import { verifiedCounts, verifiedText, verify } from "../../../lambdas/job/commands/verify.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { abandonRun } from "../../../lambdas/job/run/hand-over/hand-over.ts";
 import { serviceOpener } from "../../../lambdas/job/run/open-account.ts";
@@ -32,9 +31,6 @@ export const JOB = {
   S3Store,
   serviceOpener,
   SyncError,
-  verifiedCounts,
-  verifiedText,
-  verify,
 };
 
 export type Job = typeof JOB;

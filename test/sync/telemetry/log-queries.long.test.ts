@@ -86,13 +86,6 @@ describe("the saved query", () => {
     expect(row?.["requests"]).toBeGreaterThan(10);
   });
 
-  test("Fields that changed shows what the second day changed", () => {
-    expect(rowsOf("Fields that changed").map(({ run_id, message }) => [run_id, message])).toEqual([
-      [run(2), "new fields: /brand (string)"],
-      [run(2), "fields that changed their type: /name (from string to string or number)"],
-    ]);
-  });
-
   test("Time and memory of invocations uses only what Lambda itself logs", () => {
     const query = LOG_QUERIES.find(({ title }) => title === "Time and memory of invocations");
 

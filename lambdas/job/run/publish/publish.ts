@@ -17,8 +17,8 @@ import type { RunSession } from "../run-session.ts";
 import { liesInFuture } from "../wrong-clock.ts";
 import { buildSnapshot, type SnapshotFacts } from "./build-snapshot.ts";
 import { commit } from "./commit.ts";
+import { logEmptyColumns } from "./empty-columns.ts";
 import { describeUnstable, guard, type Hold, hold, readHold } from "./guard.ts";
-import { logEmptyColumns, logFieldChanges } from "./log-fields.ts";
 import { makePreview } from "./preview.ts";
 
 interface PublishTask {
@@ -63,7 +63,6 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   attempt.publication = publication.publication;
   attempt.counts = countsOf(manifest, publication);
   await ports.catalog.refresh(store.account);
-  await logFieldChanges(ports, publication);
   await logEmptyColumns(ports, manifest, publication.base_snapshot_id);
   const end = await publishedEnd(store, publication);
   const { header } = chain.plan;

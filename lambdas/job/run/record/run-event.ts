@@ -1,10 +1,7 @@
-// The events on the bus: a run has begun, a snapshot was published or is held, a run failed, the fields of events have
-// changed.
+// The events on the bus: a run has begun, a snapshot was published or is held, a run failed.
 
-import { type FieldChanges, type Told, toldChanges } from "../../snapshot/fields/field-changes.ts";
-import type { Publication } from "../../storage/publication-log.ts";
 import { type HeldCommands, ifNotAccepted, wasPinned } from "../publish/held-snapshots.ts";
-import { errorColumns, isRun, isStranded, leftOutCount, type RunLogEntry, type Trigger } from "./run-log.ts";
+import { errorColumns, isRun, isStranded, leftOutCount, type Trigger } from "./run-log.ts";
 import type { RunResult } from "./run-result.ts";
 
 /** Contract: EventBridge rules match on these. */
@@ -106,12 +103,6 @@ export interface StartedRun {
   readonly startedAtMs: number;
 }
 
-/**
- * The fields of one kind, in bytes of JSON. EventBridge refuses an event of more than 256 KB (the three kinds, and what
- * is around them), and a pointer can be long.
- */
-const MAX_KIND_BYTES = 64 * 1024;
-
 /** Sent at least once: a run that crashes before it has a plan begins again. */
 export function startedEvent(account: string, { runId, trigger, startedAtMs }: StartedRun): BusEvent {
   const started_at = new Date(startedAtMs).toISOString();
@@ -119,40 +110,4 @@ export function startedEvent(account: string, { runId, trigger, startedAtMs }: S
     detailType: "Run Started",
     detail: { account, run_id: runId, snapshot_id: null, trigger, started_at },
   };
-}
-
-/**
- * Undefined where nothing has changed. Sent at least once, as the event of the publication is: consumers identify both
- * by account and publication.
- */
-export function fieldsChangedEvent(
-  account: string,
-  { run_id, snapshot_id, trigger }: Pick<RunLogEntry, "run_id" | "snapshot_id" | "trigger">,
-  { publication, base_snapshot_id }: Publication,
-  changes: FieldChanges,
-): BusEvent | undefined {
-  const { added, gone, retyped } = toldChanges(changes);
-  if (added.length + gone.length + retyped.length === 0) return undefined;
-  const typed = ({ pointer, types, times }: Told): unknown => ({ pointer, types, times });
-  return {
-    detailType: "Fields Changed",
-    detail: {
-      ...{ account, run_id, snapshot_id, trigger, publication, base_snapshot_id },
-      new: counted(added, typed),
-      gone: counted(gone, typed),
-      changed_type: counted(retyped, ({ pointer, before, types, times }) => ({
-        ...{ pointer, before, after: types, times },
-      })),
-    },
-  };
-}
-
-/** The count is of all; of the fields as many as there is room for. */
-function counted(fields: readonly Told[], shown: (field: Told) => unknown): unknown {
-  let bytes = 0;
-  const fitting = fields.map(shown).filter((field) => {
-    bytes += Buffer.byteLength(JSON.stringify(field)) + 1;
-    return bytes <= MAX_KIND_BYTES;
-  });
-  return { count: fields.reduce((sum, { times }) => sum + times, 0), fields: fitting };
 }

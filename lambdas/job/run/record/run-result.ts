@@ -4,6 +4,7 @@
 import * as z from "zod";
 import { CredentialsNotSetUp } from "../../credentials/credentials.ts";
 import { SyncError } from "../../errors/sync-error.ts";
+import type { ChangedRow } from "../../snapshot/rows/first-changes.ts";
 import { findPublication, isOfRun, type Publication } from "../../storage/publication-log.ts";
 import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
 import { type Preview, previewSchema } from "../publish/preview.ts";
@@ -23,6 +24,8 @@ export interface RunEnd {
     readonly pointer: string;
     readonly values: readonly string[];
   }[];
+  /** The first events that differ from what readers see; only of a dry run, where there is something. */
+  readonly differing?: readonly ChangedRow[];
   /** Present exactly when the outcome is `HANDED_OVER`. */
   readonly handedOver?: {
     /** The ARN of the execution that continues the run. */

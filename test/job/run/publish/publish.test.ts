@@ -6,10 +6,8 @@ import { supersededBy } from "../../../../lambdas/job/run/publish/publish.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
-import { customEvent, makeEvents } from "../../../simulator/simulated-event.ts";
 import { FIRST, HandOverWorld, RUN } from "../hand-over/hand-over-world.ts";
 import { interposed } from "../interposed-store.ts";
-import { Sandbox } from "../sandbox.ts";
 import { ACCOUNT, heldWorld, SmallWorld } from "../small-world.ts";
 
 const keys = layout(ACCOUNT);
@@ -108,7 +106,7 @@ describe("a snapshot that is held", () => {
   });
 });
 
-describe("what a run says of the fields and of the columns of one's own", () => {
+describe("what a run says of the columns of one's own", () => {
   const EMPTY = "the column nothing (/nothing:INTEGER) is empty in all";
 
   /** Reading a snapshot takes so long that a run which does not wait for it ends first. */
@@ -116,7 +114,6 @@ describe("what a run says of the fields and of the columns of one's own", () => 
     const world = new SmallWorld();
     await world.publish(10);
     world.settings = { ...world.settings, lifted: [{ name: "nothing", pointer: "/nothing:INTEGER" }] };
-    world.fieldOfNote = "note";
     world.show(events, 2);
     const slow: Store = {
       ...interposed(world.store),
@@ -133,12 +130,11 @@ describe("what a run says of the fields and of the columns of one's own", () => 
     return { row, text: world.log.text };
   }
 
-  test("is said before it ends, the fields first", async () => {
+  test("is said before it ends", async () => {
     const { row, text } = await described(10);
 
     expect(row.outcome).toBe("PUBLISHED");
     expect(text).toContain(EMPTY);
-    expect(text.slice(0, text.indexOf(EMPTY))).toContain("/note");
   });
 
   test("is said of the columns where the snapshot is held", async () => {
@@ -174,56 +170,6 @@ describe("a run that is not later than", () => {
     });
     expect(supersededBy(end, "2026-01-03T00-00-00.001Z")).toBeUndefined();
   });
-});
-
-// The field profile of a snapshot, and what a run logs about it.
-
-test("a run that publishes logs what is new in the fields, one line of each kind, and the first one nothing", async () => {
-  const before = [customEvent("x", '"n":1,"old":true'), customEvent("y", '"n":2')];
-  await using sandbox = await Sandbox.start({ events: before });
-  await sandbox.run();
-  const logged = (): readonly string[] => sandbox.log.lines.filter((line) => /field/.test(line));
-  const first = logged();
-  sandbox.simulator.setEvents([customEvent("x", '"n":"1"'), customEvent("y", '"n":2,"new":{"er":null}')]);
-
-  await sandbox.run();
-
-  expect(first).toEqual([]);
-  expect(logged()).toEqual([
-    "info fields that changed their type: /n (from number to string or number) {}",
-    "info fields that are gone: /old (boolean) {}",
-    "info new fields: /new (object), /new/er (null) {}",
-  ]);
-});
-
-test("a run that is held logs nothing about fields", async () => {
-  await using sandbox = await Sandbox.start({
-    events: [customEvent("x", '"n":1'), customEvent("y", '"n":2')],
-  });
-  await sandbox.run();
-  sandbox.simulator.setEvents([customEvent("x", '"m":1')]);
-
-  const { row } = await sandbox.run();
-
-  expect(row.outcome).toBe("HELD");
-  expect(sandbox.log.text).not.toContain("field");
-});
-
-test("a run is published although the changes of the fields cannot be compared", async () => {
-  await using sandbox = await Sandbox.start({ events: makeEvents(3) });
-  const first = (await sandbox.run()).row.snapshot_id ?? "";
-  const catalog = {
-    refresh: async (account: string) => {
-      await sandbox.catalog.refresh(account);
-      if (sandbox.catalog.head(account)?.snapshot_id === first) return;
-      sandbox.store.put(layout(account).manifest(first), "damaged");
-    },
-  };
-
-  const { row } = await sandbox.run({}, { catalog });
-
-  expect(row).toMatchObject({ outcome: "PUBLISHED", error_code: null });
-  expect(sandbox.log.text).toMatch(/warn the changes of the events' fields could not be compared/);
 });
 
 const SECOND_MS = 1000;

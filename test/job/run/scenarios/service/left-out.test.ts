@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { check } from "../../../../../lambdas/job/commands/check.ts";
 import { discover } from "../../../../../lambdas/job/commands/discover.ts";
-import { verify } from "../../../../../lambdas/job/commands/verify.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
@@ -156,7 +155,6 @@ describe("a gateway that refuses details which the service has", () => {
   test.each([
     ["check", (sandbox: Sandbox) => check(sandbox.ports(), sandbox.settings, { deep: false })],
     ["discover", (sandbox: Sandbox) => discover(sandbox.ports(), sandbox.settings, EVENTS)],
-    ["verify", (sandbox: Sandbox) => verify(sandbox.ports(), sandbox.settings, EVENTS)],
   ])("is asked once by %s", async (_, command) => {
     await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) });
     await sandbox.run();

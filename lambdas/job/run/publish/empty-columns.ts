@@ -1,40 +1,16 @@
-// What the log says of a snapshot that is made: what its publication changed in the fields of events; and columns of one's
-// own that are empty in every row, or whose type fits no value, because a pointer or a type is wrong.
+// What the log says of a snapshot that is made: which columns of one's own are empty in every row, or have a type that fits
+// no value, because a pointer or a type is wrong.
 
 import { parsePointer } from "../../json/json-pointers.ts";
-import {
-  describeFieldChanges,
-  type FieldChanges,
-  fieldChanges,
-} from "../../snapshot/fields/field-changes.ts";
 import { shownPointer, typesOf } from "../../snapshot/fields/field-profile.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { rowsOf } from "../../snapshot/rows/compare-snapshots.ts";
 import { fitsType, lifter } from "../../snapshot/rows/lifted-column.ts";
-import type { Publication } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { countText } from "../record/texts.ts";
 import { orWarn, type RunPorts } from "../run-ports.ts";
 
 type LogPorts = Pick<RunPorts, "store" | "logger">;
-
-/** Against the snapshot that was the head before; nothing for the first one. */
-export async function logFieldChanges({ store, logger }: LogPorts, publication: Publication): Promise<void> {
-  const log = async (): Promise<void> => {
-    const changes = await publishedFieldChanges(store, publication);
-    for (const line of changes ? describeFieldChanges(changes) : []) logger.info(line);
-  };
-  await orWarn(logger, "the changes of the events' fields could not be compared", log());
-}
-
-/** Undefined for the first publication, and where the snapshot before it is deleted. Throws `STORE_CORRUPT`. */
-export async function publishedFieldChanges(
-  store: AccountStore,
-  { snapshot_id: snapshotId, base_snapshot_id: base }: Publication,
-): Promise<FieldChanges | undefined> {
-  if (base === null || (await store.read(store.keys.manifest(base))) === undefined) return undefined;
-  return fieldChanges(await readManifest(store, base), await readManifest(store, snapshotId));
-}
 
 type Column = Manifest["lifted"][number];
 

@@ -1,5 +1,4 @@
-// Columns of your own. `discover` shows which fields events have, and the options that make columns of them; `columns` says
-// of each column that is there where it comes from, and in how many events it has a value.
+// `discover`: shows which fields events have, and the options that make columns of them.
 
 import {
   createView,
@@ -7,7 +6,6 @@ import {
   DUCKDB,
   eventsTyped,
   TRINO,
-  typedValue,
 } from "../../../lambdas/job/catalog/catalog.ts";
 import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/commands/discover.ts";
 import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
@@ -15,22 +13,17 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { countText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
 import { typesOf } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { liftText } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
-import { readColumns, type TableColumns } from "../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { formatTable, type ResultRow } from "../output/format-result.ts";
+import { formatTable } from "../output/format-result.ts";
 import { reportSkipped } from "../output/run-report.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
-import { withDuckDB } from "../query/load-query.ts";
-import type { QueryOptions } from "../query/locked-duckdb.ts";
-import { type MissingUnit, missingUnits } from "../query/missing-units.ts";
-import { type CommandOfList, command } from "../wiring/command.ts";
-import { openLocalWarehouse } from "../wiring/open-warehouse.ts";
+import { command } from "../wiring/command.ts";
 import { withService } from "../wiring/service-ports.ts";
 
-const discoverCommand = command({
+export const discoverCommand = command({
   name: "discover",
   group: "Set up",
   summary: "read a sample of the events, show their fields, and suggest columns",
@@ -137,68 +130,3 @@ function typedView(discovery: Discovery, dialect: Dialect): string {
   const needs = suggestions.length === 0 ? "" : `-- After a run with these columns:\n${options.join("")}`;
   return `${needs}${createView(eventsTyped([...columns, ...suggestions], dialect))}`;
 }
-
-const columnsCommand = command({
-  name: "columns",
-  group: "Every day",
-  summary: "list the columns of your own: name, pointer, type, and in how many events they have a value",
-  options: ["config", "warehouse", "json"],
-  example: "columns --warehouse ./warehouse",
-  execute: async (values, context) => {
-    const { stdout, stderr, signal } = context;
-    const inS3 =
-      "columns counts the values of a warehouse on this computer. For one in S3, query events_typed in Athena.";
-    const { store, views } = await openLocalWarehouse(values, context, inS3);
-    const columns = await readColumns(store);
-    const { query } = await withDuckDB();
-    let missing: readonly MissingUnit[] = [];
-    const onTables: QueryOptions["onTables"] = async (accounts, tables) => {
-      missing = missingUnits(accounts, tables, context.given);
-      for (const { message } of missing) stderr.message(`left out: ${message}`);
-    };
-    const counted =
-      columns.length === 0 ? [] : (await query(views, countsSql(columns), { signal, onTables })).rows;
-    const found = counted.flatMap((row) => columnsOf(row, columns));
-    if (values.json) stdout.json({ columns: found, ...(missing.length > 0 ? { missing } : {}) });
-    else if (found.length === 0)
-      stdout.lines(["There are no columns of your own, or no events. discover suggests some."]);
-    else {
-      stdout.text(
-        formatTable({ columns: HEADER, rows: found.map((one) => HEADER.map((key) => text(one[key]))) }),
-      );
-      stdout.lines([
-        "A column is null in older snapshots, and in an account that has no pointer here, until its next run.",
-      ]);
-    }
-    return missing.length > 0 ? EXIT.failed : EXIT.done;
-  },
-});
-
-export const COLUMNS: readonly CommandOfList[] = [discoverCommand, columnsCommand];
-
-const HEADER = ["account", "name", "pointer", "type", "events", "filled", "misfits"] as const;
-
-type Counted = Readonly<Record<(typeof HEADER)[number], string | number | null>>;
-
-/** One row for each account: its name, its events, and of each column the texts and the misfits. */
-function countsSql(columns: TableColumns): string {
-  const counts = columns.flatMap(({ name, type = "VARCHAR" }) => [
-    `count("${name}")`,
-    `count(*) FILTER ("${name}" IS NOT NULL AND ${typedValue(`"${name}"`, type, DUCKDB)} IS NULL)`,
-  ]);
-  return `SELECT account, count(*), ${counts.join(", ")} FROM events GROUP BY account ORDER BY account`;
-}
-
-function columnsOf([account, events, ...counts]: ResultRow, columns: TableColumns): readonly Counted[] {
-  return columns.map(({ name, type, pointers }, index) => ({
-    account: account ?? null,
-    name,
-    pointer: pointers[account ?? ""] ?? null,
-    type: type ?? "VARCHAR",
-    events: Number(events),
-    filled: Number(counts[2 * index]),
-    misfits: Number(counts[2 * index + 1]),
-  }));
-}
-
-const text = (value: string | number | null): string | null => (value === null ? null : String(value));

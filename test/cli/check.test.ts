@@ -1,11 +1,11 @@
-// `check`, `verify` and `discover`: what they say, and that they send nothing while another process has the lease.
+// `check` and `discover`: what they say, and that they send nothing while another process has the lease.
 
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { livingLease } from "../job/run/lease/lease-world.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { type Laptop, laptop, lastJson, writeAccounts } from "./command-line.ts";
+import { type Laptop, laptop, lastJson } from "./command-line.ts";
 
 test("check says how many events there are and how long a run of them takes", async () => {
   const world = await laptop({ events: makeEvents(40) });
@@ -17,81 +17,13 @@ test("check says how many events there are and how long a run of them takes", as
   expect(exitCode).toBe(0);
 });
 
-test("verify says what is the same, changed and gone; status shows it, and readers see what they saw", async () => {
-  const world = await laptop();
-  const { simulator, command, ask, snapshot } = world;
-  await snapshot(12);
-  const [changed, gone, forbidden] = simulator.listed();
-  if (!changed || !gone || !forbidden) throw new Error("too few events");
-  simulator.change(changed.uuid, { source: `{"uuid":"${changed.uuid}"}` });
-  simulator.vanish(gone.uuid);
-  simulator.restrict(forbidden.uuid);
-
-  const shown = await ask("verify");
-  const json = await ask("verify", "--json");
-  const part = await ask("verify", "--sample", "5", "--json");
-  const status = await command("status");
-
-  expect(shown.exitCode).toBe(0);
-  expect(shown.stdout.split("\n")).toEqual([
-    expect.stringMatching(
-      /^all events of the 12 events that readers see \(snapshot \S+Z, \d+ s ago\), fetched again$/,
-    ),
-    "  9 same, 1 changed since, 2 gone (1 forbidden)",
-    `  changed    ${changed.uuid}`,
-    `  gone       ${gone.uuid}`,
-    `  forbidden  ${forbidden.uuid}`,
-    "  The next run brings what the service has now.",
-    "",
-  ]);
-  expect(lastJson(json)).toEqual({ same: 9, changed: 1, gone: 2 });
-  expect(part.exitCode).toBe(0);
-  const counts = Object.values(lastJson(part)).map(Number);
-  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(5);
-  expect(status.stdout).toMatch(/DRY_RUN +\d+ s +10 events by verify$/m);
-  expect(status.stdout).toContain("readers see  12 events");
-  expect(await readdir(join(world.warehouse, "publications/default"))).toHaveLength(1);
-});
-
-test("verify with nothing published exits with 2, and sends nothing", async () => {
-  const world = await laptop({ events: makeEvents(3) });
-  await mkdir(world.warehouse);
-
-  const { exitCode, stderr } = await world.ask("verify");
-
-  expect(exitCode).toBe(2);
-  expect(stderr).toContain("Nothing is published for the account default yet");
-  expect(world.simulator.counts.requests).toBe(0);
-});
-
-test("verify --all has each account verified", async () => {
-  const { cwd, warehouse, simulator, command } = await laptop({ events: makeEvents(3) });
-  const credentials = { method: "session", ...simulator.credentials };
-  await writeAccounts(cwd, { uk: credentials, us: credentials }, { baseUrl: simulator.url });
-  await command("run", "--all");
-
-  const all = await command("verify", "--all", "--sample", "2", "--json");
-
-  expect(all.exitCode).toBe(0);
-  expect(lastJson(all)).toEqual({
-    accounts: [
-      { account: "uk", same: 2, changed: 0, gone: 0 },
-      { account: "us", same: 2, changed: 0, gone: 0 },
-    ],
-  });
-  const status = await command("status");
-  expect(status.stdout).toMatch(/^us .* PUBLISHED *$/m);
-  const [verified = ""] = (await readdir(join(warehouse, "run-log/us"))).slice(-1);
-  expect(await readFile(join(warehouse, "run-log/us", verified), "utf8")).toContain('"trigger":"verify"');
-});
-
 async function leased({ warehouse }: Laptop, content: string): Promise<void> {
   const file = join(warehouse, "accounts/default/lease.json");
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, content);
 }
 
-test("check, discover and verify exit with 4", async () => {
+test("check and discover exit with 4", async () => {
   const world = await laptop({ events: makeEvents(3) });
   const { ask, simulator, snapshot } = world;
   await snapshot();
@@ -101,9 +33,8 @@ test("check, discover and verify exit with 4", async () => {
   const check = await ask("check", "--json");
   const shown = await ask("check");
   const discover = await ask("discover", "--json");
-  const verify = await ask("verify", "--json");
 
-  expect([check, shown, discover, verify].map(({ exitCode }) => exitCode)).toEqual([4, 4, 4, 4]);
+  expect([check, shown, discover].map(({ exitCode }) => exitCode)).toEqual([4, 4, 4]);
   const explanation = expect.stringMatching(/^The run run-1 works on this account; its lease lasts until /);
   expect(lastJson(check)).toEqual({
     ok: false,
@@ -116,8 +47,7 @@ test("check, discover and verify exit with 4", async () => {
     ],
   });
   expect(shown.stdout).toContain("FAILED  lease  LEASE_TAKEN: The run run-1 works on this account");
-  for (const ended of [discover, verify])
-    expect(lastJson(ended)).toEqual({ outcome: "SKIPPED", reason: "LEASE_TAKEN", explanation });
+  expect(lastJson(discover)).toEqual({ outcome: "SKIPPED", reason: "LEASE_TAKEN", explanation });
   expect(discover.stderr).toMatch(/^SKIPPED: The run run-1 works on this account/m);
   expect(simulator.counts.requests).toBe(0);
 });
