@@ -4,6 +4,7 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
@@ -163,6 +164,64 @@ test.each([
   expect(stderr).toContain(`CREDENTIALS_INVALID: `);
   expect(stderr).toContain(says);
   expect(`${stdout}${stderr}`.toLowerCase()).not.toContain("canary");
+});
+
+function endless(): Readable {
+  return Readable.from(
+    (async function* () {
+      for (;;) {
+        await setImmediate();
+        yield Buffer.alloc(65_536);
+      }
+    })(),
+  );
+}
+
+const OAUTH = '{"method":"oauth","client_id":"c","client_secret":"s"}';
+const AUTHORIZE = [
+  "authorize",
+  "--auth-url",
+  "https://login.test",
+  "--redirect-uri",
+  "https://app.test/back",
+];
+
+test.skipIf(process.platform === "win32").each([
+  { what: "a credentials file", args: ["run", ...LOOPBACK, "--credentials", "/dev/zero"], says: "65,536" },
+  { what: "a settings file", args: ["status", "--config", "/dev/zero"], says: "16,777,216" },
+  { what: "a file of SQL", args: ["query", "-f", "/dev/zero", "--warehouse", "."], says: "16,777,216" },
+  { what: "SQL on standard input", args: ["query", "-", "--warehouse", "."], says: "16,777,216" },
+  {
+    what: "a file of tokens",
+    args: [...AUTHORIZE, "--credentials", "oauth.json", "--tokens", "/dev/zero", "--paste"],
+    says: "16,777,216",
+  },
+  {
+    what: "a pasted address",
+    args: [...AUTHORIZE, "--credentials", "oauth.json", "--paste"],
+    says: "65,536",
+  },
+])("$what that never ends is read up to a size", async ({ args, says }) => {
+  const cwd = await temporaryDirectory();
+  await writeFile(join(cwd, "oauth.json"), OAUTH, { mode: 0o600 });
+
+  const { exitCode, stderr } = await sync(args, { cwd, stdin: endless() });
+
+  expect(exitCode).toBeGreaterThan(0);
+  expect(stderr).toMatch(/^(?:CREDENTIALS|CONFIG)_INVALID: |^STORE_FAILED: /m);
+  expect(stderr).toContain(` has more than ${says} bytes`);
+});
+
+test("a settings file that is nested very deep is refused with the reason", async () => {
+  const cwd = await temporaryDirectory();
+  await writeFile(join(cwd, "brand-events.json"), `{"accounts":${"[".repeat(5_000)}${"]".repeat(5_000)}}`);
+
+  const { exitCode, stderr } = await sync(["status"], { cwd });
+
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(
+    /^CONFIG_INVALID: The settings file \S+ is nested more than 1,000 levels deep, and no setting is\.$/m,
+  );
 });
 
 test("a terminal is refused, because it would show the password", async () => {

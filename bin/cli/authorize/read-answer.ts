@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { boundInput, MOST_SECRET_BYTES } from "../../../lambdas/job/runtime/bounded-input.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import type { Input, Terminal } from "../output/terminal.ts";
 import type { AuthorizationRequest } from "./code-exchange.ts";
@@ -235,12 +236,18 @@ export async function pasteAnswer(options: PasteAnswerOptions): Promise<string> 
       ]);
     }
   });
+  const bounded = boundInput(input, MOST_SECRET_BYTES, ({ message }) =>
+    answer.reject(
+      new SyncError("CONFIG_INVALID", `Standard input ${message}, and no address has. Nothing was stored.`),
+    ),
+  );
   reader.on("SIGINT", () => stop.abort());
   reader.on("close", () => answer.reject(new SyncError("CONFIG_INVALID", NO_ADDRESS)));
   try {
     const stopped = AbortSignal.any([signal, stop.signal]);
     return readAnswer(await waitForAnswer(answer.promise, clock, stopped), request.state);
   } finally {
+    bounded[Symbol.dispose]();
     reader.close();
   }
 }

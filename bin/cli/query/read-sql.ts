@@ -1,10 +1,15 @@
 // The SQL of a query: from the command line, a file, or standard input.
 
-import { on } from "node:events";
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { NOT_UTF8, shellWord, utf8Text } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import {
+  MOST_TEXT_BYTES,
+  readAtMost,
+  readInputAtMost,
+  TooLarge,
+} from "../../../lambdas/job/runtime/bounded-input.ts";
 import { systemReason } from "../output/exit-code.ts";
 
 const WAYS =
@@ -50,10 +55,15 @@ async function readSource({ argument, file, cwd, stdin, signal }: SqlSource): Pr
     );
   }
   if (argument === "" && file === undefined) throw noSql();
-  if (argument === "-" || file === "-") return textOf(await readAll(stdin(), signal), "Standard input");
+  if (argument === "-" || file === "-") {
+    const bytes = await readInputAtMost(stdin(), MOST_TEXT_BYTES, signal).catch(tooLarge("Standard input"));
+    return textOf(bytes, "Standard input");
+  }
   if (file === undefined) return argument;
   const path = resolve(cwd, file);
-  const bytes = await readFile(path).catch((error: unknown) => {
+  const read = readAtMost(createReadStream(path), MOST_TEXT_BYTES).catch(tooLarge(path));
+  const bytes = await read.catch((error: unknown) => {
+    if (error instanceof SyncError) throw error;
     throw new SyncError(
       "CONFIG_INVALID",
       `The SQL in ${path} cannot be read: ${systemReason(error)}. Correct --file.`,
@@ -68,15 +78,9 @@ function textOf(bytes: Uint8Array, place: string): string {
   return text;
 }
 
-/** Until its end. Throws the signal's reason when that aborts; then the input no longer keeps the process alive. */
-async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<Uint8Array> {
-  try {
-    const pieces = on(input, "data", { signal, close: ["end"] });
-    return Buffer.concat(await Array.fromAsync(pieces, ([piece]) => Buffer.from(piece)));
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  } finally {
-    input.pause();
-  }
+/** Rethrows all else. */
+function tooLarge(place: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof TooLarge ? new SyncError("CONFIG_INVALID", `${place} ${error.message}.`) : error;
+  };
 }

@@ -1,9 +1,9 @@
 // The account's credentials from a JSON file beside the project.
 
-import { on } from "node:events";
 import { open, stat } from "node:fs/promises";
 import { NOT_UTF8, shellWord, utf8Text } from "../errors/shown-text.ts";
 import { codeOf, SyncError } from "../errors/sync-error.ts";
+import { MOST_SECRET_BYTES, readAtMost, readInputAtMost, TooLarge } from "../runtime/bounded-input.ts";
 import type { Logger } from "../runtime/logger.ts";
 import { type Credentials, EXAMPLE, parseCredentials, type ServiceCredentials } from "./credentials.ts";
 
@@ -39,11 +39,13 @@ export class FileCredentials implements Credentials {
   #unreadable(error: unknown): SyncError {
     const code = codeOf(error) ?? "unknown";
     const what =
-      code === "ENOENT"
-        ? "does not exist"
-        : code === "EACCES"
-          ? "may not be read"
-          : `cannot be read (${code})`;
+      error instanceof TooLarge
+        ? error.message
+        : code === "ENOENT"
+          ? "does not exist"
+          : code === "EACCES"
+            ? "may not be read"
+            : `cannot be read (${code})`;
     return new SyncError(
       "CREDENTIALS_INVALID",
       `The credentials file ${this.#file} ${what}. Write one like this, with mode 0600, or name another with --credentials:\n${EXAMPLE}\n("method":"basic" takes the same two fields, "method":"oauth" takes "client_id" and "client_secret".)`,
@@ -55,7 +57,8 @@ export class FileCredentials implements Credentials {
 async function readVersion(path: string): Promise<{ readonly bytes: Uint8Array; readonly version: string }> {
   await using file = await open(path);
   const { ino, size, mtimeNs } = await file.stat({ bigint: true });
-  return { bytes: await file.readFile(), version: `${ino}-${size}-${mtimeNs}` };
+  const bytes = await readAtMost(file.createReadStream({ autoClose: false }), MOST_SECRET_BYTES);
+  return { bytes, version: `${ino}-${size}-${mtimeNs}` };
 }
 
 interface InputOptions {
@@ -91,31 +94,19 @@ function unusable(problem: string): SyncError {
   );
 }
 
-/** All of standard input, where a secret comes from there. */
-const MAX_BYTES = 65_536;
-
-/** Throws what `unusable` makes of a problem, or the signal's reason. The input is let go of in every case. */
+/** A secret. Throws what `unusable` makes of a problem, or the signal's reason. */
 export async function readInput(
   input: NodeJS.ReadableStream,
   signal: AbortSignal,
   unusable: (problem: string) => SyncError,
 ): Promise<string> {
-  let bytes = Buffer.alloc(0);
-  try {
-    for await (const [piece] of on(input, "data", { signal, close: ["end"] })) {
-      bytes = Buffer.concat([bytes, Buffer.from(piece)]);
-      if (bytes.length > MAX_BYTES) throw unusable("has more than 65,536 bytes");
-    }
-    const text = utf8Text(bytes);
-    if (text === undefined) throw unusable("is not UTF-8 text");
-    return text;
-  } catch (error) {
+  const bytes = await readInputAtMost(input, MOST_SECRET_BYTES, signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    throw error instanceof SyncError ? error : unusable("cannot be read");
-  } finally {
-    // An input that is still open must not keep the process.
-    input.pause();
-  }
+    throw unusable(error instanceof TooLarge ? error.message : "cannot be read");
+  });
+  const text = utf8Text(bytes);
+  if (text === undefined) throw unusable("is not UTF-8 text");
+  return text;
 }
 
 /** Returns whether it warned. Says nothing of a file that is missing: reading it tells why. */

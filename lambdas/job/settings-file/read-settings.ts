@@ -1,11 +1,11 @@
 // From a settings file, or what cdk.json says, to settings, or to a message that names every wrong key, each that is there
 // twice, or a place that is no JSON.
 
-import { readFileSync } from "node:fs";
 import type { z } from "zod";
 import { NOT_UTF8, utf8Text } from "../errors/shown-text.ts";
 import { codeOf, SyncError } from "../errors/sync-error.ts";
-import { elements, MalformedJson, members, rootSpan, type Span } from "../json/json-scanner.ts";
+import { elements, MalformedJson, members, OversizeJson, rootSpan, type Span } from "../json/json-scanner.ts";
+import { MOST_TEXT_BYTES, readFileAtMostSync, TooLarge } from "../runtime/bounded-input.ts";
 import { PLAIN_ENGLISH, problemsOf } from "../settings/setting-problem.ts";
 
 /** Where the settings stand, for messages. */
@@ -61,7 +61,7 @@ function keyIn({ keyPath }: SettingsSource, path: readonly PropertyKey[]): strin
 export function readSettingsFile(path: string, title: string): unknown {
   const text = readText(path);
   if (text === undefined) return undefined;
-  const { repeated, wrongAt } = jsonPlaces(text);
+  const { repeated, wrongAt } = placesIn(text, path);
   if (wrongAt !== undefined) {
     const [line, column] = wrongAt.split(":");
     throw invalid(`The settings file ${path} is not valid JSON at line ${line}, column ${column}.`);
@@ -80,14 +80,24 @@ export function readSettingsFile(path: string, title: string): unknown {
 function readText(path: string): string | undefined {
   let bytes: Uint8Array;
   try {
-    bytes = readFileSync(path);
+    bytes = readFileAtMostSync(path, MOST_TEXT_BYTES);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
+    if (error instanceof TooLarge) throw invalid(`The settings file ${path} ${error.message}.`);
     throw invalid(`The settings file ${path} cannot be read (${codeOf(error) ?? "unknown"}).`);
   }
   const text = utf8Text(bytes);
   if (text === undefined) throw invalid(`The settings file ${path} ${NOT_UTF8}`);
   return text;
+}
+
+function placesIn(text: string, path: string): JsonPlaces {
+  try {
+    return jsonPlaces(text);
+  } catch (error) {
+    if (!(error instanceof OversizeJson)) throw error;
+    throw invalid(`The settings file ${path} ${error.message}, and no setting is.`);
+  }
 }
 
 function invalid(problem: string): SyncError {
@@ -109,7 +119,7 @@ interface JsonPlaces {
 /** No settings are nested as deep: what is deeper is looked at as a whole. */
 const MAX_DEPTH = 20;
 
-/** Where things stand in a JSON text that a person writes. */
+/** Where things stand in a JSON text that a person writes. Throws `OversizeJson` for one that is nested too deep. */
 export function jsonPlaces(text: string): JsonPlaces {
   const repeated: RepeatedKey[] = [];
   const visit = (span: Span, path: readonly string[]): void => {

@@ -1,8 +1,10 @@
 // The tokens in a file beside the credentials. A claim is a lock of the kernel: it cannot outlive its process.
 
-import { readFile, rm } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { codeOf, SyncError } from "../../errors/sync-error.ts";
+import { MOST_TEXT_BYTES, readAtMost, TooLarge } from "../../runtime/bounded-input.ts";
 import {
   lockIfFree,
   nameIfFree,
@@ -103,9 +105,10 @@ export class FileTokenStore implements TokenStore {
 
   async #bytes(): Promise<Buffer | undefined> {
     try {
-      return await readFile(this.#file);
+      return await readAtMost(createReadStream(this.#file), MOST_TEXT_BYTES);
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
+      if (error instanceof TooLarge) throw noTokens(this.#file, error.message);
       throw refused(this.#file, codeOf(error) ?? "unknown error");
     }
   }
@@ -123,6 +126,11 @@ async function inOwnWords<T>(work: Promise<T>, file: string): Promise<T> {
     if (!(error instanceof SyncError) || error.code !== "STORE_FAILED") throw error;
     throw refused(file, error.fields["errno"] ?? "LOCKED");
   }
+}
+
+function noTokens(file: string, why: string): SyncError {
+  const message = `The file ${file} ${why}, so it holds no tokens. Name another one with --tokens.`;
+  return new SyncError("STORE_FAILED", message, { fields: { path: file } });
 }
 
 function refused(file: string, errno: string | number | boolean): SyncError {
