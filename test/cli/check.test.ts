@@ -1,6 +1,6 @@
 // `check` and `discover`: what they say, and that they send nothing while another process has the lease.
 
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { livingLease } from "../job/run/lease/lease-world.ts";
@@ -51,6 +51,25 @@ test("check and discover exit with 4", async () => {
   expect(discover.stderr).toMatch(/^SKIPPED: The run run-1 works on this account/m);
   expect(simulator.counts.requests).toBe(0);
 });
+
+test.skipIf(process.platform === "win32")(
+  "check exits with 1 where a link is in the place of the lease",
+  async () => {
+    const world = await laptop({ events: makeEvents(3) });
+    await world.snapshot();
+    const lease = join(world.warehouse, "accounts/default/lease.json");
+    await rm(lease, { force: true });
+    await symlink("elsewhere.json", lease);
+
+    const { exitCode, stdout } = await world.ask("check");
+    const run = await world.ask("run");
+
+    expect([exitCode, run.exitCode]).toEqual([1, 1]);
+    const [, said = ""] = /^FAILED {2}lease {2}(STORE_FAILED: .*)$/m.exec(stdout) ?? [];
+    expect(run.stderr).toContain(said);
+    expect(said).toContain("lease.json");
+  },
+);
 
 test("check exits with what is wrong besides", async () => {
   const world = await laptop();

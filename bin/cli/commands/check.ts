@@ -65,5 +65,7 @@ function exitCodeOf(checks: readonly Check[]): number {
   const failed = checks.filter(({ ok }) => !ok);
   if (failed.length === 0) return EXIT.done;
   if (failed.some(({ code }) => code === "CREDENTIALS_INVALID")) return EXIT.wrongInput;
-  return failed.every(({ name }) => name === "lease") ? EXIT.skipped : EXIT.failed;
+  return failed.every(({ code }) => code === "LEASE_TAKEN" || code === "LEASE_LOST")
+    ? EXIT.skipped
+    : EXIT.failed;
 }

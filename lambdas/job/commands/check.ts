@@ -82,8 +82,8 @@ type RunCheck = <T>(
 
 /**
  * The checks in order; a check that needs a failed one is left out. Publishes nothing. Holds the lease while it uses
- * the service. Where another process holds the lease, nothing is sent to the service and the list has a check `lease`,
- * which it has only then; so it has `clock` only where a clock is wrong.
+ * the service. Where another process holds the lease, nothing is sent to the service. The list has a check `lease` only
+ * then, and where the lease cannot be written; it has `clock` only where a clock is wrong.
  */
 export async function check(
   ports: RunPorts,
@@ -111,6 +111,7 @@ export async function check(
   };
 
   let aheadMs: number | undefined;
+  let noLease: SyncError | undefined;
   const unused = newRateLimiter(ports, settings);
   const openWithoutLease: OpenService = () => openAccount(ports, unused, "manual");
   const tryAll = async (open: OpenService, leased: RunPorts, budget: RateLimiter): Promise<undefined> => {
@@ -119,8 +120,8 @@ export async function check(
     if (found?.listed !== undefined) onEstimate(estimateText(found.listed, budget));
   };
   const skipped = await withLease(ports, settings, "check", tryAll).catch((error: unknown) => {
-    // The store failed, so no run can work on the account either. The checks of the service are still worth making.
     if (!(error instanceof SyncError) || ports.signal.aborted) throw error;
+    noLease = error;
     return tryAll(openWithoutLease, ports, unused);
   });
   if (skipped?.reason === "LOGIN_REFUSED") {
@@ -131,6 +132,7 @@ export async function check(
   }
   const isStoreWritable = await runCheck("store", () => tryStore(ports));
   if (isStoreWritable) {
+    if (noLease) await runCheck("lease", () => Promise.reject(noLease));
     await runCheck("catalog", () => tryCatalog(ports, settings));
     await runCheck("snapshot", async (warn) => {
       const end = await readEnd(ports.store);

@@ -5,7 +5,7 @@ import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { whileLeased } from "../run/lease/lease-account.ts";
 import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
 import { readHold } from "../run/publish/guard.ts";
-import { heldSnapshots, keptSnapshot, NEWEST_HELD, snapshotNotFound } from "../run/publish/held-snapshots.ts";
+import { heldSnapshots, keptSnapshot, NEWEST_HELD } from "../run/publish/held-snapshots.ts";
 import {
   type Attempt,
   beginAttempt,
@@ -28,7 +28,13 @@ import {
   readLog,
   readLogSince,
 } from "../storage/publication-log.ts";
-import { dateRetired, listSnapshots, markRetired, readRetired } from "../storage/snapshot-marks.ts";
+import {
+  dateRetired,
+  listSnapshots,
+  markRetired,
+  readRetired,
+  snapshotNotFound,
+} from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
 
 export type AcceptOrRollback = {

@@ -9,6 +9,7 @@ import { compareSnapshots } from "../snapshot/rows/compare-snapshots.ts";
 import type { ExplainedChange, MissingReason } from "../snapshot/rows/first-changes.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { readHead, readLog } from "../storage/publication-log.ts";
+import { RETIRED, readRetired, snapshotNotFound } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
 
 type DiffPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
@@ -58,15 +59,25 @@ export async function diff(
 
 /**
  * What readers see now, against what they saw at `atMs` by the log: the last publication, in its order, whose
- * `published_at` is not later. Throws `SNAPSHOT_NOT_FOUND` where nothing is published.
+ * `published_at` is not later. Throws `SNAPSHOT_NOT_FOUND` where nothing is published, and where that one is retired.
  */
 export async function sinceTask(store: AccountStore, atMs: number): Promise<DiffTask> {
   const log = await readLog(store);
   const head = log.at(-1);
   if (head === undefined)
     throw new SyncError("SNAPSHOT_NOT_FOUND", `Nothing of the account ${store.account} is published.`);
-  const then = log.findLast(({ published_at }) => Date.parse(published_at) <= atMs);
-  return { a: head.snapshot_id, b: then?.snapshot_id ?? null };
+  const place = log.findLastIndex(({ published_at }) => Date.parse(published_at) <= atMs);
+  const then = log[place];
+  if (then === undefined) return { a: head.snapshot_id, b: null };
+  for (const later of log.slice(place)) {
+    if (later !== head && (await readRetired(store, later.snapshot_id)) !== undefined) continue;
+    if (later.snapshot_id === then.snapshot_id) break;
+    throw snapshotNotFound(
+      then.snapshot_id,
+      `${RETIRED}. The next one that is kept was published at ${later.published_at}: give --since that instant or a later one. event_changes has all changes`,
+    );
+  }
+  return { a: head.snapshot_id, b: then.snapshot_id };
 }
 
 /** Why events are missing, by uuid; undefined where the file is damaged, which `check` names. */

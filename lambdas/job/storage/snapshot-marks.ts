@@ -1,7 +1,7 @@
 // The marks beside a snapshot's parts: held, retired.
 
 import * as z from "zod";
-import { damageIn, isDamage } from "../errors/sync-error.ts";
+import { damageIn, isDamage, SyncError } from "../errors/sync-error.ts";
 import { isOfLayout } from "./layout.ts";
 import { type AccountStore, readJson, type StoredKey, writeJsonOnce } from "./store.ts";
 
@@ -14,6 +14,16 @@ export interface SnapshotFiles {
   /** The size of all files together, as they are stored. */
   readonly bytes: number;
 }
+
+/** @param why without the full stop at its end */
+export function snapshotNotFound(snapshotId: string, why: string): SyncError {
+  return new SyncError("SNAPSHOT_NOT_FOUND", `The snapshot ${snapshotId} ${why}.`, {
+    fields: { snapshot_id: snapshotId },
+  });
+}
+
+/** Why a snapshot that is retired can be neither published nor compared. */
+export const RETIRED = "is retired: its files are deleted, or will be within a day";
 
 /** A mark without the instant: the tables may still show the snapshot. */
 const retiredSchema = z.object({ retired_at: z.iso.datetime().optional() });

@@ -5,7 +5,7 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
-import { interposed } from "../run/interposed-store.ts";
+import { interposed, refusing } from "../run/interposed-store.ts";
 import { livingLease } from "../run/lease/lease-world.ts";
 import { ACCOUNT, Sandbox } from "../run/sandbox.ts";
 
@@ -50,6 +50,20 @@ describe("check", () => {
       ["credentials", "CREDENTIALS_INVALID"],
       ["lease", "LEASE_TAKEN"],
     ]);
+  });
+
+  test("that cannot take the lease says so in its place, and tries the service and everything else [D26]", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+    const error = new SyncError("STORE_FAILED", "A link is in its place.");
+    const store = refusing(sandbox.store, "lease.json", error);
+
+    const checks = await check(sandbox.ports({ store }), sandbox.settings);
+
+    expect(checks.filter(({ ok }) => !ok)).toEqual([
+      { name: "lease", ok: false, code: "STORE_FAILED", remedy: "A link is in its place." },
+    ]);
+    const names = ["credentials", "login", "list", "detail", "store", "lease", "catalog", "snapshot"];
+    expect(checks.map(({ name }) => name)).toEqual(names);
   });
 
   test("says how long a run takes within the limit", async () => {

@@ -55,6 +55,19 @@ describe("diff", () => {
     expect(await compare(world, { a: second, b: first })).toMatchObject({ changed: 10 });
   });
 
+  test("since an instant whose snapshot is retired says since when it compares, and what has all changes", async () => {
+    const { world, first, second } = await heldWorld();
+    await markRetired(world.own, first);
+    const [one, two] = await readLog(world.own);
+    const atMs = Date.parse(one?.published_at ?? "");
+
+    await expect(sinceTask(world.own, atMs)).rejects.toMatchObject({
+      code: "SNAPSHOT_NOT_FOUND",
+      message: `The snapshot ${first} is retired: its files are deleted, or will be within a day. The next one that is kept was published at ${two?.published_at}: give --since that instant or a later one. event_changes has all changes.`,
+    });
+    expect(await sinceTask(world.own, Date.parse(two?.published_at ?? ""))).toEqual({ a: second, b: second });
+  });
+
   test("since an instant needs a publication", async () => {
     const { store } = new SmallWorld();
 

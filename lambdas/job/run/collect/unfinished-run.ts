@@ -198,14 +198,12 @@ async function open(
   return plan === undefined ? "other-version" : { plan, files: files.filter(({ key }) => isOfLayout(key)) };
 }
 
-/** Raise it when the same responses of the service would give other rows than before. */
-const ROW_FORMAT = 1;
-
 /** SHA-256 in hex. Contains no credentials: the account's name stands for them. */
 function fingerprint(account: string, settings: RunSettings): string {
   const { baseUrl, isListed, listPointer, nextPage, detailPointer, lifted } = settings;
   const shaping = [
-    ROW_FORMAT,
+    // Always there, so that the plans of earlier versions are known by theirs.
+    1,
     eventColumns(lifted),
     lifted.map(({ pointer }) => pointer),
     account,

@@ -1,10 +1,9 @@
 // The snapshots of an account that wait for a decision.
 
-import { SyncError } from "../../errors/sync-error.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { runInstant } from "../../storage/layout.ts";
 import { readLog, readLogSince } from "../../storage/publication-log.ts";
-import { listSnapshots, readRetired } from "../../storage/snapshot-marks.ts";
+import { listSnapshots, RETIRED, readRetired, snapshotNotFound } from "../../storage/snapshot-marks.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type Hold, readHold } from "./guard.ts";
 import type { Preview } from "./preview.ts";
@@ -75,10 +74,7 @@ export async function keptSnapshot(store: AccountStore, snapshotId: string): Pro
     );
   }
   if ((await readRetired(store, snapshotId)) !== undefined) {
-    throw snapshotNotFound(
-      snapshotId,
-      "is retired: its files are deleted, or will be within a day. Make a new one with run",
-    );
+    throw snapshotNotFound(snapshotId, `${RETIRED}. Make a new one with run`);
   }
   if ((await store.read(store.keys.manifest(snapshotId))) !== undefined)
     return readManifest(store, snapshotId);
@@ -89,10 +85,4 @@ export async function keptSnapshot(store: AccountStore, snapshotId: string): Pro
       ? "was published, but its files are missing. Restore them from a backup"
       : "does not exist. Look at status and query publications for the ids",
   );
-}
-
-export function snapshotNotFound(snapshotId: string, why: string): SyncError {
-  return new SyncError("SNAPSHOT_NOT_FOUND", `The snapshot ${snapshotId} ${why}.`, {
-    fields: { snapshot_id: snapshotId },
-  });
 }

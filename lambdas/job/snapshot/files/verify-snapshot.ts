@@ -4,6 +4,7 @@ import * as z from "zod";
 import { damaged, RESTORE, SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, isOfLayout } from "../../storage/layout.ts";
 import { hasChanges, type PublishedUnits } from "../../storage/publication-log.ts";
+import { RETIRED, snapshotNotFound } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, ARCHIVED_TEXT, type StoredKey } from "../../storage/store.ts";
 import { readLines } from "./gzip-lines.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
@@ -115,7 +116,7 @@ export async function checkFolders(store: AccountStore): Promise<void> {
 
 /**
  * Before something is published, in one listing of a folder that readers read whole: exactly these parts are there, with
- * their sizes, and a snapshot is not retired. Throws `STORE_CORRUPT`.
+ * their sizes, and a snapshot is not retired. Throws `STORE_CORRUPT`, and `SNAPSHOT_NOT_FOUND` for a retired one.
  */
 export async function checkListed(
   store: AccountStore,
@@ -125,11 +126,7 @@ export async function checkListed(
   const sizes = new Map(parts.map(({ file }, index) => [`${prefix}${file}`, stored?.[index]?.bytes]));
   for await (const { key, bytes } of store.list(prefix)) {
     if (key === `${prefix}_retired.json`)
-      throw damaged(
-        key,
-        "the snapshot was retired meanwhile, and its files will be deleted",
-        "Start a new run.",
-      );
+      throw snapshotNotFound(key.split("/").at(-2) ?? "", `${RETIRED}. Start a new run`);
     if (!isRead(key.slice(prefix.length))) continue;
     if (!sizes.has(key)) throw foreign(key);
     const expected = sizes.get(key);

@@ -15,6 +15,7 @@ const UNPAUSED_LINES = 100;
 
 const count = z.int().nonnegative();
 
+/** Raise it with the form of plans, or of rows: when the same responses of the service would give other rows than before. */
 const VERSION = 2;
 
 const HEADER = z.object({

@@ -210,11 +210,6 @@ describe("the folder of the snapshot", () => {
     ["a part that was there has other rows", async () => store.copy(rowsKey(4), part(0)), part(0)],
     ["a part lies behind the last one", () => store.put(part(2), "foreign"), part(2)],
     ["a file is no part and readers read it", () => store.put(`${part(0)}.bak`, "x"), `${part(0)}.bak`],
-    [
-      "the snapshot is retired",
-      () => store.put(layout(ACCOUNT).retired(RUN), "{}"),
-      layout(ACCOUNT).retired(RUN),
-    ],
   ])("is refused where %s", async (_, put, key) => {
     record();
     await put();

@@ -267,12 +267,12 @@ describe("the folder of a snapshot", () => {
   });
 
   it("is not one of a retired snapshot when it is published", async () => {
-    const key = layout("uk").retired(ID);
-    store.put(key, "{}");
+    store.put(layout("uk").retired(ID), "{}");
 
     await expect(listed()).rejects.toMatchObject({
-      code: "STORE_CORRUPT",
-      fields: { key },
+      code: "SNAPSHOT_NOT_FOUND",
+      message: `The snapshot ${ID} is retired: its files are deleted, or will be within a day. Start a new run.`,
+      fields: { snapshot_id: ID },
     });
   });
 });
