@@ -81,9 +81,9 @@ type RunCheck = <T>(
 ) => Promise<T | undefined>;
 
 /**
- * The checks in order; a check that needs a failed one is left out. Publishes nothing. Holds the lease while it uses
- * the service. Where another process holds the lease, nothing is sent to the service. The list has a check `lease` only
- * then, and where the lease cannot be written; it has `clock` only where a clock is wrong.
+ * The checks in order; a check that needs a failed one is left out. Publishes nothing. Holds the lease while it uses the
+ * service; where another process holds it, nothing is sent there. The list has `lease` only where the lease cannot be taken,
+ * and `clock` only where a clock is wrong.
  */
 export async function check(
   ports: RunPorts,
