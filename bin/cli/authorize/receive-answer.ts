@@ -6,9 +6,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
 import { Html, html, policyOf } from "../output/html.ts";
-import type { Input, Terminal } from "../output/terminal.ts";
+import type { Terminal } from "../output/terminal.ts";
 import type { AuthorizationRequest } from "./code-exchange.ts";
-import { isAnswer, judgeAnswers, originOf, readAnswer, waitForAnswer } from "./read-answer.ts";
+import { isAnswer, judgeAnswers, readAnswer, waitForAnswer } from "./read-answer.ts";
 
 /** An answer is an address: far shorter than the headers that Node accepts by default. */
 const MAX_HEADER_BYTES = 16_384;
@@ -20,10 +20,6 @@ interface ReceiveAnswerOptions {
   readonly request: AuthorizationRequest;
   /** Undefined: the person opens the address. */
   readonly openBrowser: OpenBrowser | undefined;
-  /** An answer without state counts as the person's own. */
-  readonly takesWithoutState: boolean;
-  /** The terminal at which a person says whether it is; undefined where there is none. */
-  readonly input: Input | undefined;
   readonly terminal: Pick<Terminal, "lines">;
   readonly clock: Pick<Clock, "sleep">;
   readonly signal: AbortSignal;
@@ -41,12 +37,12 @@ export async function receiveAnswer(
   options: ReceiveAnswerOptions,
   exchange: (code: string) => Promise<void>,
 ): Promise<void> {
-  const { request, takesWithoutState, terminal } = options;
+  const { request, terminal } = options;
   const { state } = request;
   const redirect = new URL(request.redirectUri);
   const resultPath = `${redirect.pathname.replace(/\/$/, "")}/done`;
   const over = new AbortController();
-  const judge = judgeAnswers({ ...options, state, over: over.signal });
+  const judge = judgeAnswers({ state, terminal, over: over.signal });
   const answer = Promise.withResolvers<URLSearchParams>();
   const ended = Promise.withResolvers<void>();
   const shown = Promise.withResolvers<void>();
@@ -59,7 +55,7 @@ export async function receiveAnswer(
     const target = URL.parse(url, redirect.origin);
     const isOwn = method === "GET" && target !== null && headers.host === redirect.host;
     if (isOwn && target.pathname === redirect.pathname && isAnswer(target.searchParams)) {
-      const refusal = await judge(target.searchParams, headers);
+      const refusal = judge(target.searchParams, headers);
       if (refusal !== undefined) return sendPage(response, 403, refusedPage(refusal));
       answer.resolve(target.searchParams);
       await ended.promise;
@@ -90,8 +86,7 @@ export async function receiveAnswer(
       await show(failurePage(error));
       throw error;
     }
-    const isUnsure = takesWithoutState && originOf(parameters, state) === "unknown";
-    terminal.lines(isUnsure ? [ANSWERED, WITHOUT_STATE] : [ANSWERED]);
+    terminal.lines(["The identity provider has answered."]);
     await show(DONE_PAGE);
   } finally {
     over.abort();
@@ -177,10 +172,6 @@ function announce({ request, openBrowser, terminal }: ReceiveAnswerOptions): voi
     if (!isOpen) terminal.lines(["No browser could be opened. Open the address above yourself."]);
   });
 }
-
-const ANSWERED = "The identity provider has answered.";
-const WITHOUT_STATE =
-  "Its answer has no state, so this program cannot tell that it came from your own login. If you have not just logged in and allowed the access, start authorize again.";
 
 const DONE_PAGE: PageText = {
   kind: "done",

@@ -16,7 +16,7 @@ import { EXIT } from "../output/exit-code.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { openCredentials, openTokens } from "../wiring/open-warehouse.ts";
 
-const OPTIONS = [...AUTHORIZE_OPTIONS, "redirectUri", "noBrowser", "paste", "yes", "json"] as const;
+const OPTIONS = [...AUTHORIZE_OPTIONS, "redirectUri", "noBrowser", "paste", "json"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
@@ -66,9 +66,7 @@ export const authorizeCommand = command({
     if (paste) await exchange(await pasteAnswer({ ...shared, input: context.stdin() }));
     else {
       const openBrowser = values.noBrowser ? undefined : context.openBrowser;
-      const stdin = values.credentials === STANDARD_INPUT ? undefined : context.stdin();
-      const input = stdin?.isTTY === true ? stdin : undefined;
-      await receiveAnswer({ ...shared, openBrowser, input, takesWithoutState: values.yes }, exchange);
+      await receiveAnswer({ ...shared, openBrowser }, exchange);
     }
     if (values.json) stdout.json({ ok: true });
     else stdout.message(`Authorized: the tokens are stored in ${tokens.place}. Runs use and renew them.`);

@@ -90,8 +90,6 @@ const START_OPTIONS = {
     help: "Compare what readers see now with what they saw then: a date, which is 00:00 UTC, or an instant such as `2026-11-21T06:00:00Z`",
   },
   yes: flag("--yes", {
-    authorize:
-      "Accept an answer that has no `state`, without asking. See [authorizing once](operations.md#authorizing-once)",
     retire: "Really do it; without it, only say what would be done",
     remove: "Really do it; without it, only say what would be done",
   }),

@@ -124,11 +124,11 @@ export async function check(
     noLease = error;
     return tryAll(openWithoutLease, ports, unused);
   });
-  if (skipped?.reason === "LOGIN_REFUSED") {
-    checks.push({ name: "login", ok: false, code: skipped.reason, remedy: skipped.explanation });
-  } else if (skipped) {
-    if (checks.length === 0) await runCheck("credentials", async () => (await openWithoutLease()).close());
-    checks.push({ name: "lease", ok: false, code: skipped.reason, remedy: skipped.explanation });
+  if (skipped) {
+    const name = skipped.reason === "LOGIN_REFUSED" ? "login" : "lease";
+    if (name === "lease" && checks.length === 0)
+      await runCheck("credentials", async () => (await openWithoutLease()).close());
+    checks.push({ name, ok: false, code: skipped.reason, remedy: skipped.explanation });
   }
   const isStoreWritable = await runCheck("store", () => tryStore(ports));
   if (isStoreWritable) {
@@ -306,10 +306,8 @@ function outOfTime(): string {
 /** Throws `STORE_CORRUPT` naming all that is damaged and counts, with what helps. */
 function tellDamage(
   found: readonly Damage[],
-  options: {
+  options: Required<Pick<CheckOptions, "retireCommand" | "startCommand">> & {
     readonly warn: (remedy: string) => unknown;
-    readonly retireCommand: (snapshotId: string) => string;
-    readonly startCommand: (decision: StartDecision) => string;
   },
 ): void {
   const past = found.filter(({ cure }) => cure === "past");

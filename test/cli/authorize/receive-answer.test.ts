@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { authorizationRequest } from "../../../bin/cli/authorize/code-exchange.ts";
 import { type OpenBrowser, receiveAnswer } from "../../../bin/cli/authorize/receive-answer.ts";
@@ -18,8 +17,6 @@ interface Begun {
   readonly stop: () => void;
   /** The code of the error that the wait ended with; undefined: none. */
   readonly ended: Promise<string | undefined>;
-  /** What the person types. */
-  readonly input: PassThrough;
   readonly get: (
     query: string,
     init?: { readonly path?: string; readonly headers?: object; readonly method?: string },
@@ -31,8 +28,6 @@ async function begin(
     readonly exchange?: (code: string) => Promise<void>;
     readonly openBrowser?: OpenBrowser;
     readonly redirectUri?: string;
-    readonly takesWithoutState?: boolean;
-    readonly hasTerminal?: boolean;
   } = {},
 ): Promise<Begun> {
   const redirectUri = options.redirectUri ?? (await freeRedirectUri());
@@ -41,13 +36,10 @@ async function begin(
   const codes: string[] = [];
   const clock = new ManualClock(0);
   const stop = new AbortController();
-  const input = new PassThrough();
   const ended = receiveAnswer(
     {
       request,
       openBrowser: options.openBrowser,
-      takesWithoutState: options.takesWithoutState ?? false,
-      input: options.hasTerminal === false ? undefined : input,
       terminal: { lines: (texts) => void lines.push(...texts) },
       clock,
       signal: stop.signal,
@@ -69,7 +61,6 @@ async function begin(
     lines,
     codes,
     clock,
-    input,
     redirectUri,
     state: request.state,
     stop: () => stop.abort(),
@@ -156,7 +147,7 @@ describe("the listener", () => {
     ["a frame", { "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" }],
     ["a page that is only prepared", { ...NAVIGATION, "sec-purpose": "prefetch;prerender" }],
   ])("refuses an answer from %s, even with the own state, tells it and waits on", async (_, headers) => {
-    const begun = await begin({ takesWithoutState: true });
+    const begun = await begin();
 
     const refused = [
       await begun.get(`?code=c&state=${begun.state}`, { headers }),
@@ -182,99 +173,20 @@ describe("the listener", () => {
     expect(begun.codes).toEqual(["c"]);
   });
 
-  const asked = ({ lines }: Begun): Promise<void> =>
-    expect.poll(() => lines.at(-1), { interval: 1 }).toContain("Then type yes");
+  test.each(["?code=c", "?error=access_denied"])(
+    "refuses %s without state, says once what to do, and waits on",
+    async (query) => {
+      const begun = await begin();
 
-  test.each([
-    ["?code=the-code", undefined, ["the-code"]],
-    ["?error=access_denied", "AUTHORIZATION_EXPIRED", []],
-  ])("takes %s without state once the person has confirmed it", async (query, code, codes) => {
-    const begun = await begin();
-    const browsed = browse(begun, query);
-    await asked(begun);
-    expect(begun.codes).toEqual([]);
+      const answers = [await begun.get(query), await begun.get(query)];
 
-    begun.input.write("\n yes \n");
-
-    await browsed;
-    expect(await begun.ended).toBe(code);
-    expect(begun.codes).toEqual(codes);
-  });
-
-  test("does not take an answer without state that is not confirmed, and asks again for the next", async () => {
-    const begun = await begin();
-    const first = begun.get("?code=attacker");
-    await asked(begun);
-    begun.input.write("no\n");
-    expect((await first).body).toContain("was not confirmed");
-
-    const second = browse(begun, "?code=own");
-    await asked(begun);
-    begun.input.write("y\n");
-
-    await second;
-    expect(await begun.ended).toBeUndefined();
-    expect(begun.codes).toEqual(["own"]);
-  });
-
-  test("takes the own answer that comes while the question about another one is open", async () => {
-    const begun = await begin();
-    const foreign = begun.get("?code=attacker");
-    await asked(begun);
-
-    await takesOwn(begun);
-
-    expect((await foreign).status).toBe(403);
-  });
-
-  test("takes neither of two answers without state, whatever is typed then", async () => {
-    const begun = await begin();
-    const first = begun.get("?code=one");
-    await asked(begun);
-
-    const second = await begun.get("?code=other");
-
-    begun.input.write("yes\n");
-    expect([(await first).status, second.status]).toEqual([403, 403]);
-    expect(begun.lines.filter((line) => line.startsWith("Two different answers"))).toHaveLength(1);
-    begun.stop();
-    expect(await begun.ended).toBe("INTERRUPTED");
-    expect(begun.codes).toEqual([]);
-  });
-
-  test("says what to do where there is no terminal to ask at, and waits on", async () => {
-    const begun = await begin({ hasTerminal: false });
-
-    const { status, body } = await begun.get("?code=c");
-
-    expect(status).toBe(403);
-    expect(body).toContain("--paste or --yes");
-    expect(begun.lines.at(-1)).toContain("--paste or --yes");
-    await takesOwn(begun);
-  });
-
-  test("takes a code without state where that is wanted, and says so", async () => {
-    const begun = await begin({ takesWithoutState: true });
-
-    const { page } = await browse(begun, "?code=the-code");
-
-    expect(page).toContain("<h1>Access is authorized</h1>");
-    expect(await begun.ended).toBeUndefined();
-    expect(begun.codes).toEqual(["the-code"]);
-    expect(begun.lines.join("\n")).toContain("Its answer has no state");
-  });
-
-  test("ends after ten minutes although a question is open", async () => {
-    const begun = await begin();
-    const open = begun.get("?code=c").catch(() => undefined);
-    await asked(begun);
-
-    begun.clock.advance(600_000);
-
-    expect(await begun.ended).toBe("AUTHORIZATION_EXPIRED");
-    expect(begun.lines.join("\n")).not.toContain("was not confirmed");
-    await open;
-  });
+      expect(answers.map(({ status }) => status)).toEqual([403, 403]);
+      const [first] = answers;
+      expect(first?.body).toContain("authorize again with --paste");
+      expect(begun.lines.filter((line) => line.includes("authorize again with --paste"))).toHaveLength(1);
+      await takesOwn(begun);
+    },
+  );
 
   test("shows an error of the exchange, escaped", async () => {
     const exchange = async (): Promise<void> => {
