@@ -126,7 +126,11 @@ describe("the line snapshot of check", () => {
     it("names their list where it has another uuid, also of an older snapshot", async () => {
       world.store.put(key, (world.store.text(key) ?? "").replace(/"[0-9a-f]/, '"f'));
 
-      expect((await snapshotLine())?.remedy).toContain(key);
+      const line = await snapshotLine();
+      expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
+      expect(line?.remedy).toContain(key);
+      // A run makes do without it.
+      expect(line?.remedy).not.toContain("restart it");
       await publish(2);
       expect(await snapshotLine()).toEqual(OK);
       expect((await snapshotLine(true))?.remedy).toContain(key);

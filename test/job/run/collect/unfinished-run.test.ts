@@ -33,6 +33,7 @@ describe("an unfinished run", () => {
     { why: "with --fresh", start: { fresh: true } },
     { why: "by a triggered start of another run", start: { runId: "2099-01-01T00-00-00.000Z" } },
     { why: "under other settings", settings: { isListed: "any" } },
+    { why: "where the list is read page by page otherwise", settings: { nextPage: "none" } },
     {
       why: "where a column comes from another pointer",
       settings: { lifted: [{ name: "n", pointer: "/date" }] },

@@ -1,12 +1,15 @@
 // What fails right after the commit takes nothing back: the end says so, and the next start records it.
 
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../interposed-store.ts";
+import { livingLease } from "../lease/lease-world.ts";
 import { ACCOUNT, DAY_MS, type PortChanges, SmallWorld } from "../small-world.ts";
 
 const FULL = "Could not write it: the disk or the quota is full. Free some space and start again. (ENOSPC)";
@@ -39,6 +42,65 @@ const rows = (world: SmallWorld) =>
     .keys("run-log/")
     .map((key) => JSON.parse(world.store.text(key) ?? ""))
     .map(({ run_id, attempt, trigger, outcome, added }) => ({ run_id, attempt, trigger, outcome, added }));
+
+/** Another process takes the lease once something more is published, and this one finds out before it goes on. */
+function leaseIsTaken(world: SmallWorld, after: RunPorts["catalog"]["refresh"]): PortChanges {
+  const catalog: RunPorts["catalog"] = {
+    refresh: async (account) => {
+      if (world.store.keys("publications/").length === 0) return world.catalog.refresh(account);
+      world.store.put(layout(ACCOUNT).lease, livingLease(world.clock.now()));
+      world.clock.advance(20_000);
+      for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+      await after(account);
+    },
+  };
+  return { catalog };
+}
+
+describe("a run that loses the lease right after the commit", () => {
+  test("is recorded as published, by itself", async () => {
+    const world = new SmallWorld();
+    world.show(10);
+
+    const { row } = await world.run({}, leaseIsTaken(world, (account) => world.catalog.refresh(account)));
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", reason: null, added: 10 });
+    expect((await readRunResult(world.own, row.run_id))?.row.outcome).toBe("PUBLISHED");
+  });
+
+  test("fails as published, where something else fails then", async () => {
+    const world = new SmallWorld();
+    world.show(10);
+    const failing = leaseIsTaken(world, async () => {
+      throw new SyncError("CATALOG_FAILED", "It failed.");
+    });
+
+    const { row } = await world.run({}, failing);
+
+    expect(row).toMatchObject({ outcome: "FAILED", error_code: "CATALOG_FAILED" });
+    expect(row.error_message).toMatch(/^PUBLISHED as number 0000000001, not recorded: It failed\. /);
+    expect(await readRunResult(world.own, row.run_id)).toBeUndefined();
+  });
+});
+
+test.each(["PUBLISHED", "HELD"])(
+  "a run that ends as %s takes the outcome that it wrote for its own, although the answer was lost",
+  async (outcome) => {
+    const world = new SmallWorld();
+    await world.publish(10);
+    world.show(outcome === "HELD" ? 2 : 10, 2);
+    const create: Store["create"] = async (key, body) => {
+      const version = await world.store.create(key, body);
+      // The request is sent again, and finds the file.
+      return key.endsWith("/outcome.json") ? undefined : version;
+    };
+
+    const result = await world.run({}, { store: { ...interposed(world.store), create } });
+
+    expect(result.row).toMatchObject({ outcome, attempt: 1 });
+    expect(result).not.toHaveProperty("isRepeat");
+  },
+);
 
 describe("a run whose disk is full right after the commit", () => {
   test("says that it is published and not recorded; the next start records it, then makes its own run", async () => {

@@ -454,6 +454,19 @@ describe("the list with --next-page", () => {
     ]);
   });
 
+  it("ends with an empty page that names the page before it again", async () => {
+    await using server = await paged((nth) => ({
+      data: nth < 4 ? [numbered(nth)] : [],
+      next: nth < 3 ? "b" : "c",
+    }));
+    await using connection = await connect({}, { baseUrl: server.url, nextPage: "cursor={/next}" });
+
+    const { events } = await connection.service.list();
+
+    expect(events).toHaveLength(2);
+    expect(server.seen.slice(1)).toHaveLength(3);
+  });
+
   /** A service whose pages have the events of these numbers, and name the next page and a total of 10. */
   const ofPages = (
     pages: readonly (readonly number[])[],
