@@ -62,7 +62,10 @@ describe("a run that loses the lease right after the commit", () => {
     const world = new SmallWorld();
     world.show(10);
 
-    const { row } = await world.run({}, leaseIsTaken(world, (account) => world.catalog.refresh(account)));
+    const { row } = await world.run(
+      {},
+      leaseIsTaken(world, (account) => world.catalog.refresh(account)),
+    );
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", reason: null, added: 10 });
     expect((await readRunResult(world.own, row.run_id))?.row.outcome).toBe("PUBLISHED");
