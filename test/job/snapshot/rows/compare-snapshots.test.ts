@@ -232,6 +232,24 @@ describe("the changes from one snapshot to the next", () => {
     ]);
   });
 
+  it.each([
+    ["is nested too deep", (n: number) => `${"[".repeat(600)}${n}${"]".repeat(600)}`],
+    [
+      "has too many pointers",
+      (n: number) =>
+        JSON.stringify(Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`key${at}`, n]))),
+    ],
+  ])(
+    "have both texts complete, also of an event that %s for its fields to be named [D30]",
+    async (_, text) => {
+      const changes = await diff([row("a", text(1))], [row("a", text(2))]);
+
+      expect(changes).toEqual([
+        { uuid: "a", change: "changed", fields: [""], before: text(1), after: text(2) },
+      ]);
+    },
+  );
+
   it("are all additions to nothing, and all removals from it", async () => {
     const rows = [row("a", "1"), row("b", "2")];
 
