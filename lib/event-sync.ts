@@ -15,7 +15,7 @@ import * as z from "zod";
 import { warehouseLocation } from "../lambdas/job/catalog/glue/glue-tables.ts";
 import { isPlaceholder } from "../lambdas/job/settings/values.ts";
 import {
-  parseSettings as parse,
+  checkedSettings,
   type SettingsSource,
   unusableSetting,
 } from "../lambdas/job/settings-file/read-settings.ts";
@@ -87,7 +87,7 @@ export class EventSync extends Construct {
     const { settings: given, bucket: brought, encryptionKey, permissionsBoundary, ...others } = props;
     const { logGroup: log, alarmTopic, scheduleGroup, vpc, vpcSubnets, securityGroups, ...misspelt } = others;
     // Plain JavaScript takes any name, and with a misspelt boundary the roles would have none.
-    parse(z.strictObject({}), misspelt, { title, keyPath: ["props"] });
+    checkedSettings(z.strictObject({}), misspelt, { title, keyPath: ["props"] });
     const source = { title, keyPath: ["settings"] };
     refuseTokens(given, source);
     const settings = parseSettings(given, { source, database: names.database });

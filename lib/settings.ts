@@ -8,7 +8,7 @@ import { Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import * as z from "zod";
 import {
-  parseSettings as parse,
+  checkedSettings,
   readSettingsFile,
   type SettingsSource,
   unusableSetting,
@@ -64,7 +64,7 @@ export function parseSettings(context: unknown, options: ParseSettingsOptions = 
     );
   }
   const source = isFile ? { title: context, keyPath: [] } : inCode;
-  const settings = parse(deploymentSettingsSchema, given, source);
+  const settings = checkedSettings(deploymentSettingsSchema, given, source);
   const accounts = Object.entries(settings.accounts).map(
     ([name, own]) => [name, { ...settings, ...own }] as const,
   );

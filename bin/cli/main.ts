@@ -16,7 +16,7 @@ import { DECISIONS } from "./commands/decisions.ts";
 import { diffCommand } from "./commands/diff.ts";
 import { discoverCommand } from "./commands/discover.ts";
 import { initCommand } from "./commands/init.ts";
-import { TABLES } from "./commands/query.ts";
+import { QUERIES } from "./commands/query.ts";
 import { reportCommand } from "./commands/report.ts";
 import { runCommand } from "./commands/run.ts";
 import { statusCommand } from "./commands/status.ts";
@@ -47,7 +47,7 @@ export const COMMANDS: readonly CommandOfList[] = [
   statusCommand,
   diffCommand,
   reportCommand,
-  ...TABLES,
+  ...QUERIES,
   ...DECISIONS,
   authorizeCommand,
 ];

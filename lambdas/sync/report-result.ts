@@ -46,7 +46,7 @@ export async function reportResult(
   await tell(ports, account, async () => {
     publication = (await publicationOf(store, row))?.publication;
     const event = runEvent(account, result, publication, (snapshotId) =>
-      heldCommands(ports.environment, account, snapshotId),
+      heldInvocations(ports.environment, account, snapshotId),
     );
     return event && withMail(event, mailOf(account, result, ports.environment));
   });
@@ -133,7 +133,7 @@ function heldMail(account: string, { row, explanation, preview }: RunResult): Ma
   };
 }
 
-export function heldCommands(environment: Environment, account: string, snapshotId: string): HeldCommands {
+export function heldInvocations(environment: Environment, account: string, snapshotId: string): HeldCommands {
   const command = (action: string): string => invokeCommand(environment, { action, account, snapshotId });
   return { accept: command("accept"), diff: command("diff") };
 }

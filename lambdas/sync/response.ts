@@ -7,7 +7,7 @@ import type { RunResult } from "../job/run/record/run-result.ts";
 import { countText } from "../job/run/record/texts.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import type { Invocation } from "./function-ports.ts";
-import { heldCommands, isRefusal, reportResult } from "./report-result.ts";
+import { heldInvocations, isRefusal, reportResult } from "./report-result.ts";
 
 /** Reports the result. Throws the error of one that failed. */
 export async function runResponse(invocation: Invocation, result: RunResult): Promise<object> {
@@ -103,7 +103,7 @@ export function heldDecision(
     ...(preview === undefined ? {} : { preview }),
     diff_event: { action: "diff", account, snapshotId },
     accept_event: { action: "accept", account, snapshotId },
-    accept_command: heldCommands(environment, account, snapshotId).accept,
+    accept_command: heldInvocations(environment, account, snapshotId).accept,
     wait: ifNotAccepted(isPinned),
   };
 }

@@ -12,7 +12,7 @@ import type {
 import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
 import { accountName, authUrl as authUrlSchema } from "../../../lambdas/job/settings/values.ts";
-import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
+import { checkedSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
@@ -232,7 +232,7 @@ interface SettingsBefore {
 function settingsBefore(path: string, title: string): SettingsBefore | undefined {
   const given = readSettingsFile(path, title);
   if (given === undefined) return undefined;
-  const settings = parseSettings(fileSettingsSchema, given, { title, keyPath: [] });
+  const settings = checkedSettings(fileSettingsSchema, given, { title, keyPath: [] });
   return { text: readFileSync(path, "utf8"), settings };
 }
 

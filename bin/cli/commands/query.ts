@@ -100,7 +100,7 @@ const viewsCommand = command({
   },
 });
 
-export const TABLES: readonly CommandOfList[] = [queryCommand, viewsCommand];
+export const QUERIES: readonly CommandOfList[] = [queryCommand, viewsCommand];
 
 type Form = PrintedForm | "parquet";
 

@@ -3,6 +3,7 @@
 
 import * as z from "zod";
 import { DEFAULT_SAMPLE, MAX_SAMPLE } from "../../../lambdas/job/commands/discover.ts";
+import { METHODS } from "../../../lambdas/job/credentials/credentials.ts";
 import { isLoopback } from "../../../lambdas/job/network/proxies.ts";
 import { LOG_LEVELS } from "../../../lambdas/job/runtime/logger.ts";
 import { accountName, eventLimit, trueOrFalse } from "../../../lambdas/job/settings/values.ts";
@@ -95,7 +96,7 @@ const START_OPTIONS = {
   }),
   method: {
     flag: "--method <method>",
-    schema: z.enum(["session", "basic", "oauth"], "expected session, basic or oauth"),
+    schema: z.enum(METHODS, "expected session, basic or oauth"),
     help: "How the account logs in: `session`, `basic` or `oauth`. See [choosing a method](operations.md#choosing-a-method)",
   },
   email: {

@@ -10,7 +10,7 @@ import { shellWord, shownText } from "../../../lambdas/job/errors/shown-text.ts"
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { STANDARD_INPUT, secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
-import { parseSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
+import { checkedSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { liftText, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
@@ -155,7 +155,7 @@ export function openSettingsFile(named: string | undefined, cwd: string): Settin
       `The settings file ${path} does not exist. Check --config and BRAND_CONFIG.`,
     );
   }
-  const settings = parseSettings(fileSettingsSchema, given, { title, keyPath: [] });
+  const settings = checkedSettings(fileSettingsSchema, given, { title, keyPath: [] });
   const accounts = Object.entries(settings.accounts).map(([name, own]) => [name, absolute(own, path)]);
   return {
     path,

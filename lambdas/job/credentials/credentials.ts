@@ -39,6 +39,9 @@ const schema = z
   .readonly();
 
 export type ServiceCredentials = z.infer<typeof schema>;
+export type Method = ServiceCredentials["method"];
+/** All of them, those that a person has first. */
+export const METHODS: readonly Method[] = methods.map(({ shape }) => shape.method.value);
 /** Those of a person, with which a login or HTTP Basic works. */
 export type PasswordCredentials = Extract<ServiceCredentials, { readonly method: "session" | "basic" }>;
 /** Those of a client of the identity provider. Its tokens are kept in a place of their own. */

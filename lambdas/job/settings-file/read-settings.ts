@@ -17,7 +17,7 @@ export interface SettingsSource {
 }
 
 /** Throws `CONFIG_INVALID` naming every wrong key, what was expected and what came. */
-export function parseSettings<Output>(
+export function checkedSettings<Output>(
   schema: z.ZodType<Output>,
   given: unknown,
   source: SettingsSource,

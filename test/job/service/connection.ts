@@ -1,5 +1,6 @@
 // A service client connected to a simulated service, both on a clock that runs faster than real time.
 
+import { METHODS, type Method } from "../../../lambdas/job/credentials/credentials.ts";
 import type { ErrorCode } from "../../../lambdas/job/errors/sync-error.ts";
 import type { Random } from "../../../lambdas/job/runtime/clock.ts";
 import type { Detail, EventList, EventService } from "../../../lambdas/job/service/event-service.ts";
@@ -33,9 +34,6 @@ export interface Connection extends AsyncDisposable {
   /** The identity provider and the stored tokens of the method `oauth`. */
   readonly authorized: Authorized;
 }
-
-export const METHODS = ["session", "basic", "oauth"] as const;
-export type Method = (typeof METHODS)[number];
 
 export type ConnectionOptions = Partial<EventServiceOptions> & {
   readonly method?: Method;
@@ -197,5 +195,6 @@ const oauth: MethodTraits = {
   renewals: ({ authorized }) => authorized.provider.counts.refreshes,
 };
 
-export const ALL_METHODS: readonly MethodTraits[] = [session, basic, oauth];
+const TRAITS: Readonly<Record<Method, MethodTraits>> = { session, basic, oauth };
+export const ALL_METHODS: readonly MethodTraits[] = METHODS.map((method) => TRAITS[method]);
 export const RENEWED_METHODS: readonly MethodTraits[] = ALL_METHODS.filter(({ isRenewed }) => isRenewed);

@@ -5,7 +5,7 @@ import { shellWord } from "../../errors/shown-text.ts";
 import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { eventColumns, type LiftedColumn, liftText } from "../../snapshot/rows/lifted-column.ts";
 import { Chain } from "../../snapshot/staging/chain.ts";
-import { type Plan, readPlan, type Shape } from "../../snapshot/staging/plan.ts";
+import { type Plan, readPlan, type ShapingSettings } from "../../snapshot/staging/plan.ts";
 import { isOfLayout } from "../../storage/layout.ts";
 import { findPublication, type LogEnd, type Publication } from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
@@ -160,7 +160,7 @@ const SHAPING = [
 ] as const;
 
 /** The options that would give again what the plan has otherwise. */
-function optionsOf(planned: Shape, now: Shape): readonly string[] {
+function optionsOf(planned: ShapingSettings, now: ShapingSettings): readonly string[] {
   return SHAPING.flatMap(([flag, key]) => {
     const before = [planned[key] ?? []].flat();
     if (before.join("\n") === [now[key] ?? []].flat().join("\n")) return [];
@@ -172,11 +172,11 @@ function optionsOf(planned: Shape, now: Shape): readonly string[] {
 export function shapeOfPlan(
   account: string,
   settings: RunSettings,
-): { readonly fingerprint: string; readonly shape: Shape } {
+): { readonly fingerprint: string; readonly shape: ShapingSettings } {
   return { fingerprint: fingerprint(account, settings), shape: shapeOf(settings) };
 }
 
-function shapeOf({ baseUrl, isListed, listPointer, nextPage, detailPointer, lifted }: RunSettings): Shape {
+function shapeOf({ baseUrl, isListed, listPointer, nextPage, detailPointer, lifted }: RunSettings): ShapingSettings {
   return {
     base_url: baseUrl,
     is_listed: isListed,

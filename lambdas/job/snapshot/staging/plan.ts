@@ -64,7 +64,7 @@ const EVENT = z.object({
 /** The first line of the file. `listed` = `events` + `rejected`; `sha256` is that of the lines that follow. */
 type PlanHeader = Readonly<z.infer<typeof HEADER>>;
 
-export type Shape = NonNullable<PlanHeader["shape"]>;
+export type ShapingSettings = NonNullable<PlanHeader["shape"]>;
 
 export interface PlannedEvent {
   /** Lower case. */

@@ -1,6 +1,7 @@
 // A password that is changed while a run is under way, or just before it logs in, needs no new run.
 
 import { describe, expect, it } from "vitest";
+import type { Method } from "../../../../lambdas/job/credentials/credentials.ts";
 import {
   CurrentCredentials,
   type ServiceCredentials,
@@ -9,16 +10,7 @@ import { CANARY } from "../../../simulator/account.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { MemoryCredentials } from "../../credentials/memory-credentials.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
-import {
-  ALL_METHODS,
-  type Connection,
-  connect,
-  errorOf,
-  fetchAll,
-  type Method,
-  said,
-  secrets,
-} from "../connection.ts";
+import { ALL_METHODS, type Connection, connect, errorOf, fetchAll, said, secrets } from "../connection.ts";
 
 const NEW_PASSWORD = "new-canary-password";
 /** The e-mail address and its password, or the client and its secret. */

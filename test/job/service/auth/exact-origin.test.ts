@@ -1,8 +1,9 @@
 // Credentials, cookies and tokens go to the origin that they belong to, and to no other, whatever a response says.
 
 import { describe, expect, it } from "vitest";
+import { METHODS } from "../../../../lambdas/job/credentials/credentials.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
-import { connect, errorOf, failedList, METHODS, secrets } from "../connection.ts";
+import { connect, errorOf, failedList, secrets } from "../connection.ts";
 import { httpServer } from "../http/local-server.ts";
 
 describe.each(METHODS)("with the method %s", (method) => {

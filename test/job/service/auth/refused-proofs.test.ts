@@ -2,6 +2,7 @@
 // with 401.
 
 import { describe, expect, it } from "vitest";
+import type { Method } from "../../../../lambdas/job/credentials/credentials.ts";
 import { acceleratedClock } from "../../../simulator/clocks.ts";
 import type { Fault } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
@@ -12,7 +13,6 @@ import {
   errorOf,
   failedList,
   fetchAll,
-  type Method,
   RENEWED_METHODS,
   texts,
   truth,

@@ -3,11 +3,12 @@
 import { inspect } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { METHODS, type Method } from "../../../../../lambdas/job/credentials/credentials.ts";
 import { CANARY } from "../../../../simulator/account.ts";
 import type { Fault, FaultMatch } from "../../../../simulator/faults.ts";
 import type { SimulatorOptions } from "../../../../simulator/settings.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
-import { METHODS, type Method } from "../../../service/connection.ts";
+
 import { Sandbox } from "../../sandbox.ts";
 
 const CANARIES = [
