@@ -9,8 +9,7 @@ import {
   type SyncError,
   withCommands,
 } from "../job/errors/sync-error.ts";
-import { type HeldCommands, ifNotAccepted, wasPinned } from "../job/run/publish/held-snapshots.ts";
-import type { Preview } from "../job/run/publish/preview.ts";
+import { type HeldCommands, ifNotAccepted, type Preview, wasPinned } from "../job/run/record/held-mark.ts";
 import { type BusEvent, failedStartEvent, runEvent } from "../job/run/record/run-event.ts";
 import {
   errorColumns,

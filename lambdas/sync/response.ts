@@ -1,7 +1,8 @@
 // The function's response to a run, an accept or a rollback, short enough to read in the console.
 
 import type { Context } from "aws-lambda";
-import { type Held, ifNotAccepted, wasPinned } from "../job/run/publish/held-snapshots.ts";
+import type { Held } from "../job/run/publish/held-snapshots.ts";
+import { ifNotAccepted, wasPinned } from "../job/run/record/held-mark.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import { countText } from "../job/run/record/texts.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT, exitCodeOfError } from "../../bin/cli/output/exit-code.ts";
 import { ERROR_CODES, SyncError } from "../../lambdas/job/errors/sync-error.ts";
-import { HOLD_REASONS } from "../../lambdas/job/run/publish/guard.ts";
+import { HOLD_REASONS } from "../../lambdas/job/run/record/held-mark.ts";
 import { runLogEntrySchema } from "../../lambdas/job/run/record/run-log.ts";
 import { rowLine } from "../../lambdas/job/snapshot/rows/row.ts";
 import { COLUMNS_FILE, layout, TABLES, VIEWS_FILE } from "../../lambdas/job/storage/layout.ts";

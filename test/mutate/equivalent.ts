@@ -8,6 +8,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/commit.ts",
   "lambdas/job/run/publish/publish.ts",
   "lambdas/job/commands/decisions.ts",
+  "lambdas/job/run/record/held-mark.ts",
   "lambdas/job/run/record/published-run.ts",
   "lambdas/job/run/dry-run.ts",
   "lambdas/job/storage/publication-log.ts",
@@ -28,7 +29,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/storage/snapshot-marks.ts",
   "lambdas/job/storage/store.ts",
   "lambdas/job/run/collect/refusals.ts",
-  "lambdas/job/run/collect/map-ordered.ts",
+  "lambdas/job/runtime/map-ordered.ts",
   "lambdas/job/snapshot/rows/compare-snapshots.ts",
   "lambdas/job/snapshot/staging/plan.ts",
   "lambdas/job/snapshot/staging/chain.ts",
@@ -121,7 +122,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'answerTo: const isRefused = first.kind === "left-out" && (first.reason === "gone" || first.reason === "forbidden"); → const isRefused = (first.reason === "gone" || first.reason === "forbidden");':
       "An event has no reason.",
   },
-  "lambdas/job/run/collect/map-ordered.ts": {
+  "lambdas/job/runtime/map-ordered.ts": {
     "mapOrdered: results.delete(taken); → dropped":
       "No result is looked for a second time: it would only take memory.",
   },

@@ -1,6 +1,6 @@
 // Rows of the run log for tests to change.
 
-import type { Preview } from "../../lambdas/job/run/publish/preview.ts";
+import type { Preview } from "../../lambdas/job/run/record/held-mark.ts";
 import type { RunLogEntry } from "../../lambdas/job/run/record/run-log.ts";
 
 export const PUBLISHED: RunLogEntry = {

@@ -2,10 +2,10 @@
 // of all.
 
 import { type AccountStatus, type Status, status } from "../../../lambdas/job/commands/status.ts";
-import { mapOrdered } from "../../../lambdas/job/run/collect/map-ordered.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { durationText } from "../../../lambdas/job/run/record/texts.ts";
 import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
+import { mapOrdered } from "../../../lambdas/job/runtime/map-ordered.ts";
 import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
 import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";

@@ -4,13 +4,8 @@
 import type { AccountStatus, Status } from "../../../lambdas/job/commands/status.ts";
 import { RETRYABLE_CODES } from "../../../lambdas/job/errors/sync-error.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
-import {
-  type Held,
-  type HeldCommands,
-  type HeldSnapshot,
-  ifNotAccepted,
-} from "../../../lambdas/job/run/publish/held-snapshots.ts";
-import type { Preview } from "../../../lambdas/job/run/publish/preview.ts";
+import type { Held, HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
+import { type HeldCommands, ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { changesText, countText, missingByReason } from "../../../lambdas/job/run/record/texts.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";

@@ -1,6 +1,6 @@
 // What a run, an accept or a rollback came to: words for a person, a line of JSON for a program, an exit code.
 
-import { wasPinned } from "../../../lambdas/job/run/publish/held-snapshots.ts";
+import { wasPinned } from "../../../lambdas/job/run/record/held-mark.ts";
 import type { RunResult, Skipped } from "../../../lambdas/job/run/record/run-result.ts";
 import { durationText, missingText } from "../../../lambdas/job/run/record/texts.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";

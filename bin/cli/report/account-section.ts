@@ -1,11 +1,8 @@
 // One account: what is known of it at a glance, what needs attention, and the figures.
 
 import { type Status, status } from "../../../lambdas/job/commands/status.ts";
-import {
-  type HeldCommands,
-  type HeldSnapshot,
-  ifNotAccepted,
-} from "../../../lambdas/job/run/publish/held-snapshots.ts";
+import type { HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
+import { type HeldCommands, ifNotAccepted } from "../../../lambdas/job/run/record/held-mark.ts";
 import { isRun, isStranded, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";

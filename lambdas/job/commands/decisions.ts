@@ -4,7 +4,6 @@
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { whileLeased } from "../run/lease/lease-account.ts";
 import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
-import { readHold } from "../run/publish/guard.ts";
 import { heldSnapshots, keptSnapshot, NEWEST_HELD } from "../run/publish/held-snapshots.ts";
 import {
   type Attempt,
@@ -14,6 +13,7 @@ import {
   recordAttempt,
   unrecordedFailure,
 } from "../run/record/attempt.ts";
+import { readHold } from "../run/record/held-mark.ts";
 import { publishedEnd, recordUnrecorded } from "../run/record/published-run.ts";
 import type { RunEnd, RunResult, Skipped } from "../run/record/run-result.ts";
 import type { RunPorts } from "../run/run-ports.ts";

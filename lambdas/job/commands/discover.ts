@@ -1,13 +1,13 @@
 // Reads a sample of the events: which fields they have, and which fields are worth a column.
 
 import { SyncError } from "../errors/sync-error.ts";
-import { mapOrdered } from "../run/collect/map-ordered.ts";
 import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
 import { withLease } from "../run/lease/lease-account.ts";
 import { type WarehouseColumn, warehouseColumns } from "../run/publish/columns.ts";
 import type { Skipped } from "../run/record/run-result.ts";
 import type { RunPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
+import { mapOrdered } from "../runtime/map-ordered.ts";
 import type { Detail, EventService, ListedEvent } from "../service/event-service.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
 import { suggestColumns, TextTypes } from "../snapshot/fields/suggest-columns.ts";

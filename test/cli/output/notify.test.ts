@@ -10,7 +10,7 @@ import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { heldCommands } from "../../../bin/cli/output/describe-status.ts";
 import { notify } from "../../../bin/cli/output/notify.ts";
 import { addRestart, damaged, RESTORE, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { ifNotAccepted } from "../../../lambdas/job/run/publish/held-snapshots.ts";
+import { ifNotAccepted } from "../../../lambdas/job/run/record/held-mark.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { httpServer, type LocalServer, proxyServer, rawServer } from "../../job/service/http/local-server.ts";

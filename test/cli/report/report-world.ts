@@ -2,8 +2,8 @@
 
 import { makeReport, type Report } from "../../../bin/cli/report/report-page.ts";
 import type { RequestLimit } from "../../../bin/cli/report/run-figures.ts";
-import type { Preview } from "../../../lambdas/job/run/publish/preview.ts";
 import { NO_COUNTS } from "../../../lambdas/job/run/record/attempt.ts";
+import type { Preview } from "../../../lambdas/job/run/record/held-mark.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import type { Manifest } from "../../../lambdas/job/snapshot/files/manifest.ts";

@@ -1,6 +1,7 @@
 // COLLECT: fetches the details of a plan, N at once, and stages them in plan order, range after range.
 
 import { SyncError } from "../../errors/sync-error.ts";
+import { mapOrdered, type StepAside } from "../../runtime/map-ordered.ts";
 import type { Detail, EventService } from "../../service/event-service.ts";
 import { lineBytes } from "../../snapshot/files/gzip-lines.ts";
 import { MAX_PART_BYTES, writeLines } from "../../snapshot/files/parts.ts";
@@ -13,7 +14,6 @@ import type { SnapshotFacts } from "../publish/build-snapshot.ts";
 import { countText } from "../record/texts.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { mapOrdered, type StepAside } from "./map-ordered.ts";
 import { type KnownRefusals, Refusals } from "./refusals.ts";
 import { type EarlyStop, StoppedEarly, type TimeBudget } from "./time-budget.ts";
 

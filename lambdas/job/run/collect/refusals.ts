@@ -2,6 +2,7 @@
 // with 403, 404 or 410 for what is there. So a refusal that is news is followed by a second question.
 
 import { undefinedIfDamaged } from "../../errors/sync-error.ts";
+import type { StepAside } from "../../runtime/map-ordered.ts";
 import { abortable } from "../../runtime/on-abort.ts";
 import type { Detail } from "../../service/event-service.ts";
 import { longestWaitMs } from "../../service/requests/sender.ts";
@@ -13,7 +14,6 @@ import { areTooManyMissing } from "../publish/guard.ts";
 import { remainingText } from "../record/texts.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import type { StepAside } from "./map-ordered.ts";
 import { workMs } from "./time-budget.ts";
 
 /** Between the two questions, at least. */

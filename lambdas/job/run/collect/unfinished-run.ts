@@ -176,7 +176,14 @@ export function shapeOfPlan(
   return { fingerprint: fingerprint(account, settings), shape: shapeOf(settings) };
 }
 
-function shapeOf({ baseUrl, isListed, listPointer, nextPage, detailPointer, lifted }: RunSettings): ShapingSettings {
+function shapeOf({
+  baseUrl,
+  isListed,
+  listPointer,
+  nextPage,
+  detailPointer,
+  lifted,
+}: RunSettings): ShapingSettings {
   return {
     base_url: baseUrl,
     is_listed: isListed,

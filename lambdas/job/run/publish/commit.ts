@@ -1,6 +1,7 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
 import { addRestart, isDamage, SyncError } from "../../errors/sync-error.ts";
+import { mapOrdered } from "../../runtime/map-ordered.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { type PartInfo, type WrittenPart, writeParts } from "../../snapshot/files/parts.ts";
 import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
@@ -15,7 +16,6 @@ import {
   type Removal,
   readLogSince,
 } from "../../storage/publication-log.ts";
-import { mapOrdered } from "../collect/map-ordered.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { recordColumnsOf } from "./columns.ts";
 

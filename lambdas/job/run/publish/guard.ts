@@ -1,34 +1,10 @@
 // Decides whether a complete snapshot may replace the one that readers see. Bad data never replaces good data.
 
-import * as z from "zod";
-import { isDamage } from "../../errors/sync-error.ts";
 import type { Incomplete } from "../../snapshot/fields/field-profile.ts";
 import type { Missing } from "../../storage/publication-log.ts";
-import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
+import type { Hold } from "../record/held-mark.ts";
 import { countText, missingReasons } from "../record/texts.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { type Preview, previewSchema } from "./preview.ts";
-
-export const HOLD_REASONS = [
-  "NO_EVENTS",
-  "LIST_UNSTABLE",
-  "DROPPED",
-  "GREW",
-  "FEW_ROWS",
-  "MISSING",
-  "REQUIRED",
-  "PINNED",
-  "MARK_DAMAGED",
-] as const;
-type HoldReason = (typeof HOLD_REASONS)[number];
-
-export interface Hold {
-  readonly reason: HoldReason;
-  /** For a person: what was found, what was expected, which setting decides, which events are missing. */
-  readonly explanation: string;
-  /** What publishing the snapshot would do, once it is marked, and as far as that is known. */
-  readonly preview?: Preview | undefined;
-}
 
 type GuardLimits = Pick<RunSettings, "maxDropPercent" | "maxGrowthPercent" | "maxMissingPercent">;
 
@@ -178,44 +154,4 @@ function remedy({ listed, forbidden }: Missing): string {
 function growth(events: number, headEvents: number): string {
   if (headEvents === 0) return "more than";
   return `${((events / headEvents - 1) * 100).toFixed(1)} % more than`;
-}
-
-/** The mark of a held snapshot: complete and verified, but not published until a person accepts it. */
-const heldSchema = z.object({
-  reason: z.enum(HOLD_REASONS),
-  explanation: z.string(),
-  held_at: z.iso.datetime(),
-  /** Absent in marks of earlier versions. An unreadable one must not hide the reason. */
-  preview: previewSchema.optional().catch(undefined),
-});
-
-/** For a snapshot whose mark cannot be read: it was held, and stays held. */
-const REASON_LOST: Hold = {
-  reason: "MARK_DAMAGED",
-  explanation:
-    "The file that said why this snapshot is held was damaged. Check the snapshot's counts before you publish it.",
-};
-
-/** Why this snapshot is held; undefined if it is not. A damaged mark loses only what it says. */
-export async function readHold(store: AccountStore, snapshotId: string): Promise<Hold | undefined> {
-  try {
-    const mark = await readJson(store, store.keys.held(snapshotId), heldSchema);
-    if (mark === undefined) return undefined;
-    const { reason, explanation, preview } = mark;
-    return { reason, explanation, preview };
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    return REASON_LOST;
-  }
-}
-
-/** Marks the snapshot. An earlier mark is kept: a held snapshot stays held, whatever the head is now. */
-export async function hold(
-  store: AccountStore,
-  snapshotId: string,
-  { reason, explanation, preview }: Hold,
-  nowMs: number,
-): Promise<void> {
-  const mark = { reason, explanation, held_at: new Date(nowMs).toISOString(), preview };
-  await writeJsonOnce(store, store.keys.held(snapshotId), mark);
 }

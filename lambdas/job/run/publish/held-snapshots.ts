@@ -5,8 +5,7 @@ import { runInstant } from "../../storage/layout.ts";
 import { readLog, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots, RETIRED, readRetired, snapshotNotFound } from "../../storage/snapshot-marks.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { type Hold, readHold } from "./guard.ts";
-import type { Preview } from "./preview.ts";
+import { type Hold, type Preview, readHold } from "../record/held-mark.ts";
 
 /** The word for the newest held snapshot, in place of its id. */
 export const NEWEST_HELD = "held";
@@ -36,33 +35,6 @@ export async function heldSnapshots(store: AccountStore): Promise<readonly HeldS
     if (mark) held.push({ snapshotId, ...mark });
   }
   return held;
-}
-
-/** To be pasted into a shell as they are. */
-export interface HeldCommands {
-  /** Publishes the snapshot. */
-  readonly accept: string;
-  /** Shows what that would change. */
-  readonly diff: string;
-}
-
-/** Whether the account was pinned when the snapshot was held. An earlier version has kept the reason alone. */
-export function wasPinned({
-  reason,
-  preview,
-}: {
-  readonly reason: string | null;
-  readonly preview?: Preview | undefined;
-}): boolean {
-  return preview?.pinned ?? reason === "PINNED";
-}
-
-/** What happens to a held snapshot that no person accepts. */
-export function ifNotAccepted(isPinned: boolean): string {
-  const next = isPinned
-    ? "Later runs are held too, until a snapshot is accepted."
-    : "The next run makes a new snapshot, and publishes it unless that one has to be held too.";
-  return `Readers keep what they see. ${next} This one is retired after 30 days.`;
 }
 
 /** Throws `SNAPSHOT_NOT_FOUND` with the remedy, `STORE_CORRUPT` for a damaged manifest. */

@@ -11,6 +11,7 @@ import {
   readLogSince,
 } from "../../storage/publication-log.ts";
 import { countsOf } from "../record/attempt.ts";
+import { type Hold, hold, readHold } from "../record/held-mark.ts";
 import { publishedEnd, restartText } from "../record/published-run.ts";
 import { type RunEnd, readRunResult } from "../record/run-result.ts";
 import type { RunSession } from "../run-session.ts";
@@ -18,7 +19,7 @@ import { liesInFuture } from "../wrong-clock.ts";
 import { buildSnapshot, type SnapshotFacts } from "./build-snapshot.ts";
 import { commit } from "./commit.ts";
 import { logEmptyColumns } from "./empty-columns.ts";
-import { describeUnstable, guard, type Hold, hold, readHold } from "./guard.ts";
+import { describeUnstable, guard } from "./guard.ts";
 import { makePreview } from "./preview.ts";
 
 interface PublishTask {

@@ -11,7 +11,6 @@ import {
   publicationBefore,
 } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { readHold } from "../publish/guard.ts";
 import type { RunPorts } from "../run-ports.ts";
 import {
   type Attempt,
@@ -21,6 +20,7 @@ import {
   recordAttempt,
   type SnapshotCounts,
 } from "./attempt.ts";
+import { readHold } from "./held-mark.ts";
 import { attemptsOf, isRun } from "./run-log.ts";
 import { type RunEnd, writeRunResult } from "./run-result.ts";
 import { countText } from "./texts.ts";

@@ -1,6 +1,6 @@
 // The events on the bus: a run has begun, a snapshot was published or is held, a run failed.
 
-import { type HeldCommands, ifNotAccepted, wasPinned } from "../publish/held-snapshots.ts";
+import { type HeldCommands, ifNotAccepted, wasPinned } from "./held-mark.ts";
 import { errorColumns, isRun, isStranded, leftOutCount, type Trigger } from "./run-log.ts";
 import type { RunResult } from "./run-result.ts";
 

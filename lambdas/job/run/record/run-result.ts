@@ -7,7 +7,7 @@ import { SyncError } from "../../errors/sync-error.ts";
 import type { ChangedRow } from "../../snapshot/rows/first-changes.ts";
 import { findPublication, isOfRun, type Publication } from "../../storage/publication-log.ts";
 import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
-import { type Preview, previewSchema } from "../publish/preview.ts";
+import { type Preview, previewSchema } from "./held-mark.ts";
 import { isRun, type Outcome, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
 /** How an attempt ended without an error. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { guard, readHold } from "../../../../lambdas/job/run/publish/guard.ts";
+import { guard } from "../../../../lambdas/job/run/publish/guard.ts";
+import { readHold } from "../../../../lambdas/job/run/record/held-mark.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { hold } from "../../../../lambdas/job/run/publish/guard.ts";
 import { supersededBy } from "../../../../lambdas/job/run/publish/publish.ts";
+import { hold } from "../../../../lambdas/job/run/record/held-mark.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";

@@ -2,12 +2,8 @@ import { getEventListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
-import {
-  mapOrdered,
-  type OrderedOptions,
-  type StepAside,
-} from "../../../../lambdas/job/run/collect/map-ordered.ts";
-import { abortable } from "../../../../lambdas/job/runtime/on-abort.ts";
+import { mapOrdered, type OrderedOptions, type StepAside } from "../../../lambdas/job/runtime/map-ordered.ts";
+import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
 
 const options = {
   concurrency: 3,

@@ -1,0 +1,131 @@
+// The mark of a held snapshot: why it is held, what publishing it would do, and what waiting means.
+
+import * as z from "zod";
+import { isDamage } from "../../errors/sync-error.ts";
+import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
+
+export const HOLD_REASONS = [
+  "NO_EVENTS",
+  "LIST_UNSTABLE",
+  "DROPPED",
+  "GREW",
+  "FEW_ROWS",
+  "MISSING",
+  "REQUIRED",
+  "PINNED",
+  "MARK_DAMAGED",
+] as const;
+type HoldReason = (typeof HOLD_REASONS)[number];
+
+export interface Hold {
+  readonly reason: HoldReason;
+  /** For a person: what was found, what was expected, which setting decides, which events are missing. */
+  readonly explanation: string;
+  /** What publishing the snapshot would do, once it is marked, and as far as that is known. */
+  readonly preview?: Preview | undefined;
+}
+
+const count = z.int().nonnegative();
+const uuids = z.array(z.string()).readonly();
+
+/** Its keys are in files and events, so they are written as there. */
+export const previewSchema = z
+  .object({
+    /** What the changes are found against; null where nothing was published. */
+    base_snapshot_id: z.string().nullable(),
+    /** Null where the base is damaged. */
+    added: count.nullable(),
+    changed: count.nullable(),
+    removed: count.nullable(),
+    /** Listed events without a row: 404 or 410; 403; the others, of which `oversize` are too large, and `too_deep` too deep. */
+    gone: count,
+    forbidden: count,
+    rejected: count,
+    oversize: count,
+    /** The first of each, by uuid. */
+    uuids: z
+      .object({
+        added: uuids,
+        changed: uuids,
+        removed: uuids,
+        gone: uuids,
+        forbidden: uuids,
+        oversize: uuids,
+        too_deep: uuids.default([]),
+      })
+      .readonly(),
+    /** Absent in marks of earlier versions. */
+    too_deep: count.default(0),
+    /** Whether the account was pinned when the snapshot was held; else absent. */
+    pinned: z.literal(true).optional(),
+  })
+  .readonly();
+
+export type Preview = z.infer<typeof previewSchema>;
+
+/** The mark of a held snapshot: complete and verified, but not published until a person accepts it. */
+const heldSchema = z.object({
+  reason: z.enum(HOLD_REASONS),
+  explanation: z.string(),
+  held_at: z.iso.datetime(),
+  /** Absent in marks of earlier versions. An unreadable one must not hide the reason. */
+  preview: previewSchema.optional().catch(undefined),
+});
+
+/** For a snapshot whose mark cannot be read: it was held, and stays held. */
+const REASON_LOST: Hold = {
+  reason: "MARK_DAMAGED",
+  explanation:
+    "The file that said why this snapshot is held was damaged. Check the snapshot's counts before you publish it.",
+};
+
+/** Why this snapshot is held; undefined if it is not. A damaged mark loses only what it says. */
+export async function readHold(store: AccountStore, snapshotId: string): Promise<Hold | undefined> {
+  try {
+    const mark = await readJson(store, store.keys.held(snapshotId), heldSchema);
+    if (mark === undefined) return undefined;
+    const { reason, explanation, preview } = mark;
+    return { reason, explanation, preview };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return REASON_LOST;
+  }
+}
+
+/** Marks the snapshot. An earlier mark is kept: a held snapshot stays held, whatever the head is now. */
+export async function hold(
+  store: AccountStore,
+  snapshotId: string,
+  { reason, explanation, preview }: Hold,
+  nowMs: number,
+): Promise<void> {
+  const mark = { reason, explanation, held_at: new Date(nowMs).toISOString(), preview };
+  await writeJsonOnce(store, store.keys.held(snapshotId), mark);
+}
+
+/** To be pasted into a shell as they are. */
+export interface HeldCommands {
+  /** Publishes the snapshot. */
+  readonly accept: string;
+  /** Shows what that would change. */
+  readonly diff: string;
+}
+
+/** Whether the account was pinned when the snapshot was held. An earlier version has kept the reason alone. */
+export function wasPinned({
+  reason,
+  preview,
+}: {
+  readonly reason: string | null;
+  readonly preview?: Preview | undefined;
+}): boolean {
+  return preview?.pinned ?? reason === "PINNED";
+}
+
+/** What happens to a held snapshot that no person accepts. */
+export function ifNotAccepted(isPinned: boolean): string {
+  const next = isPinned
+    ? "Later runs are held too, until a snapshot is accepted."
+    : "The next run makes a new snapshot, and publishes it unless that one has to be held too.";
+  return `Readers keep what they see. ${next} This one is retired after 30 days.`;
+}
