@@ -11,6 +11,7 @@ import { type AccountStore, readJson, SELDOM_PARSED } from "../../storage/store.
 const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
+/** `verify` is a command that earlier versions had. */
 const triggerSchema = z.enum(["schedule", "manual", "accept", "rollback", "verify"]);
 
 const count = z.number().int().nonnegative().nullable();
