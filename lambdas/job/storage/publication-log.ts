@@ -118,9 +118,12 @@ export async function readLogSince(store: AccountStore, after: string): Promise<
   return found();
 }
 
-/** Reads the newest entry. Throws `STORE_CORRUPT` if it is damaged, or the numbers have a gap near it. */
-export async function readEnd(store: AccountStore): Promise<LogEnd> {
-  const last = await lastId(store);
+/**
+ * Reads the newest entry. Throws `STORE_CORRUPT` if it is damaged, or the numbers have a gap near it.
+ * @param near the number of an entry not far from the end, if one is known
+ */
+export async function readEnd(store: AccountStore, near = ""): Promise<LogEnd> {
+  const last = await lastId(store, near);
   if (last === undefined) return { last: "", head: undefined, removal: undefined };
   const entry = await readEntry(store, last);
   if (entry === undefined) return readEnd(store);
@@ -130,8 +133,8 @@ export async function readEnd(store: AccountStore): Promise<LogEnd> {
 }
 
 /** The newest publication; undefined where nothing is published, or the account was removed. Reads as `readEnd` does. */
-export async function readHead(store: AccountStore): Promise<Publication | undefined> {
-  return (await readEnd(store)).head;
+export async function readHead(store: AccountStore, near?: string): Promise<Publication | undefined> {
+  return (await readEnd(store, near)).head;
 }
 
 /**
@@ -166,12 +169,24 @@ export async function* publicationsSince(store: AccountStore, runId: string): As
   }
 }
 
-/** All publications, each read on demand. Throws `STORE_CORRUPT` where it comes to a gap or a damaged file. */
+/**
+ * All publications. The first is read alone, then more and more at the same time. Throws `STORE_CORRUPT` where it comes to a
+ * gap or a damaged file.
+ */
 async function* newestFirst(store: AccountStore): AsyncGenerator<Publication> {
-  for (let number = Number(await lastId(store)); number > 0; number -= 1) {
-    const entry = await readEntry(store, publicationId(number));
-    if (entry === undefined || entry.action === "remove") return;
-    yield entry;
+  let number = Number(await lastId(store));
+  for (let many = 1; number > 0; many = Math.min(2 * many, AT_ONCE)) {
+    const some = Array.from({ length: Math.min(many, number) }, (_, index) =>
+      readEntry(store, publicationId(number - index)),
+    );
+    // Below a removal nothing counts, also not what is damaged.
+    for (const read of some) read.catch(() => undefined);
+    for (const read of some) {
+      const entry = await read;
+      if (entry === undefined || entry.action === "remove") return;
+      yield entry;
+    }
+    number -= some.length;
   }
 }
 
@@ -270,7 +285,9 @@ export async function publicationBefore(
 // an end that is found too low shows in the list. A gap that neither of the two meets is found by what reads the whole log.
 
 /** The number of the last entry; undefined where there is none. */
-async function lastId(store: AccountStore): Promise<string | undefined> {
+async function lastId(store: AccountStore, known = ""): Promise<string | undefined> {
+  const behind = known === "" ? undefined : await listIdsFrom(store, known);
+  if (behind) return behind.at(-1);
   const first = await firstId(store);
   if (first === undefined) return undefined;
   // A log begins with its first number, or with the removal below which all is deleted.

@@ -18,10 +18,13 @@ export interface SnapshotFiles {
 /** A mark without the instant: the tables may still show the snapshot. */
 const retiredSchema = z.object({ retired_at: z.iso.datetime().optional() });
 
-/** All snapshots of the account that have any file, oldest first; published ones and others. */
-export async function listSnapshots(store: AccountStore): Promise<readonly SnapshotFiles[]> {
+/**
+ * All snapshots of the account that have any file, oldest first; published ones and others.
+ * @param after only those that are named later than this
+ */
+export async function listSnapshots(store: AccountStore, after = ""): Promise<readonly SnapshotFiles[]> {
   const prefix = store.keys.snapshots;
-  const listed = await Array.fromAsync(store.list(prefix));
+  const listed = await Array.fromAsync(store.list(prefix, after && `${prefix}${after}`));
   const bySnapshot = Map.groupBy(
     listed.filter(({ key }) => isOfLayout(key)),
     ({ key }) => key.slice(prefix.length).split("/", 1)[0] ?? "",

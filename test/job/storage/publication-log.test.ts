@@ -336,7 +336,7 @@ it.each(["2026-11-05T06-00-00.000Z", "2026-11-05T12-00-00.000Z"])(
   },
 );
 
-it("reads a publication when it is asked for, and none before", async () => {
+it("reads the newest publications first, and few that are not asked for", async () => {
   const { store, reads } = await watchedLog(6);
   await readEnd(uk(store));
   const toFindTheEnd = reads.length;
@@ -345,7 +345,11 @@ it("reads a publication when it is asked for, and none before", async () => {
     if (publication === "0000000005") break;
   }
 
-  expect(reads.slice(2 * toFindTheEnd - 1)).toEqual(["0000000006.ndjson", "0000000005.ndjson"]);
+  expect(reads.slice(2 * toFindTheEnd - 1)).toEqual([
+    "0000000006.ndjson",
+    "0000000005.ndjson",
+    "0000000004.ndjson",
+  ]);
 });
 
 describe("a damaged publication log", () => {
