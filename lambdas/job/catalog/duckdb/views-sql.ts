@@ -63,9 +63,8 @@ const LINES = "*/*/*.ndjson";
 
 const TYPES = { string: "VARCHAR", bigint: "BIGINT", double: "DOUBLE", boolean: "BOOLEAN" } as const;
 
-/** What a removal has cut off counts no more, and its own entry is no publication. */
-const ABOVE_REMOVALS = `
-QUALIFY publication > coalesce(max(publication) FILTER (WHERE action = 'remove') OVER (PARTITION BY account), '')`;
+/** On the account and the name of a file, both as SQL. */
+type Condition = (account: string, name: string) => string | undefined;
 
 /** The files of a table. */
 interface Source {
@@ -75,12 +74,9 @@ interface Source {
   readonly compression: "gzip" | "uncompressed";
   /** Where in a file's path each partition column stands, from the end. */
   readonly partitions: Readonly<Record<string, number>>;
-  /** Only files whose key looks so, as a regular expression. */
+  /** Only files whose key looks so, as a regular expression, and that meet the condition. */
   readonly keys?: string;
-  /** No files of these accounts. */
-  readonly without?: readonly string[];
-  /** Only rows that meet it. */
-  readonly condition?: string;
+  readonly condition?: Condition;
   /** Strings that come after the table's own columns, before the partitions. */
   readonly lifted?: readonly string[];
 }
@@ -120,20 +116,38 @@ export function viewsSql(files: WarehouseFiles): string {
       patterns: patternsOf("event_changes"),
       partitions: { account: -4, publication: -3 },
     }),
-    table("publications", {
-      ...lines,
-      keys: KEYS_IN.publications,
-      without: refusedOf(files, FOLDERS.publications),
-      condition: ABOVE_REMOVALS,
-    }),
+    publicationsTable(lines, files),
     table("sync_runs", {
       ...lines,
       keys: KEYS_IN.runLogs,
-      without: refusedOf(files, FOLDERS.runLogs),
+      condition: notOf(refusedOf(files, FOLDERS.runLogs)),
     }),
     createView(eventsTyped(columns, DUCKDB)),
     createView(EVENT_HISTORY),
   ].join("\n");
+}
+
+/** The publications that the other tables know, and none that came later: a consumer that joins them misses none. */
+function publicationsTable(lines: Source, files: WarehouseFiles): string {
+  const refused = refusedOf(files, FOLDERS.publications);
+  const known = files.accounts.flatMap(({ account, log }) => {
+    const [first, last] = [log[0], log.at(-1)];
+    return first && last && !refused.includes(account) ? [[account, first, last] as const] : [];
+  });
+  const condition: Condition = (of, name) => {
+    const whens = known.map(([account, first, last]) => {
+      const names = [first, last].map(({ publication }) => literal(`${publication}.ndjson`));
+      return `    WHEN ${literal(account)} THEN ${name} BETWEEN ${names.join(" AND ")}`;
+    });
+    return `CASE ${of}\n${whens.join("\n")}\n  END`;
+  };
+  const patterns = known.length > 0 ? lines.patterns : [];
+  return table("publications", { ...lines, patterns, keys: KEYS_IN.publications, condition });
+}
+
+function notOf(accounts: readonly string[]): Condition {
+  return (account) =>
+    accounts.length > 0 ? `${account} NOT IN (${accounts.map(literal).join(", ")})` : undefined;
 }
 
 /** The accounts of which the store refuses a file in the folder: the pattern would follow a link, and find others by it. */
@@ -181,16 +195,17 @@ function table(name: TableName, source: Source): string {
   const files = source.patterns.map((pattern) => `  ${literal(`${patternOf(source.directory)}/${pattern}`)}`);
   const types = columns.map(({ name, type }) => `'${name}': '${type}'`);
   // DuckDB opens only the files whose name meets the conditions, those of a query on the view too.
-  const { keys, without = [] } = source;
-  const isKey = `\nWHERE regexp_full_match(array_to_string(parse_path("${file}")[-3:], '/'), ${literal(keys ?? "")})`;
-  const isNot = `\n  AND parse_path("${file}")[-2] NOT IN (${without.map(literal).join(", ")})`;
-  const where = `${keys ? isKey : ""}${without.length > 0 ? isNot : ""}`;
+  const { keys, condition } = source;
+  const at = (place: string): string => `parse_path("${file}")[${place}]`;
+  const isKey = keys && `regexp_full_match(array_to_string(${at("-3:")}, '/'), ${literal(keys)})`;
+  const conditions = [isKey, condition?.(at("-2"), at("-1"))].filter(Boolean);
+  const where = conditions.length > 0 ? `\nWHERE ${conditions.join("\n  AND ")}` : "";
   return `CREATE OR REPLACE VIEW ${name} AS SELECT
 ${selected.join(",\n")}
 FROM read_json([
 ${files.join(",\n")}
 ], format = 'newline_delimited', compression = '${source.compression}', columns = {${types.join(", ")}},
-  maximum_object_size = ${MAX_ROW_BYTES},${source.keys ? " ignore_errors = true," : ""} filename = '${file}', hive_partitioning = false)${where}${source.condition ?? ""};
+  maximum_object_size = ${MAX_ROW_BYTES},${keys ? " ignore_errors = true," : ""} filename = '${file}', hive_partitioning = false)${where};
 `;
 }
 
