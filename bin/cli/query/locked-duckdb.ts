@@ -104,8 +104,14 @@ const NO_EXTENSIONS = {
   allow_community_extensions: "false",
 };
 
-/** Of the computer's. What needs more goes to the disk, and the rest of the computer keeps working. */
+/** What needs more goes to the disk, and the rest of the computer keeps working. */
 const MEMORY_SHARE = 0.5;
+
+/** Of what this process may have: the computer's, or less in a container. 0 is a container's limit that is not known. */
+export function memoryLimitBytes(ofComputer: number, ofContainer: number): number {
+  const bytes = ofContainer > 0 ? Math.min(ofContainer, ofComputer) : ofComputer;
+  return Math.floor(bytes * MEMORY_SHARE);
+}
 
 const { publications, runLogs, snapshots, changes } = FOLDERS;
 const TABLE_FOLDERS = [publications, runLogs, snapshots, changes].map((folder) => folder.slice(0, -1));
@@ -135,7 +141,8 @@ async function withLockedDuckDB<T>(
   try {
     // DuckDB adds its folder for large sorts to those that are allowed, hence one of our own.
     await connection.run(`SET temp_directory = ${literal(temporary ?? "")};
-SET memory_limit = '${Math.floor(totalmem() * MEMORY_SHARE)} B';
+SET memory_limit = '${memoryLimitBytes(totalmem(), process.constrainedMemory())} B';
+SET TimeZone = 'UTC';
 SET allowed_directories = [${list(allowed)}];
 SET allowed_paths = [${list(files)}];
 SET enable_external_access = false;
