@@ -37,7 +37,8 @@ const PUBLICATION = z.object({
   accepted: MISSING.optional(),
 });
 
-const { publication, snapshot_id, base_snapshot_id, events, added, changed, removed, files } = PUBLICATION.shape;
+const { publication, snapshot_id, base_snapshot_id, events, added, changed, removed, files } =
+  PUBLICATION.shape;
 
 /** What a publication says of the snapshot and the changes that it published. */
 export const publishedUnits = z.object({
