@@ -291,6 +291,7 @@ describe("json_extract_scalar", () => {
     [String.raw`{"a":"\ud83d\ude00"}`, "$.a", "😀"],
     [String.raw`{"a":1,"b":"\ud800"}`, "$.a", "1"],
     [String.raw`{"b":"x\ud800y"}`, "$.b", "x\ufffdy"],
+    [`{"a":1,"a":2}`, "$.a", "1"],
   ])("of %s at %s is %j", async (json, path, expected) => {
     const { views } = await warehouse();
     const sql = `SELECT json_extract_scalar(t, '${path}'), json_extract_scalar(t, '${path}') IS NULL FROM (VALUES ('${json}'), (NULL)) v(t)`;
@@ -299,6 +300,36 @@ describe("json_extract_scalar", () => {
       [expected, String(expected === null)],
       [null, "true"],
     ]);
+  });
+});
+
+describe("half of a surrogate pair", () => {
+  const event = String.raw`{"a":["x\ud800",1]}`;
+
+  it.each([
+    "json_extract(EVENT, '$.a[0]')::VARCHAR",
+    `from_json(json_extract(EVENT, '$.a'), '["VARCHAR"]')[1]`,
+    "(SELECT value FROM json_each(EVENT, '$.a') ORDER BY key LIMIT 1)",
+    "EVENT::JSON->'a'->0",
+  ])("ends %s with what helps", async (expression) => {
+    const { views } = await warehouse();
+    const sql = `SELECT ${expression} AS value FROM (VALUES ('${event}')) v(event)`;
+
+    const failed: unknown = await query(views, sql.replace("EVENT", "event")).catch(String);
+    const { rows } = await query(views, sql.replace("EVENT", "well_formed(event)"));
+
+    expect(failed).toContain("write well_formed(event) for event");
+    expect(String(rows[0]?.[0]).replaceAll('"', "")).toBe("x\ufffd");
+  });
+
+  it("is all that well_formed changes", async () => {
+    const { views } = await warehouse();
+    const texts = [String.raw`{"a":"\ud83d\ude00"}`, '{"a": 1.10, "a":2}', "no JSON"];
+    const values = texts.map((text) => `('${text}')`).join(", ");
+
+    const { rows } = await query(views, `SELECT well_formed(t) FROM (VALUES ${values}, (NULL)) v(t)`);
+
+    expect(rows).toEqual([[texts[0]], [texts[1]], [null], [null]]);
   });
 });
 

@@ -104,7 +104,7 @@ export function viewsSql(files: WarehouseFiles): string {
     "-- The tables of this warehouse for DuckDB 1.3 or newer. Moved or copied? brand-events-sync views --warehouse <this folder>",
     "-- From anywhere: .read <warehouse>/views.sql. Replaced whole after each publication, so change nothing here.",
     ...damageLines(files),
-    ATHENA_FUNCTIONS,
+    FUNCTIONS,
     table("events", { ...rows, patterns: patternsOf("events"), partitions: { account: -3 } }),
     table("event_snapshots", {
       ...rows,
@@ -215,22 +215,24 @@ export const linesIn = (directory: string): string => `${patternOf(directory)}/$
 const patternOf = (directory: string): string => escapePattern(directory.replaceAll(sep, "/"));
 
 /**
- * `json_extract_scalar`, as in Athena: the text of the scalar at the path, null for anything else and for what is no JSON. Brackets
- * around a key are Athena's way to write it, quotes DuckDB's. DuckDB reads no JSON with an unpaired escaped
- * surrogate, which the service may send: only there, all escaped surrogates become U+FFFD. CASE and not TRY:
- * the optimizer moves an expression that occurs twice out of a TRY, where it fails after all.
+ * `well_formed`: the JSON text as DuckDB's functions read it, null for what is no JSON. DuckDB reads none with an unpaired
+ * escaped surrogate, which the service may send: only there, all escaped surrogates become U+FFFD. CASE and not TRY: the
+ * optimizer moves an expression that occurs twice out of a TRY, where it fails after all.
+ * `json_extract_scalar`, as in Athena: the text of the scalar at the path, null for anything else. Brackets around a key
+ * are Athena's way to write it, quotes DuckDB's.
  * `json_format`: the text of a JSON value, such as `json_extract` returns. `from_iso8601_timestamp`: the instant in a text.
  */
-const ATHENA_FUNCTIONS = String.raw`CREATE OR REPLACE MACRO _scalar_at(json_text, json_path) AS
+const FUNCTIONS = String.raw`CREATE OR REPLACE MACRO _without_surrogates(json_text) AS
+  regexp_replace(json_text, '\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '\\ufffd', 'g');
+CREATE OR REPLACE MACRO well_formed(json_text) AS
+  CASE WHEN json_valid(json_text) THEN json_text
+  WHEN json_valid(_without_surrogates(json_text)) THEN _without_surrogates(json_text) END;
+CREATE OR REPLACE MACRO _scalar_at(json_text, json_path) AS
   CASE WHEN json_type(json_text, json_path) IN ('OBJECT', 'ARRAY') THEN NULL
   ELSE json_extract_string(json_text, json_path) END;
 CREATE OR REPLACE MACRO _quoted_keys(json_path) AS regexp_replace(json_path, '\["([^"]*)"\]', '."\1"', 'g');
-CREATE OR REPLACE MACRO _without_surrogates(json_text) AS
-  regexp_replace(json_text, '\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '\\ufffd', 'g');
 CREATE OR REPLACE MACRO json_extract_scalar(json_text, json_path) AS
-  CASE WHEN json_valid(json_text) THEN _scalar_at(json_text, _quoted_keys(json_path))
-  WHEN json_valid(_without_surrogates(json_text))
-  THEN _scalar_at(_without_surrogates(json_text), _quoted_keys(json_path)) END;
+  _scalar_at(well_formed(json_text), _quoted_keys(json_path));
 CREATE OR REPLACE MACRO json_format(json_value) AS CAST(json_value AS VARCHAR);
 CREATE OR REPLACE MACRO from_iso8601_timestamp(instant) AS CAST(instant AS TIMESTAMPTZ);
 `;
