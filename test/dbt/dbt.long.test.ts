@@ -10,6 +10,7 @@ import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.t
 import { removeAccount } from "../../lambdas/job/commands/decisions.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
 import { codeBlocks } from "../docs/markdown.ts";
+import { makeDatabase } from "../duckdb/database-file.ts";
 import { PYTHON, runIn } from "../duckdb/duckdb-versions.ts";
 import { SmallWorld } from "../job/run/small-world.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
@@ -35,11 +36,7 @@ function dbt(cwd: string, ...args: readonly string[]): string {
 
 /** The model after `dbt build`: how many rows of each publication. Fails unless it has the rows of `events`. */
 function build(cwd: string): readonly string[] {
-  const commands = codeBlocks("querying.md").map(({ code }) =>
-    /^duckdb -cmd "(ATTACH .*?)" -c "\.read/m.exec(code),
-  );
-  const [, attach = ""] = commands.find(Boolean) ?? [];
-  runIn(DBT, [attach, readFileSync(join(cwd, "warehouse/views.sql"), "utf8")], { cwd });
+  makeDatabase(DBT, readFileSync(join(cwd, "warehouse/views.sql"), "utf8"), cwd);
   // The model and its two tests.
   expect(dbt(cwd, "build")).toContain("PASS=3 WARN=0 ERROR=0 SKIP=0");
 

@@ -1,13 +1,14 @@
 // The code of the pages runs on a small warehouse as it stands there: SQL with `query` or in a DuckDB of one's own, and
 // commands in a shell. The files for dbt are tested in ../dbt.
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { RESULT_FORMATS } from "../../bin/cli/options/options.ts";
 import { laptop, SYNC, sync } from "../cli/command-line.ts";
 import { DUCKDB_VERSIONS, folderOf, isSkipped, PROGRAM, runIn } from "../duckdb/duckdb-versions.ts";
@@ -122,6 +123,21 @@ test.skipIf(!hasShell)("each command of docs/querying.md runs, and finds or writ
   expect(shell("duckdb -readonly -csv -noheader brand-events.duckdb 'SELECT count(*) FROM events'")).toBe(
     "30\n",
   );
+});
+
+test.skipIf(!hasShell)("the database file is made again while a program has it open", async () => {
+  const cwd = await demo();
+  await symlink(PROGRAM, join(cwd, "duckdb"));
+  const env = { ...process.env, PATH: `${cwd}${delimiter}${process.env["PATH"]}` };
+  const line = blocks("querying.md", "sh").find((block) => block.includes("ATTACH")) ?? "";
+  const make = (): number | null => spawnSync("bash", ["-c", line], { cwd, env }).status;
+  expect(make()).toBe(0);
+  const reader = spawn(PROGRAM, ["-readonly", "brand-events.duckdb"], { cwd });
+  onTestFinished(() => void reader.kill());
+  reader.stdin.write("SELECT count(*) FROM events;\n");
+  await once(reader.stdout, "data");
+
+  expect(make()).toBe(0);
 });
 
 test("each block of docs/querying.md and docs/dbt.md is run as it stands, or is named here", () => {
