@@ -104,8 +104,14 @@ const NO_EXTENSIONS = {
   allow_community_extensions: "false",
 };
 
-/** Of the computer's. What needs more goes to the disk, and the rest of the computer keeps working. */
+/** What needs more goes to the disk, and the rest of the computer keeps working. */
 const MEMORY_SHARE = 0.5;
+
+/** Of what this process may have: the computer's, or less in a container. 0 is a container's limit that is not known. */
+export function memoryLimitBytes(ofComputer: number, ofContainer: number): number {
+  const bytes = ofContainer > 0 ? Math.min(ofContainer, ofComputer) : ofComputer;
+  return Math.floor(bytes * MEMORY_SHARE);
+}
 
 const { publications, runLogs, snapshots, changes } = FOLDERS;
 const TABLE_FOLDERS = [publications, runLogs, snapshots, changes].map((folder) => folder.slice(0, -1));
@@ -135,7 +141,8 @@ async function withLockedDuckDB<T>(
   try {
     // DuckDB adds its folder for large sorts to those that are allowed, hence one of our own.
     await connection.run(`SET temp_directory = ${literal(temporary ?? "")};
-SET memory_limit = '${Math.floor(totalmem() * MEMORY_SHARE)} B';
+SET memory_limit = '${memoryLimitBytes(totalmem(), process.constrainedMemory())} B';
+SET TimeZone = 'UTC';
 SET allowed_directories = [${list(allowed)}];
 SET allowed_paths = [${list(files)}];
 SET enable_external_access = false;
@@ -166,6 +173,12 @@ const ABOUT_TYPES =
 const TRY_CAST =
   "What the service sends is text. TRY_CAST converts it, to NULL where it does not convert: TRY_CAST(event_date AS DATE). Instants are text too: from_iso8601_timestamp(published_at) >= current_timestamp - INTERVAL '7' DAY.";
 
+/** How DuckDB's message begins for a JSON text that it does not read. */
+const MALFORMED = /^[A-Z][A-Za-z ]+ Error: Malformed JSON/;
+
+const WELL_FORMED =
+  "DuckDB reads no JSON with half of a surrogate pair, which an event may have: write well_formed(event) for event, which has U+FFFD there and is null for what is no JSON.";
+
 const ALLOWED =
   "query reads the tables of this warehouse and their files, with SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW and SUMMARIZE, or EXPLAIN of one of them; PIVOT needs its IN list. For anything else read views.sql in a DuckDB of your own.";
 
@@ -179,7 +192,7 @@ export function queryError(error: unknown, hint?: string): SyncError {
 function failed(message: string, hint?: string): SyncError {
   const remedies = [
     ...(hint === undefined ? [] : [hint]),
-    ...(ABOUT_TYPES.test(message) ? [TRY_CAST] : []),
+    ...(MALFORMED.test(message) ? [WELL_FORMED] : ABOUT_TYPES.test(message) ? [TRY_CAST] : []),
     `The tables are ${Object.keys(TABLES).join(", ")}, and the views ${Object.keys(VIEWS).join(" and ")}; DESCRIBE events shows the columns of one.`,
   ];
   return new SyncError("QUERY_FAILED", [message, ...remedies].join("\n"));

@@ -8,6 +8,7 @@ import {
   DuckDBListValue,
   type DuckDBPreparedStatement,
   type DuckDBResult,
+  DuckDBTimestampTZValue,
   type DuckDBType,
   DuckDBTypeId,
   type DuckDBValue,
@@ -148,9 +149,13 @@ const PART_ROWS = 16;
 /** The client's own drops a byte order mark at the beginning of each text, in a list too, and there is no option against it. */
 const EXACT = { textDecoder: new TextDecoder("utf-8", { ignoreBOM: true }) };
 
+/** The client writes instants in the computer's zone, whatever the session has. */
+const IN_UTC = { timezoneOffsetInMinutes: 0 };
+
 /** Each batch has at most 2,048 rows, and one row more than `BATCH_CHARACTERS`. */
 async function* batchesOf(result: DuckDBResult, signal: AbortSignal): AsyncGenerator<readonly ResultRow[]> {
   Object.assign(accessors, EXACT);
+  Object.assign(DuckDBTimestampTZValue, IN_UTC);
   try {
     for await (const chunk of result) {
       signal.throwIfAborted();

@@ -16,6 +16,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const MISSING = z.object({ listed: count, gone: count, forbidden: count, rejected: count });
 export type Missing = Readonly<z.infer<typeof MISSING>>;
 
+const FILES = z.object({ snapshot: count, changes: count });
+
 const PUBLICATION = z.object({
   publication: z.string().regex(/^\d{10}$/),
   action: z.enum(["run", "accept", "rollback"]),
@@ -29,11 +31,14 @@ const PUBLICATION = z.object({
   run_id: identifier,
   pinned: z.boolean(),
   write_id: z.string().min(1),
+  /** How many files its snapshot and its changes have, beside those with a leading `_`. Absent in entries of earlier versions. */
+  files: FILES.optional(),
   /** What was missing when a person last decided what readers see. Absent where nothing was, and before a first decision. */
   accepted: MISSING.optional(),
 });
 
-const { publication, snapshot_id, base_snapshot_id, events, added, changed, removed } = PUBLICATION.shape;
+const { publication, snapshot_id, base_snapshot_id, events, added, changed, removed, files } =
+  PUBLICATION.shape;
 
 /** What a publication says of the snapshot and the changes that it published. */
 export const publishedUnits = z.object({
@@ -44,6 +49,7 @@ export const publishedUnits = z.object({
   added,
   changed,
   removed,
+  files,
 });
 export type PublishedUnits = Readonly<z.infer<typeof publishedUnits>>;
 
