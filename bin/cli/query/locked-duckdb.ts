@@ -60,12 +60,15 @@ export async function withPrepared<T>(
     signal: AbortSignal,
   ) => Promise<T>,
 ): Promise<T> {
-  const { sql: definitions, accounts } = await views.read();
   return withLockedDuckDB({ directory: views.directory, file, signal }, async (connection) => {
+    const readOnly = await readOnlyStatements(connection, sql);
+    const { sql: definitions, accounts } = await views.read(readOnly.tables);
     await define(connection, definitions);
-    const prepared = await prepare(connection, sql, (message) => hint(accounts, message));
-    await onTables(accounts, prepared.tables);
-    return use(connection, prepared.statements, signal);
+    const statements = await prepare(readOnly.statements).catch(async (error: unknown) => {
+      throw queryError(error, await hint(accounts, messageOf(error)));
+    });
+    await onTables(accounts, readOnly.tables);
+    return use(connection, statements, signal);
   });
 }
 
@@ -83,18 +86,10 @@ async function define(connection: DuckDBConnection, definitions: string): Promis
 /** How DuckDB's client begins a parser's message, and how it does not when there is nothing to parse. */
 const PARSER = "Failed to extract statements: ";
 
-async function prepare(
-  connection: DuckDBConnection,
-  sql: string,
-  hintOn: (message: string) => Promise<string | undefined>,
-): Promise<ReadOnly> {
-  const extracted = await connection.extractStatements(sql).catch((error: unknown) => {
-    const message = messageOf(error);
-    throw message.startsWith(PARSER) ? failed(message.slice(PARSER.length)) : noSql();
-  });
-  return prepareReadOnly(connection, sql, extracted).catch(async (error: unknown) => {
-    throw queryError(error, await hintOn(messageOf(error)));
-  });
+async function prepare(statements: DuckDBExtractedStatements): Promise<readonly DuckDBPreparedStatement[]> {
+  const prepared: DuckDBPreparedStatement[] = [];
+  for (let index = 0; index < statements.count; index++) prepared.push(await statements.prepare(index));
+  return prepared;
 }
 
 /** DuckDB would load these at the first sight of a function or a URL, over the network if need be. */
@@ -232,19 +227,19 @@ const EXPLAIN =
   /^(?:\s|--[^\r\n]*[\r\n]|\/\*(?:[^*]|\*(?!\/))*\*\/)*EXPLAIN\s+(?:ANALY[SZ]E\s+|\([^()]*\)\s*(?=[\w(]))?/i;
 
 interface ReadOnly {
-  readonly statements: readonly DuckDBPreparedStatement[];
+  readonly statements: DuckDBExtractedStatements;
   /** In lower case, whatever is named like a table, some of it quoted: more rather than less than is read. */
   readonly tables: ReadonlySet<string>;
 }
 
 const CALLED = z.object({ function_name: z.string().toLowerCase() });
 
-/** `statements` are those of `sql`. */
-async function prepareReadOnly(
-  connection: DuckDBConnection,
-  sql: string,
-  statements: DuckDBExtractedStatements,
-): Promise<ReadOnly> {
+/** What was let through, before any table is made. */
+async function readOnlyStatements(connection: DuckDBConnection, sql: string): Promise<ReadOnly> {
+  const statements = await connection.extractStatements(sql).catch((error: unknown) => {
+    const message = messageOf(error);
+    throw message.startsWith(PARSER) ? failed(message.slice(PARSER.length)) : noSql();
+  });
   const tables = new Set<string>();
   for (const node of nodesOf(await syntaxTree(connection, sql.replace(EXPLAIN, "")))) {
     if (node.table_name !== undefined) tables.add(String(node.table_name).toLowerCase().replaceAll('"', ""));
@@ -254,9 +249,7 @@ async function prepareReadOnly(
       throw refused(`The function ${name} does more than read.`);
     }
   }
-  const prepared: DuckDBPreparedStatement[] = [];
-  for (let index = 0; index < statements.count; index++) prepared.push(await statements.prepare(index));
-  return { statements: prepared, tables };
+  return { statements, tables };
 }
 
 /** What DuckDB says of statements that it can write as a tree. */

@@ -29,16 +29,28 @@ export async function listSnapshots(store: AccountStore, after = ""): Promise<re
     listed.filter(({ key }) => isOfLayout(key)),
     ({ key }) => key.slice(prefix.length).split("/", 1)[0] ?? "",
   );
-  return [...bySnapshot].map(([snapshotId, files]) => {
-    const has = (key: string): boolean => files.some((file) => file.key === key);
-    return {
-      snapshotId,
-      files,
-      isHeld: has(store.keys.held(snapshotId)),
-      isRetired: has(store.keys.retired(snapshotId)),
-      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-    };
-  });
+  return [...bySnapshot].map(([snapshotId, files]) => withMarks(store, snapshotId, files));
+}
+
+/** What there is of one snapshot. */
+export async function readSnapshotFiles(store: AccountStore, snapshotId: string): Promise<SnapshotFiles> {
+  const listed = await Array.fromAsync(store.list(store.keys.snapshot(snapshotId)));
+  return withMarks(
+    store,
+    snapshotId,
+    listed.filter(({ key }) => isOfLayout(key)),
+  );
+}
+
+function withMarks({ keys }: AccountStore, snapshotId: string, files: readonly StoredKey[]): SnapshotFiles {
+  const has = (key: string): boolean => files.some((file) => file.key === key);
+  return {
+    snapshotId,
+    files,
+    isHeld: has(keys.held(snapshotId)),
+    isRetired: has(keys.retired(snapshotId)),
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
 }
 
 /**

@@ -3,18 +3,11 @@
 
 import { join, sep } from "node:path";
 import type { SyncError } from "../../errors/sync-error.ts";
-import {
-  type DamagedUnit,
-  describeUnit,
-  folderOf,
-  keptSnapshots,
-  type Unit,
-} from "../../snapshot/files/units.ts";
+import { type DamagedUnit, describeUnit, folderOf, type Unit } from "../../snapshot/files/units.ts";
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
 import { FOLDERS, KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
 import { hasChanges, type PublishedUnits } from "../../storage/publication-log.ts";
-import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import { createView, DUCKDB, EVENT_HISTORY, eventsTyped } from "../catalog.ts";
 
 /** Tables of units; the others show lines as they come. */
@@ -28,8 +21,8 @@ export interface AccountLog {
   readonly log: readonly PublishedUnits[];
   /** The number of the removal below that, if there is one. */
   readonly removal: string | undefined;
-  /** Published ones and others; of those that are retired the files may be gone. */
-  readonly snapshots: readonly SnapshotFiles[];
+  /** The newest publication of each snapshot that `event_snapshots` shows. */
+  readonly kept: readonly PublishedUnits[];
   /** Units that lack a file, so that no table shows them. */
   readonly incomplete: readonly DamagedUnit[];
   /** Why the account cannot be read. What is said here is then what `views.sql` said before. */
@@ -37,13 +30,13 @@ export interface AccountLog {
 }
 
 /** What the table shows of the account where nothing is damaged, each unit once. */
-export function unitsOf(table: UnitTable, { account, log, snapshots }: AccountLog): readonly Unit[] {
+export function unitsOf(table: UnitTable, { account, log, kept }: AccountLog): readonly Unit[] {
   if (table === "event_changes") {
     return log.filter(hasChanges).map((publication) => ({ account, holds: "changes", publication }));
   }
-  const kept = table === "events" ? log.slice(-1) : keptSnapshots(log, snapshots);
+  const shown = table === "events" ? log.slice(-1) : kept;
   // A snapshot without events has no parts.
-  return kept
+  return shown
     .filter(({ events }) => events > 0)
     .map((publication) => ({ account, holds: "snapshot", publication }));
 }
@@ -56,6 +49,8 @@ interface WarehouseFiles {
   readonly columns: readonly Pick<LiftedColumn, "name" | "type">[];
   /** Whether there is any run log, of whatever account. */
   readonly hasRunLogs: boolean;
+  /** The tables that have rows; all where it is absent. */
+  readonly tables?: ReadonlySet<string> | undefined;
 }
 
 /** The files of the publications and the run logs, and others. */
@@ -83,10 +78,11 @@ interface Source {
 
 /** Reads nothing: the same publications give the same text. */
 export function viewsSql(files: WarehouseFiles): string {
-  const { directory, accounts, columns, hasRunLogs } = files;
+  const { directory, accounts, columns, hasRunLogs, tables } = files;
+  const isRead = (table: TableName): boolean => tables?.has(table) ?? true;
   const absent = new Set(accounts.flatMap(({ incomplete }) => incomplete.map(folderOf)));
   const patternsOf = (table: UnitTable): readonly string[] =>
-    accounts
+    (isRead(table) ? accounts : [])
       .flatMap((account) => unitsOf(table, account).map(folderOf))
       .filter((folder) => !absent.has(folder))
       .map((folder) => `${folder}part-${"[0-9]".repeat(5)}.ndjson.gz`);
@@ -116,9 +112,9 @@ export function viewsSql(files: WarehouseFiles): string {
       patterns: patternsOf("event_changes"),
       partitions: { account: -4, publication: -3 },
     }),
-    publicationsTable(lines, files),
+    publicationsTable(isRead("publications") ? lines : { ...lines, patterns: [] }, files),
     table("sync_runs", {
-      ...lines,
+      ...(isRead("sync_runs") ? lines : { ...lines, patterns: [] }),
       keys: KEYS_IN.runLogs,
       condition: notOf(refusedOf(files, FOLDERS.runLogs)),
     }),

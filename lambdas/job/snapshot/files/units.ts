@@ -67,12 +67,14 @@ export function foreignChanges(account: string, log: readonly PublishedUnits[]):
  * versions do not say how many parts their changes have: there a gap in the numbers is found, and a missing last one is not.
  * @param log read before `snapshots` was listed: the files of a publication are there before it is
  * @param whole the sizes of the parts of snapshots that lacked nothing: where they are the same, no manifest is read
+ * @param after the number of the publication before the first of `log`
  */
 export async function incompleteUnits(
   store: AccountStore,
   log: readonly PublishedUnits[],
   snapshots: readonly SnapshotFiles[],
   whole: Readonly<Record<string, readonly number[]>> = {},
+  after?: string,
 ): Promise<readonly DamagedUnit[]> {
   const found: DamagedUnit[] = [];
   const files = new Map(snapshots.map((each) => [each.snapshotId, each.files]));
@@ -88,15 +90,16 @@ export async function incompleteUnits(
     });
     found.push(...(await Promise.all(looked)).flat());
   }
-  return [...found, ...(await incompleteChanges(store, log))];
+  return [...found, ...(await incompleteChanges(store, log, after))];
 }
 
 /** Those of them that hold changes. */
 async function incompleteChanges(
   store: AccountStore,
   log: readonly PublishedUnits[],
+  after?: string,
 ): Promise<readonly DamagedUnit[]> {
-  const changes = await filesOfChanges(store);
+  const changes = await filesOfChanges(store, after);
   return log.flatMap((publication) => {
     const { publication: id, snapshot_id: snapshotId } = publication;
     if (!hasChanges(publication)) return [];
@@ -154,9 +157,14 @@ async function requireParts(
   }
 }
 
-/** The files of all changes, by the folder that they lie in. */
-async function filesOfChanges(store: AccountStore): Promise<ReadonlyMap<string, readonly string[]>> {
-  const files = await Array.fromAsync(store.list(`${FOLDERS.changes}${store.account}/`), ({ key }) => key);
+/** The files of all changes, or of those behind a number, by the folder that they lie in. */
+async function filesOfChanges(
+  store: AccountStore,
+  after?: string,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const folder = `${FOLDERS.changes}${store.account}/`;
+  const listed = store.list(folder, after && `${folder}${after}/~`);
+  const files = await Array.fromAsync(listed, ({ key }) => key);
   return Map.groupBy(files, (key) => key.slice(0, key.lastIndexOf("/") + 1));
 }
 
