@@ -3,7 +3,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,6 +20,7 @@ import {
   runBlocks,
   runIn,
 } from "../duckdb/duckdb-versions.ts";
+import { TrinoSQL } from "../lib/trino-grammar.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { codeBlocks, column, tableBelow } from "./markdown.ts";
 
@@ -91,6 +92,16 @@ describe.skipIf(isSkipped).each(DUCKDB_VERSIONS)("the SQL of the pages in DuckDB
 
     expect(runIn(folderOf(version), [views, ...statements], { cwd })).toHaveLength(1 + statements.length);
   });
+});
+
+test("what docs/tables.md gives for both engines is read by Athena's grammar as well", () => {
+  const page = readFileSync(new URL("../../docs/tables.md", import.meta.url), "utf8");
+  const both = [...page.matchAll(/in both engines:\n\n```sql\n([\s\S]*?);?\n```/g)].map(
+    ([, sql = ""]) => sql,
+  );
+
+  expect(both).toHaveLength(1);
+  expect(both.flatMap((sql) => new TrinoSQL().validate(sql))).toEqual([]);
 });
 
 const hasShell = process.platform !== "win32" && (existsSync(PROGRAM) || process.env["CI"] === "true");
