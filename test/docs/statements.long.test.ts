@@ -1,13 +1,12 @@
-// The code of the pages runs on a small warehouse as it stands there: SQL with `query` or in a DuckDB of one's own, and
-// commands in a shell. The files for dbt are tested in ../dbt.
+// The code of the pages runs on a small warehouse as it stands there: SQL with `query`, commands in a shell, and Python. The files
+// for dbt are tested in ../dbt.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DuckDBInstance } from "@duckdb/node-api";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { RESULT_FORMATS } from "../../bin/cli/options/options.ts";
 import { laptop, SYNC, sync } from "../cli/command-line.ts";
@@ -20,10 +19,9 @@ import {
   runBlocks,
   runIn,
 } from "../duckdb/duckdb-versions.ts";
+import { TrinoSQL } from "../lib/trino-grammar.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { codeBlocks, column, tableBelow } from "./markdown.ts";
-
-const OWN_DUCKDB = ".read warehouse/views.sql\n";
 
 const blocks = (page: string, language: string): readonly string[] =>
   codeBlocks(page)
@@ -37,11 +35,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
 
 const isNotRun = (code: string): boolean => Object.keys(NOT_RUN).some((begin) => code.startsWith(begin));
 
-async function writeFiles(page: string, cwd: string): Promise<void> {
-  const files = codeBlocks(page).filter(({ language }) => language === "csv");
-  for (const { file = "", code } of files) await writeFile(join(cwd, file), code);
-}
-
 /** A folder with a warehouse as `npm start` makes one. */
 async function demo(account = "demo"): Promise<string> {
   const { cwd, ask } = await laptop({ events: makeEvents(30) });
@@ -52,7 +45,7 @@ async function demo(account = "demo"): Promise<string> {
 describe.each(["querying.md", "tables.md"])("the SQL of docs/%s", (page) => {
   test("runs with query, and finds something", async () => {
     const cwd = await demo();
-    const statements = blocks(page, "sql").filter((sql) => !sql.startsWith(OWN_DUCKDB));
+    const statements = blocks(page, "sql");
     expect(statements.length).toBeGreaterThan(4);
 
     const empty: string[] = [];
@@ -66,31 +59,26 @@ describe.each(["querying.md", "tables.md"])("the SQL of docs/%s", (page) => {
     // The simulated service sends dates that are dates, and the warehouse has one publication.
     expect(empty.filter((sql) => !/misfits > 0|change = 'changed'|published_at >=/.test(sql))).toEqual([]);
   });
-
-  test("runs in a DuckDB of one's own", async () => {
-    const cwd = await demo();
-    await writeFiles(page, cwd);
-    const views = await readFile(join(cwd, "warehouse/views.sql"), "utf8");
-
-    for (const block of blocks(page, "sql").filter((sql) => sql.startsWith(OWN_DUCKDB))) {
-      const connection = await (await DuckDBInstance.create(":memory:")).connect();
-      await connection.run(`SET file_search_path = '${cwd}'`);
-      const result = await connection.runAndReadAll(views + block.slice(OWN_DUCKDB.length));
-
-      expect(result.currentRowCount).toBeGreaterThan(0);
-    }
-  });
 });
 
 describe.skipIf(isSkipped).each(DUCKDB_VERSIONS)("the SQL of the pages in DuckDB %s", (version) => {
   test.each(["querying.md", "tables.md"])("runs: docs/%s", async (page) => {
     const cwd = await demo();
-    await writeFiles(page, cwd);
     const views = await readFile(join(cwd, "warehouse/views.sql"), "utf8");
-    const statements = blocks(page, "sql").map((sql) => sql.replace(OWN_DUCKDB, ""));
+    const statements = blocks(page, "sql");
 
     expect(runIn(folderOf(version), [views, ...statements], { cwd })).toHaveLength(1 + statements.length);
   });
+});
+
+test("what docs/tables.md gives for both engines is read by Athena's grammar as well", () => {
+  const page = readFileSync(new URL("../../docs/tables.md", import.meta.url), "utf8");
+  const both = [...page.matchAll(/in both engines:\n\n```sql\n([\s\S]*?);?\n```/g)].map(
+    ([, sql = ""]) => sql,
+  );
+
+  expect(both).toHaveLength(1);
+  expect(both.flatMap((sql) => new TrinoSQL().validate(sql))).toEqual([]);
 });
 
 const hasShell = process.platform !== "win32" && (existsSync(PROGRAM) || process.env["CI"] === "true");
@@ -183,8 +171,7 @@ test.skipIf(!hasFrames)("the Python of docs/querying.md makes frames that keep e
 
 test("each block of docs/querying.md and docs/dbt.md is run as it stands, or is named here", () => {
   const others = codeBlocks("querying.md").filter(
-    ({ language, file }) =>
-      !(["sql", "sh", "python"].includes(language) || (language === "csv" && file !== undefined)),
+    ({ language }) => !["sql", "sh", "python"].includes(language),
   );
   const lines = blocks("querying.md", "sh").flatMap((block) => block.split("\n"));
 

@@ -41,6 +41,12 @@ describe("query", () => {
     ["TIMESTAMP '2026-02-03 04:05:06.789'", "2026-02-03 04:05:06.789"],
     ["TIMESTAMPTZ '2026-02-03 04:05:06+00'", "2026-02-03 04:05:06+00"],
     ["[TIMESTAMPTZ '2026-02-03 04:05:06+02']", "[2026-02-03 02:05:06+00]"],
+    ["'-0.0'::DOUBLE", "-0.0"],
+    ["'-0.0'::FLOAT", "-0.0"],
+    ["'-0'::DOUBLE", "-0.0"],
+    ["['-0'::DOUBLE, 2, NULL]", "[-0.0, 2.0, NULL]"],
+    ["{'a': ['-0'::DOUBLE], 'b': 'it''s', 'c': NULL}", "{'a': [-0.0], 'b': 'it''s', 'c': NULL}"],
+    ["MAP {'a': '-0'::DOUBLE}", "{'a': -0.0}"],
     ["[1, NULL]", "[1, NULL]"],
     ["{'a': 'x'}", "{'a': 'x'}"],
     [`'{"a":1.10}'::JSON`, '{"a":1.10}'],
@@ -301,6 +307,15 @@ describe("json_extract_scalar", () => {
       [null, "true"],
     ]);
   });
+});
+
+it("differs from Athena as docs/tables.md says", async () => {
+  const sql = `SELECT 7 / 2, typeof(avg(x::DECIMAL(18, 2))), contains([NULL, 'a'], 'x'),
+    date_trunc('day', from_iso8601_timestamp('2026-01-01T01:00:00+02:00')) FROM range(3) t(x)`;
+
+  expect((await query((await warehouse()).views, sql)).rows).toEqual([
+    ["3.5", "DOUBLE", "false", "2025-12-31 00:00:00+00"],
+  ]);
 });
 
 describe("half of a surrogate pair", () => {

@@ -1,5 +1,5 @@
 // The names that are refused for new columns are exactly those that an engine takes for something else without quotes, among all
-// words of both languages. A word that a language does not take there at all is an error, which misleads nobody.
+// words of both languages. A word that a language does not take there at all is an error, and misleads no reader.
 
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
