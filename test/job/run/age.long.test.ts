@@ -1,6 +1,8 @@
 // What a call costs does not grow with the age of the warehouse: requests to the store are counted in a young and an old one.
 
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
+import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { checkEverything } from "../../../lambdas/job/commands/check.ts";
 import { status } from "../../../lambdas/job/commands/status.ts";
@@ -57,21 +59,30 @@ function counted(store: Store): { readonly store: Store; readonly take: () => Re
   };
 }
 
+const catalogs = {
+  "S3 and Glue": (store: Store): Catalog =>
+    new GlueCatalog({
+      client: new MemoryGlue(LOCATION).client,
+      store,
+      database: "events",
+      location: LOCATION,
+      clock: { sleep: async () => undefined },
+    }),
+  "a directory": (store: Store) => new DuckdbCatalog({ store, directory: "/warehouse" }),
+};
+
 /** The second run of a day in a warehouse with so many publications, and what people ask of it then. */
-async function requestsAt(publications: number): Promise<Readonly<Record<string, Requests>>> {
+async function requestsAt(
+  publications: number,
+  catalogOf: (store: Store) => Catalog,
+): Promise<Readonly<Record<string, Requests>>> {
   const world = new SmallWorld();
   world.clock.set(12 * HOUR_MS);
-  await fillWarehouse(world.own, publications, world.clock.now());
-  const glue = new MemoryGlue(LOCATION);
+  for (const account of ["de", ACCOUNT])
+    await fillWarehouse(accountStore(world.store, account), publications, world.clock.now());
   const { store, take } = counted(world.store);
-  const catalog = new GlueCatalog({
-    client: glue.client,
-    store,
-    database: "events",
-    location: LOCATION,
-    clock: { sleep: async () => undefined },
-  });
-  await catalog.refresh(ACCOUNT);
+  const catalog = catalogOf(store);
+  for (const account of ["de", ACCOUNT]) await catalog.refresh(account);
   world.show(10);
   await world.run({}, { store, catalog });
   const requests: Record<string, Requests> = {};
@@ -86,19 +97,21 @@ async function requestsAt(publications: number): Promise<Readonly<Record<string,
     expect(row.outcome).toBe("PUBLISHED");
   });
   await asked("status", () => status(accountStore(store, ACCOUNT), world.clock.now()));
+  if (catalog instanceof DuckdbCatalog) await asked("query", () => catalog.read(new Set(["events_typed"])));
   return requests;
 }
 
-describe("a call", () => {
-  test("sends the store as many requests in a warehouse of 2,000 publications as in one of 200", async () => {
-    const [young, old] = [await requestsAt(200), await requestsAt(2_000)];
+test.each(Object.entries(catalogs))(
+  "a call sends as many requests to %s with 2,000 publications as with 200",
+  async (_, catalogOf) => {
+    const [young, old] = [await requestsAt(200, catalogOf), await requestsAt(2_000, catalogOf)];
 
     // What grows with the logarithm, one number more to try for each doubling; and what young warehouses have less of.
     for (const [what, requests] of Object.entries(old))
       for (const kind of ["get", "list", "put"] as const)
         expect(Math.abs(requests[kind] - (young[what]?.[kind] ?? 0)), `${kind} of ${what}`).toBeLessThan(20);
-  });
-});
+  },
+);
 
 test("the old warehouse of this test is whole", async () => {
   const world = new SmallWorld();

@@ -94,11 +94,11 @@ export class DuckdbCatalog implements Catalog {
   async #logOf(account: string, listed: List | undefined, { own, isNew }: Reading): Promise<ListedLog> {
     const store = accountStore(this.#store, account);
     const read = await orDamage(account, async () => {
+      // Behind its last file there is nothing to find: this only fails where the store refuses one.
+      await Array.fromAsync(store.list(store.keys.runLogs, `${store.keys.runLogs}~`));
       const longer = isNew && listed ? await followed(store, listed) : undefined;
       if (longer) return longer;
       const { publications, removal } = await readLogSince(store, "");
-      // Behind its last file there is nothing to find: this only fails where the store refuses one.
-      await Array.fromAsync(store.list(store.keys.runLogs, `${store.keys.runLogs}~`));
       return filesOf(store, publications, removal?.publication, listed);
     });
     if (!("damage" in read)) return { ...read, damage: undefined };

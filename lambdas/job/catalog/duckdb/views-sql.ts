@@ -126,14 +126,16 @@ export function viewsSql(files: WarehouseFiles): string {
 /** The publications that the other tables know, and none that came later: a consumer that joins them misses none. */
 function publicationsTable(lines: Source, files: WarehouseFiles): string {
   const refused = refusedOf(files, FOLDERS.publications);
-  const known = files.accounts.flatMap(({ account, log }) => {
-    const [first, last] = [log[0], log.at(-1)];
-    return first && last && !refused.includes(account) ? [[account, first, last] as const] : [];
-  });
+  // Of an account of which nothing else is known they are shown as they are.
+  const known = files.accounts.filter(
+    ({ account, log, damage }) => (log.length > 0 || damage) && !refused.includes(account),
+  );
   const condition: Condition = (of, name) => {
-    const whens = known.map(([account, first, last]) => {
-      const names = [first, last].map(({ publication }) => literal(`${publication}.ndjson`));
-      return `    WHEN ${literal(account)} THEN ${name} BETWEEN ${names.join(" AND ")}`;
+    const whens = known.map(({ account, log: [first, ...others] }) => {
+      const last = others.at(-1) ?? first;
+      const names = [first, last].map((each) => literal(`${each?.publication}.ndjson`));
+      const isKnown = first ? `${name} BETWEEN ${names.join(" AND ")}` : "true";
+      return `    WHEN ${literal(account)} THEN ${isKnown}`;
     });
     return `CASE ${of}\n${whens.join("\n")}\n  END`;
   };
