@@ -132,8 +132,8 @@ const ACTIONS = new Map<unknown, Understand>(
       async ({ host, settings }, { account, limit }) => {
         const found = await discover(host, settings, limit);
         if ("outcome" in found) return { account, ...found };
-        const { listed, events, fields, suggestions } = found;
-        return { account, listed, events, fields, suggestions };
+        const { listed, events, fields, duplicateKeys: duplicate_keys, suggestions } = found;
+        return { account, listed, events, fields, duplicate_keys, suggestions };
       },
     ),
     status: action(z.strictObject({ account }), async ({ ports, host }) => {

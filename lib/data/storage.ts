@@ -17,6 +17,7 @@ import {
 } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import { glueTable, glueViews } from "../../lambdas/job/catalog/glue/glue-tables.ts";
+import { isTakenOtherwise, TAKEN_OTHERWISE_TEXT } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { FOLDERS, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { acknowledge } from "../acknowledge.ts";
 import type { Settings } from "../settings.ts";
@@ -195,6 +196,18 @@ export function addTables(parent: Construct, { database, lifted }: Settings, loc
   const tables = DESCRIPTIONS.map(([name, description]) =>
     addTable({ ...glueTable(name, location, lifted), description }),
   );
+  warnOfNames(parent, lifted);
   // So that a view never names a column before its table has it.
   for (const view of glueViews(database, lifted)) addTable(view).node.addDependency(...tables);
+}
+
+/** Only the job knows which columns are new: it refuses those, and leaves those that are there. */
+function warnOfNames(scope: Construct, lifted: Settings["lifted"]): void {
+  const names = lifted.map(({ name }) => name).filter(isTakenOtherwise);
+  for (const name of names) {
+    Annotations.of(scope).addWarningV2(
+      `brand-events-sync:columnName:${name}`,
+      `eventSync.lifted: the column has the name ${name}, ${TAKEN_OTHERWISE_TEXT}. A run refuses it where it is new.`,
+    );
+  }
 }

@@ -58,14 +58,14 @@ const CASES: readonly Case[] = [
   },
   {
     name: "several accounts, with trouble and long texts",
-    accounts: ["the-name-of-40-characters-is-the-longest", "fr", "uk"],
+    accounts: ["thelongestnamehas40charactersandnohyphen", "fr", "uk"],
     fill: (world) => {
       const uk = world.account("uk");
       ordinaryDays(uk, 45);
       uk.publish({ events: 1_204, counts: { gone: 3, forbidden: 1 }, publication: { action: "rollback" } });
       uk.fail({ error_code: FULL, error_message: LONG, retries: 10, throttled: 4, seconds: 95 });
       uk.hold("DROPPED", LONG, 811);
-      ordinaryDays(world.account("the-name-of-40-characters-is-the-longest"), 3);
+      ordinaryDays(world.account("thelongestnamehas40charactersandnohyphen"), 3);
     },
   },
 ];

@@ -94,11 +94,18 @@ describe("the publication log of one account, which ends no command of another o
     const [runLog = ""] = await readdir(join(warehouse, "run-log/uk"));
     await damageBegin(join(warehouse, "run-log/uk", runLog));
     const others = await command("query", "--json", "SELECT count(run_id), count(*) FROM sync_runs");
+    const log = await command(
+      "query",
+      "--json",
+      "SELECT account, max(publication) FROM publications GROUP BY 1",
+    );
 
     expect(asked.exitCode).toBe(1);
     expect(asked.stderr).toContain("left out: The publication publications/uk/0000000002.ndjson is damaged");
     expect(lastJson(asked)).toMatchObject({ rows: [["fr", "3"]], missing: [{ account: "uk" }] });
     expect(lastJson(others)).toMatchObject({ rows: [["3", "4"]] });
+    expect(log.exitCode).toBe(1);
+    expect(lastJson(log)).toMatchObject({ rows: [["fr", "0000000002"]], missing: [{ account: "uk" }] });
   });
 });
 
@@ -216,6 +223,27 @@ describe("a file of a snapshot", () => {
       ],
     });
     expect((await query(COUNTS)).exitCode).toBe(0);
+  });
+
+  test("of changes takes them away also where it is their last, for query, views.sql and check", async () => {
+    const world = await laptop();
+    const { warehouse, ask, command } = world;
+    const id = await world.snapshot(1_001);
+    const lost = layout("default").changesPart("0000000001", id, 1);
+    await rm(join(warehouse, lost));
+
+    const asked = await command("query", "--json", "SELECT count(*) FROM event_changes");
+    const checked = await ask("check");
+
+    expect(asked.stderr).toContain(
+      `left out: the changes of publication 0000000001 of the account default. The file ${lost} is damaged: it is missing.`,
+    );
+    expect(lastJson(asked)).toMatchObject({ rows: [["0"]], missing: [{ holds: "changes" }] });
+    expect(checked.exitCode).toBe(1);
+    expect(checked.stdout + checked.stderr).toContain(`The file ${lost} is damaged: it is missing.`);
+    expect(await headOf(world)).toContain(
+      "-- LEFT OUT: the changes of publication 0000000001 of the account default.",
+    );
   });
 
   test("that is lost in a warehouse of the version before takes its snapshot away as well, and it heals", async () => {

@@ -63,7 +63,7 @@ test("discover prints fields, and options that run takes as they are", async () 
 
   expect([json, shown, run].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   expect(json.stdout.trimEnd().split("\n")).toHaveLength(1);
-  expect(Object.keys(found)).toEqual(["fields", "suggestions"]);
+  expect(Object.keys(found)).toEqual(["fields", "duplicate_keys", "suggestions"]);
   expect(found["fields"]).toContainEqual({ pointer: "/sector", types: ["object"], count: 4 });
   expect(found["fields"]).toContainEqual({ pointer: "/regions/*", types: ["string"], count: 4 });
   expect(found["suggestions"]).toEqual(
@@ -123,6 +123,24 @@ test("discover of a warehouse with all columns still says which types fit them",
   const { stdout } = await world.ask("discover");
 
   expect(stdout).toContain("with types for the view events_typed:\n  --lift n=/n:BIGINT\n");
+});
+
+test("discover says of how many events an object has a key twice, and which value counts where", async () => {
+  const event = customEvent("1c48fc8e-ae9e-46d1-a7c1-4b108a0b85e6", '"name":"first","name":"last"');
+  const world = await laptop({ events: [event] });
+
+  const { stdout } = await world.ask("discover");
+  await world.ask("run", "--lift", "name=/name");
+  const read = await world.command(
+    "query",
+    "--json",
+    "SELECT name, json_extract_scalar(event, '$.name') FROM events",
+  );
+
+  expect(stdout).toContain(
+    "1 event of the sample has a key twice in one object: a column takes the last value, and json_extract_scalar the first.",
+  );
+  expect(lastJson(read)["rows"]).toEqual([["last", "first"]]);
 });
 
 test("discover of an account without events says so", async () => {

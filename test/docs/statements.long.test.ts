@@ -1,39 +1,39 @@
-// The code of the pages runs on a small warehouse as it stands there: SQL with `query` or in a DuckDB of one's own, and
-// commands in a shell. The files for dbt are tested in ../dbt.
+// The code of the pages runs on a small warehouse as it stands there: SQL with `query`, commands in a shell, and Python. The files
+// for dbt are tested in ../dbt.
 
-import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DuckDBInstance } from "@duckdb/node-api";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { RESULT_FORMATS } from "../../bin/cli/options/options.ts";
 import { laptop, SYNC, sync } from "../cli/command-line.ts";
-import { DUCKDB_VERSIONS, folderOf, isSkipped, PROGRAM, runIn } from "../duckdb/duckdb-versions.ts";
+import {
+  DUCKDB_VERSIONS,
+  FRAMES_FOLDER,
+  folderOf,
+  isSkipped,
+  PROGRAM,
+  runBlocks,
+  runIn,
+} from "../duckdb/duckdb-versions.ts";
+import { TrinoSQL } from "../lib/trino-grammar.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { codeBlocks, column, tableBelow } from "./markdown.ts";
-
-const OWN_DUCKDB = ".read warehouse/views.sql\n";
 
 const blocks = (page: string, language: string): readonly string[] =>
   codeBlocks(page)
     .filter((block) => block.language === language)
     .map(({ code }) => code);
 
-/** Blocks and commands of docs/querying.md that no test runs, by how they begin, and why. */
+/** Commands of docs/querying.md that no test runs, by how they begin, and why. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   "duckdb -init warehouse/views.sql -ui": "It downloads an extension and opens a browser.",
-  "import duckdb": "pandas, polars and pyarrow take 600 MB, so no set-up installs them: tried by hand.",
-  "import pandas": "The same.",
 };
 
 const isNotRun = (code: string): boolean => Object.keys(NOT_RUN).some((begin) => code.startsWith(begin));
-
-async function writeFiles(page: string, cwd: string): Promise<void> {
-  const files = codeBlocks(page).filter(({ language }) => language === "csv");
-  for (const { file = "", code } of files) await writeFile(join(cwd, file), code);
-}
 
 /** A folder with a warehouse as `npm start` makes one. */
 async function demo(account = "demo"): Promise<string> {
@@ -45,7 +45,7 @@ async function demo(account = "demo"): Promise<string> {
 describe.each(["querying.md", "tables.md"])("the SQL of docs/%s", (page) => {
   test("runs with query, and finds something", async () => {
     const cwd = await demo();
-    const statements = blocks(page, "sql").filter((sql) => !sql.startsWith(OWN_DUCKDB));
+    const statements = blocks(page, "sql");
     expect(statements.length).toBeGreaterThan(4);
 
     const empty: string[] = [];
@@ -59,31 +59,26 @@ describe.each(["querying.md", "tables.md"])("the SQL of docs/%s", (page) => {
     // The simulated service sends dates that are dates, and the warehouse has one publication.
     expect(empty.filter((sql) => !/misfits > 0|change = 'changed'|published_at >=/.test(sql))).toEqual([]);
   });
-
-  test("runs in a DuckDB of one's own", async () => {
-    const cwd = await demo();
-    await writeFiles(page, cwd);
-    const views = await readFile(join(cwd, "warehouse/views.sql"), "utf8");
-
-    for (const block of blocks(page, "sql").filter((sql) => sql.startsWith(OWN_DUCKDB))) {
-      const connection = await (await DuckDBInstance.create(":memory:")).connect();
-      await connection.run(`SET file_search_path = '${cwd}'`);
-      const result = await connection.runAndReadAll(views + block.slice(OWN_DUCKDB.length));
-
-      expect(result.currentRowCount).toBeGreaterThan(0);
-    }
-  });
 });
 
 describe.skipIf(isSkipped).each(DUCKDB_VERSIONS)("the SQL of the pages in DuckDB %s", (version) => {
   test.each(["querying.md", "tables.md"])("runs: docs/%s", async (page) => {
     const cwd = await demo();
-    await writeFiles(page, cwd);
     const views = await readFile(join(cwd, "warehouse/views.sql"), "utf8");
-    const statements = blocks(page, "sql").map((sql) => sql.replace(OWN_DUCKDB, ""));
+    const statements = blocks(page, "sql");
 
     expect(runIn(folderOf(version), [views, ...statements], { cwd })).toHaveLength(1 + statements.length);
   });
+});
+
+test("what docs/tables.md gives for both engines is read by Athena's grammar as well", () => {
+  const page = readFileSync(new URL("../../docs/tables.md", import.meta.url), "utf8");
+  const both = [...page.matchAll(/in both engines:\n\n```sql\n([\s\S]*?);?\n```/g)].map(
+    ([, sql = ""]) => sql,
+  );
+
+  expect(both).toHaveLength(1);
+  expect(both.flatMap((sql) => new TrinoSQL().validate(sql))).toEqual([]);
 });
 
 const hasShell = process.platform !== "win32" && (existsSync(PROGRAM) || process.env["CI"] === "true");
@@ -124,15 +119,64 @@ test.skipIf(!hasShell)("each command of docs/querying.md runs, and finds or writ
   );
 });
 
+test.skipIf(!hasShell)("the database file is made again while a program has it open", async () => {
+  const cwd = await demo();
+  await symlink(PROGRAM, join(cwd, "duckdb"));
+  const env = { ...process.env, PATH: `${cwd}${delimiter}${process.env["PATH"]}` };
+  const line = blocks("querying.md", "sh").find((block) => block.includes("ATTACH")) ?? "";
+  const make = (): number | null => spawnSync("bash", ["-c", line], { cwd, env }).status;
+  expect(make()).toBe(0);
+  const reader = spawn(PROGRAM, ["-readonly", "brand-events.duckdb"], { cwd });
+  onTestFinished(() => void reader.kill());
+  reader.stdin.write("SELECT count(*) FROM events;\n");
+  await once(reader.stdout, "data");
+
+  expect(make()).toBe(0);
+});
+
+const hasFrames = existsSync(FRAMES_FOLDER) || process.env["CI"] === "true";
+if (!hasFrames)
+  process.stderr.write("The test of Python in docs/querying.md is skipped: npm run setup:duckdb\n");
+
+/** A whole number that a double cannot hold, a decimal, a sum, and nulls; an empty text, and a null. */
+const EXACT_ROWS = `SELECT * FROM (VALUES
+  (1, 9007199254740993, 12345678901234567.89::DECIMAL(38, 2), 9007199254740993::HUGEINT, '1.10', ''),
+  (2, NULL, NULL, NULL, NULL, NULL)) v(n, big, amount, sum, text, empty) ORDER BY n`;
+
+/** As a frame has them, unless it rounds. */
+const EXACT_FRAME = [
+  ["1", "9007199254740993", "12345678901234567.89", "9007199254740993", "1.10", ""],
+  ["2", null, null, null, null, null],
+];
+
+test.skipIf(!hasFrames)("the Python of docs/querying.md makes frames that keep each value", async () => {
+  const cwd = await demo();
+  for (const format of ["parquet", "ndjson", "csv"]) {
+    const written = await sync(["query", EXACT_ROWS, "--out", `events.${format}`], { cwd });
+    expect(written.exitCode).toBe(0);
+  }
+  const asWritten = blocks("querying.md", "python");
+  const exact = asWritten.map((code) => code.replace(/con\.sql\(".*?"\)/, `con.sql("""${EXACT_ROWS}""")`));
+
+  const frames = runBlocks([...asWritten, ...exact], cwd);
+
+  const [[ofEvents] = []] = frames;
+  expect(ofEvents?.[1]).toHaveLength(30);
+  const found = frames.slice(asWritten.length).flat();
+  expect(found).toHaveLength(7);
+  const inCsv = EXACT_FRAME.map((row) => row.map((value) => value || null));
+  for (const [statement, rows] of found)
+    expect([statement, rows]).toEqual([statement, statement.includes("read_csv") ? inCsv : EXACT_FRAME]);
+});
+
 test("each block of docs/querying.md and docs/dbt.md is run as it stands, or is named here", () => {
   const others = codeBlocks("querying.md").filter(
-    ({ language, file }) => !(["sql", "sh"].includes(language) || (language === "csv" && file !== undefined)),
+    ({ language }) => !["sql", "sh", "python"].includes(language),
   );
   const lines = blocks("querying.md", "sh").flatMap((block) => block.split("\n"));
-  const notRun = [...lines, ...others.map(({ code }) => code)].filter(isNotRun);
 
-  expect(others.filter(({ code }) => !isNotRun(code))).toEqual([]);
-  expect(notRun).toHaveLength(Object.keys(NOT_RUN).length);
+  expect(others).toEqual([]);
+  expect(lines.filter(isNotRun)).toHaveLength(Object.keys(NOT_RUN).length);
   // What test/dbt writes into a project, and builds.
   expect(codeBlocks("dbt.md").map(({ file }) => file)).toEqual([
     "dbt_project.yml",

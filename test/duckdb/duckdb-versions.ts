@@ -13,7 +13,6 @@ export type DuckdbVersion = (typeof DUCKDB_VERSIONS)[number];
 export const PYTHON = process.platform === "win32" ? "python" : "python3";
 
 const DIRECTORY = fileURLToPath(new URL("../../.duckdb/", import.meta.url));
-const RUN_SQL = fileURLToPath(new URL("run-sql.py", import.meta.url));
 
 /** Where `npm run setup:duckdb` installs it. */
 export const folderOf = (version: DuckdbVersion): string => join(DIRECTORY, version);
@@ -24,6 +23,10 @@ export const isInstalled = (version: DuckdbVersion): boolean => existsSync(join(
 export const PROGRAM_VERSION = "1.5.6";
 export const PROGRAM_FOLDER: string = join(DIRECTORY, `program-${PROGRAM_VERSION}`);
 export const PROGRAM: string = join(PROGRAM_FOLDER, "duckdb_cli", "duckdb");
+
+/** What the blocks of Python on the pages import. */
+export const FRAMES = ["duckdb==2.0.0", "pandas==3.1.1", "polars==2.1.0", "pyarrow==26.0.1"] as const;
+export const FRAMES_FOLDER: string = join(DIRECTORY, "frames");
 
 /** Tests with these versions are skipped where one is missing, and fail with `CI=true`. */
 export const isSkipped = !DUCKDB_VERSIONS.every(isInstalled) && process.env["CI"] !== "true";
@@ -40,14 +43,26 @@ export function runIn(
   statements: readonly string[],
   { cwd, database }: RunOptions,
 ): readonly (readonly (readonly (string | null)[])[])[] {
-  const args = [RUN_SQL, folder, ...(database === undefined ? [] : [database])];
-  const { status, stdout, stderr, error } = spawnSync(PYTHON, args, {
+  return runPython("run-sql.py", [folder, ...(database === undefined ? [] : [database])], statements, cwd);
+}
+
+/** A statement, and the rows of the frame that it makes. */
+export type Frame = readonly [statement: string, rows: readonly (readonly (string | null)[])[]];
+
+/** The frames of each block. Throws what Python says. */
+export function runBlocks(blocks: readonly string[], cwd: string): readonly (readonly Frame[])[] {
+  return runPython("run-blocks.py", [FRAMES_FOLDER], blocks, cwd);
+}
+
+function runPython<T>(program: string, args: readonly string[], input: readonly string[], cwd: string): T {
+  const path = fileURLToPath(new URL(program, import.meta.url));
+  const { status, stdout, stderr, error } = spawnSync(PYTHON, [path, ...args], {
     cwd,
-    input: JSON.stringify(statements),
+    input: JSON.stringify(input),
     encoding: "utf8",
     env: { ...process.env, PYTHONIOENCODING: "utf-8", PYTHONDONTWRITEBYTECODE: "1" },
     maxBuffer: 64 * 1024 * 1024,
   });
-  if (status !== 0) throw new Error(`DuckDB in ${folder}: ${error?.message ?? stderr}`);
+  if (status !== 0) throw new Error(`${program} ${args[0]}: ${error?.message ?? stderr}`);
   return JSON.parse(stdout);
 }

@@ -105,6 +105,13 @@ it.each<readonly [string, RegExp, unknown, readonly string[]]>([
   ["a schedule for each day", /alarm "stale"/, GOOD, []],
   ["no address of a runbook", /runbookUrl/, GOOD, ["docs/runbook.md is not an address"]],
   ["the address of a runbook", /runbookUrl/, { ...GOOD, runbookUrl: "https://wiki.example.com/runbook" }, []],
+  [
+    "a column under a name that readers take for something else",
+    /lifted/,
+    { ...GOOD, lifted: [{ name: "_col0", pointer: "/a" }] },
+    ["eventSync.lifted: the column has the name _col0, which without quotes"],
+  ],
+  ["a column under another name", /lifted/, { ...GOOD, lifted: [{ name: "a", pointer: "/a" }] }, []],
   ["no address for mails", /alarmEmail: not set/, GOOD, ["so alarms send no e-mail"]],
   ["an address for mails", /alarmEmail: not set/, { ...GOOD, alarmEmail: "data-team@example.com" }, []],
 ])("of a deployment with %s it says of the %s what is expected", (_, about, eventSync, says) => {

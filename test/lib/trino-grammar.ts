@@ -18,5 +18,6 @@ const hooks = registerHooks({
 });
 
 export const { TrinoSQL } = await import("dt-sql-parser/dist/parser/trino/index.js");
+export const { TrinoSqlLexer } = await import("dt-sql-parser/dist/lib/trino/TrinoSqlLexer.js");
 
 hooks.deregister();

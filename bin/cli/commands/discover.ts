@@ -48,18 +48,19 @@ export const discoverCommand = command({
   },
 });
 
-function asJson({ fields, suggestions }: Discovery): object {
+function asJson({ fields, duplicateKeys, suggestions }: Discovery): object {
   return {
     fields: fields.map((field) => {
       const types = [...typesOf(field)].sort();
       return { pointer: field.pointer, types, count: field.count };
     }),
+    duplicate_keys: duplicateKeys,
     suggestions: suggestions.map(liftText),
   };
 }
 
 function print(discovery: Discovery, terminal: Terminal): void {
-  const { listed, events, fields, isComplete } = discovery;
+  const { listed, events, fields, duplicateKeys, isComplete } = discovery;
   if (events === 0) {
     terminal.lines(["The service lists no events, so there is nothing to discover yet."]);
     return;
@@ -72,9 +73,13 @@ function print(discovery: Discovery, terminal: Terminal): void {
   terminal.text(formatTable({ columns: ["field", "types", "share of events"], rows }, { maxWidth: 60 }));
   terminal.lines([
     `${countText(events)} of ${countText(listed)} listed events were read${unread(discovery)}.${isComplete ? "" : " They have more fields than these."}`,
+    ...(duplicateKeys > 0 ? [twice(duplicateKeys)] : []),
     ...advice(discovery),
   ]);
 }
+
+const twice = (events: number): string =>
+  `${plural(events, "event")} of the sample ${events === 1 ? "has" : "have"} a key twice in one object: a column takes the last value, and json_extract_scalar the first.`;
 
 /** Why a sample of 50 is 47 events. */
 function unread({ leftOut }: Discovery): string {

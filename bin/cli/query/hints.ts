@@ -110,9 +110,8 @@ const isReadable = (key: string): boolean => key !== "*" && /^[^"\\\p{Control}]+
 function expressionOf(column: string, keys: readonly string[], field: Field | undefined): string {
   const isNested = field && typesOf(field).some((type) => type === "object" || type === "array");
   const path = keys.map((key) => (/^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `["${key}"]`)).join("");
-  return oneLine(
-    `${isNested ? "json_extract" : "json_extract_scalar"}(${column}, '$${path.replaceAll("'", "''")}')`,
-  );
+  const opening = isNested ? `json_extract(well_formed(${column})` : `json_extract_scalar(${column}`;
+  return oneLine(`${opening}, '$${path.replaceAll("'", "''")}')`);
 }
 
 /**

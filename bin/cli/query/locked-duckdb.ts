@@ -60,12 +60,15 @@ export async function withPrepared<T>(
     signal: AbortSignal,
   ) => Promise<T>,
 ): Promise<T> {
-  const { sql: definitions, accounts } = await views.read();
   return withLockedDuckDB({ directory: views.directory, file, signal }, async (connection) => {
+    const readOnly = await readOnlyStatements(connection, sql);
+    const { sql: definitions, accounts } = await views.read(readOnly.tables);
     await define(connection, definitions);
-    const prepared = await prepare(connection, sql, (message) => hint(accounts, message));
-    await onTables(accounts, prepared.tables);
-    return use(connection, prepared.statements, signal);
+    const statements = await prepare(readOnly.statements).catch(async (error: unknown) => {
+      throw queryError(error, await hint(accounts, messageOf(error)));
+    });
+    await onTables(accounts, readOnly.tables);
+    return use(connection, statements, signal);
   });
 }
 
@@ -83,18 +86,10 @@ async function define(connection: DuckDBConnection, definitions: string): Promis
 /** How DuckDB's client begins a parser's message, and how it does not when there is nothing to parse. */
 const PARSER = "Failed to extract statements: ";
 
-async function prepare(
-  connection: DuckDBConnection,
-  sql: string,
-  hintOn: (message: string) => Promise<string | undefined>,
-): Promise<ReadOnly> {
-  const extracted = await connection.extractStatements(sql).catch((error: unknown) => {
-    const message = messageOf(error);
-    throw message.startsWith(PARSER) ? failed(message.slice(PARSER.length)) : noSql();
-  });
-  return prepareReadOnly(connection, sql, extracted).catch(async (error: unknown) => {
-    throw queryError(error, await hintOn(messageOf(error)));
-  });
+async function prepare(statements: DuckDBExtractedStatements): Promise<readonly DuckDBPreparedStatement[]> {
+  const prepared: DuckDBPreparedStatement[] = [];
+  for (let index = 0; index < statements.count; index++) prepared.push(await statements.prepare(index));
+  return prepared;
 }
 
 /** DuckDB would load these at the first sight of a function or a URL, over the network if need be. */
@@ -104,8 +99,14 @@ const NO_EXTENSIONS = {
   allow_community_extensions: "false",
 };
 
-/** Of the computer's. What needs more goes to the disk, and the rest of the computer keeps working. */
+/** What needs more goes to the disk, and the rest of the computer keeps working. */
 const MEMORY_SHARE = 0.5;
+
+/** Of what this process may have: the computer's, or less in a container. 0 is a container's limit that is not known. */
+export function memoryLimitBytes(ofComputer: number, ofContainer: number): number {
+  const bytes = ofContainer > 0 ? Math.min(ofContainer, ofComputer) : ofComputer;
+  return Math.floor(bytes * MEMORY_SHARE);
+}
 
 const { publications, runLogs, snapshots, changes } = FOLDERS;
 const TABLE_FOLDERS = [publications, runLogs, snapshots, changes].map((folder) => folder.slice(0, -1));
@@ -135,7 +136,8 @@ async function withLockedDuckDB<T>(
   try {
     // DuckDB adds its folder for large sorts to those that are allowed, hence one of our own.
     await connection.run(`SET temp_directory = ${literal(temporary ?? "")};
-SET memory_limit = '${Math.floor(totalmem() * MEMORY_SHARE)} B';
+SET memory_limit = '${memoryLimitBytes(totalmem(), process.constrainedMemory())} B';
+SET TimeZone = 'UTC';
 SET allowed_directories = [${list(allowed)}];
 SET allowed_paths = [${list(files)}];
 SET enable_external_access = false;
@@ -166,6 +168,12 @@ const ABOUT_TYPES =
 const TRY_CAST =
   "What the service sends is text. TRY_CAST converts it, to NULL where it does not convert: TRY_CAST(event_date AS DATE). Instants are text too: from_iso8601_timestamp(published_at) >= current_timestamp - INTERVAL '7' DAY.";
 
+/** How DuckDB's message begins for a JSON text that it does not read. */
+const MALFORMED = /^[A-Z][A-Za-z ]+ Error: Malformed JSON/;
+
+const WELL_FORMED =
+  "DuckDB reads no JSON with half of a surrogate pair, which an event may have: write well_formed(event) for event, which has U+FFFD there and is null for what is no JSON.";
+
 const ALLOWED =
   "query reads the tables of this warehouse and their files, with SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW and SUMMARIZE, or EXPLAIN of one of them; PIVOT needs its IN list. For anything else read views.sql in a DuckDB of your own.";
 
@@ -179,7 +187,7 @@ export function queryError(error: unknown, hint?: string): SyncError {
 function failed(message: string, hint?: string): SyncError {
   const remedies = [
     ...(hint === undefined ? [] : [hint]),
-    ...(ABOUT_TYPES.test(message) ? [TRY_CAST] : []),
+    ...(MALFORMED.test(message) ? [WELL_FORMED] : ABOUT_TYPES.test(message) ? [TRY_CAST] : []),
     `The tables are ${Object.keys(TABLES).join(", ")}, and the views ${Object.keys(VIEWS).join(" and ")}; DESCRIBE events shows the columns of one.`,
   ];
   return new SyncError("QUERY_FAILED", [message, ...remedies].join("\n"));
@@ -219,19 +227,19 @@ const EXPLAIN =
   /^(?:\s|--[^\r\n]*[\r\n]|\/\*(?:[^*]|\*(?!\/))*\*\/)*EXPLAIN\s+(?:ANALY[SZ]E\s+|\([^()]*\)\s*(?=[\w(]))?/i;
 
 interface ReadOnly {
-  readonly statements: readonly DuckDBPreparedStatement[];
+  readonly statements: DuckDBExtractedStatements;
   /** In lower case, whatever is named like a table, some of it quoted: more rather than less than is read. */
   readonly tables: ReadonlySet<string>;
 }
 
 const CALLED = z.object({ function_name: z.string().toLowerCase() });
 
-/** `statements` are those of `sql`. */
-async function prepareReadOnly(
-  connection: DuckDBConnection,
-  sql: string,
-  statements: DuckDBExtractedStatements,
-): Promise<ReadOnly> {
+/** What was let through, before any table is made. */
+async function readOnlyStatements(connection: DuckDBConnection, sql: string): Promise<ReadOnly> {
+  const statements = await connection.extractStatements(sql).catch((error: unknown) => {
+    const message = messageOf(error);
+    throw message.startsWith(PARSER) ? failed(message.slice(PARSER.length)) : noSql();
+  });
   const tables = new Set<string>();
   for (const node of nodesOf(await syntaxTree(connection, sql.replace(EXPLAIN, "")))) {
     if (node.table_name !== undefined) tables.add(String(node.table_name).toLowerCase().replaceAll('"', ""));
@@ -241,9 +249,7 @@ async function prepareReadOnly(
       throw refused(`The function ${name} does more than read.`);
     }
   }
-  const prepared: DuckDBPreparedStatement[] = [];
-  for (let index = 0; index < statements.count; index++) prepared.push(await statements.prepare(index));
-  return { statements: prepared, tables };
+  return { statements, tables };
 }
 
 /** What DuckDB says of statements that it can write as a tree. */

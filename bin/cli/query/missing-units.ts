@@ -42,7 +42,8 @@ export function missingUnits(
         publication: "",
         is_head: true,
       } as const;
-      return damage && read.length > 0 ? [{ ...unknown, message: damage.message }] : [];
+      const isRead = read.length > 0 || behind.has("publications");
+      return damage && isRead ? [{ ...unknown, message: damage.message }] : [];
     }
     const shown = new Set(read.flatMap((table) => unitsOf(table, of).map(folderOf)));
     return incomplete

@@ -6,8 +6,13 @@ import {
   DuckDBArrayValue,
   DuckDBListType,
   DuckDBListValue,
+  DuckDBMapType,
+  DuckDBMapValue,
   type DuckDBPreparedStatement,
   type DuckDBResult,
+  DuckDBStructType,
+  DuckDBStructValue,
+  DuckDBTimestampTZValue,
   type DuckDBType,
   DuckDBTypeId,
   type DuckDBValue,
@@ -148,9 +153,13 @@ const PART_ROWS = 16;
 /** The client's own drops a byte order mark at the beginning of each text, in a list too, and there is no option against it. */
 const EXACT = { textDecoder: new TextDecoder("utf-8", { ignoreBOM: true }) };
 
+/** The client writes instants in the computer's zone, whatever the session has. */
+const IN_UTC = { timezoneOffsetInMinutes: 0 };
+
 /** Each batch has at most 2,048 rows, and one row more than `BATCH_CHARACTERS`. */
 async function* batchesOf(result: DuckDBResult, signal: AbortSignal): AsyncGenerator<readonly ResultRow[]> {
   Object.assign(accessors, EXACT);
+  Object.assign(DuckDBTimestampTZValue, IN_UTC);
   try {
     for await (const chunk of result) {
       signal.throwIfAborted();
@@ -182,20 +191,46 @@ async function* batchesOf(result: DuckDBResult, signal: AbortSignal): AsyncGener
 /** As DuckDB writes it, but for a list of texts, which is JSON, and the strings in other lists and in a struct, which are quoted. */
 function textAt(vector: DuckDBVector, index: number): string | null {
   const value = vector.getItem(index);
-  if (value === null) return null;
+  if (value === null || typeof value === "string") return value;
   if (isListOfTexts(vector.type) && isList(value)) return JSON.stringify(value.items);
-  const text = String(value);
-  // JavaScript drops what tells a whole number of a floating type from an integer.
-  const { typeId } = vector.type;
-  const isFloating = typeId === DuckDBTypeId.DOUBLE || typeId === DuckDBTypeId.FLOAT;
-  return isFloating && /^-?\d+$/.test(text) ? `${text}.0` : text;
+  return textOf(value, vector.type);
+}
+
+function textOf(value: DuckDBValue, type: DuckDBType): string {
+  if (value === null) return "NULL";
+  if (typeof value === "string") return literal(value);
+  if (typeof value === "number" && FLOATING.has(type.typeId)) return floatingText(value);
+  if (isList(value) && isListType(type))
+    return `[${value.items.map((item) => textOf(item, type.valueType)).join(", ")}]`;
+  if (value instanceof DuckDBStructValue && type instanceof DuckDBStructType) {
+    const members = Object.entries(value.entries).map(
+      ([name, member]) => `${literal(name)}: ${textOf(member, type.typeForEntry(name))}`,
+    );
+    return `{${members.join(", ")}}`;
+  }
+  if (value instanceof DuckDBMapValue && type instanceof DuckDBMapType) {
+    const entries = value.entries.map(
+      (entry) => `${textOf(entry.key, type.keyType)}: ${textOf(entry.value, type.valueType)}`,
+    );
+    return `{${entries.join(", ")}}`;
+  }
+  return String(value);
+}
+
+const FLOATING: ReadonlySet<DuckDBTypeId> = new Set([DuckDBTypeId.DOUBLE, DuckDBTypeId.FLOAT]);
+
+/** JavaScript drops what tells a whole number of a floating type from an integer, and the sign of zero. */
+function floatingText(value: number): string {
+  const text = Object.is(value, -0) ? "-0" : String(value);
+  return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
 function isListOfTexts(type: DuckDBType): boolean {
-  return (
-    (type instanceof DuckDBListType || type instanceof DuckDBArrayType) &&
-    type.valueType.typeId === DuckDBTypeId.VARCHAR
-  );
+  return isListType(type) && type.valueType.typeId === DuckDBTypeId.VARCHAR;
+}
+
+function isListType(type: DuckDBType): type is DuckDBListType | DuckDBArrayType {
+  return type instanceof DuckDBListType || type instanceof DuckDBArrayType;
 }
 
 function isList(value: DuckDBValue): value is DuckDBListValue | DuckDBArrayValue {

@@ -139,7 +139,7 @@ const STYLE_SHEET = `
 @media (prefers-color-scheme: dark) { :root { ${DARK} } }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 main { max-width: 84rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
 h1, h2, h3, p, dl, dd, figure, pre { margin: 0; }
 h1, .lead, .facts > :first-child dd:nth-child(2) { font-size: 1.75rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; text-wrap: balance; }

@@ -14,8 +14,10 @@ export interface Catalog {
    * start calls it before it logs in, which completes a run that died between its commit and this call. Damage of another
    * account does not end it.
    * Throws `SyncError` `CATALOG_FAILED`, and `STORE_CORRUPT` where the account's log is damaged; performs no retries.
+   * @param what `new`: only what the tables do not show yet is looked at, so that it costs the same however old the
+   * warehouse is. Without it what is retired or lacks a file leaves the tables, and what is restored comes back.
    */
-  refresh(account: string): Promise<void>;
+  refresh(account: string, what?: "new"): Promise<void>;
 
   /**
    * Where a deployment makes the tables: their columns, in order, without those that come from the path. Absent where

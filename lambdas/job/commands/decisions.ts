@@ -83,7 +83,7 @@ async function publishAgain(
   const { store, catalog } = ports;
   const first = await readEnd(store);
   const standing = first.head;
-  await catalog.refresh(store.account);
+  await catalog.refresh(store.account, "new");
   // A run may be about to record its own.
   if (standing && standing.action !== "run") await recordUnrecorded(ports, standing);
   const isNewest = asked.action === "accept" && asked.snapshotId === NEWEST_HELD;
@@ -111,7 +111,7 @@ async function publishAgain(
   if ("newer" in published) return olderThan(published.newer, snapshotId);
   attempt.publication = published.publication;
   attempt.counts = countsOf(manifest, published);
-  await catalog.refresh(store.account);
+  await catalog.refresh(store.account, "new");
   return publishedEnd(store, published);
 }
 
@@ -121,7 +121,7 @@ function isNotFound(error: unknown): error is SyncError {
 
 /** The id of the only held snapshot that is later than the head. Throws `SNAPSHOT_NOT_FOUND` with those that are held. */
 async function onlyHeld(store: AccountStore, head: Publication | undefined): Promise<string> {
-  const held = (await heldSnapshots(store)).map(({ snapshotId }) => snapshotId).toReversed();
+  const held = (await heldSnapshots(store, head)).map(({ snapshotId }) => snapshotId).toReversed();
   const later = held.filter((id) => id > (head?.snapshot_id ?? ""));
   const [newest, ...others] = later;
   if (newest !== undefined && others.length === 0) return newest;

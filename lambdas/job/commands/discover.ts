@@ -1,6 +1,7 @@
 // Reads a sample of the events: which fields they have, and which fields are worth a column.
 
 import { SyncError } from "../errors/sync-error.ts";
+import { hasDuplicateKeys } from "../json/json-scanner.ts";
 import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
 import { withLease } from "../run/lease/lease-account.ts";
 import { type WarehouseColumn, warehouseColumns } from "../run/publish/columns.ts";
@@ -21,6 +22,8 @@ export interface Discovery {
   /** Events of the sample whose details were not, by reason. */
   readonly leftOut: Readonly<Partial<Record<LeftOutReason, number>>>;
   readonly fields: readonly Field[];
+  /** Events of which an object has a key twice. */
+  readonly duplicateKeys: number;
   /** False where events have more fields than are counted. */
   readonly isComplete: boolean;
   /** The lifted columns that a run has without these suggestions; without a type they have the one that fits the sample. */
@@ -86,6 +89,7 @@ async function readSample(
   const types = new TextTypes();
   const leftOut: Partial<Record<LeftOutReason, number>> = {};
   let events = 0;
+  let duplicateKeys = 0;
   let tried = 0;
   for await (const detail of details) {
     tried += 1;
@@ -97,6 +101,7 @@ async function readSample(
     events += 1;
     profiler.add(detail.value);
     types.add(detail.event);
+    if (hasDuplicateKeys(detail.event)) duplicateKeys += 1;
   }
   if (tried > 0 && events === 0) throw noneReadable(tried, leftOut.gone);
   const { fields, fields_complete } = profiler.profile();
@@ -105,6 +110,7 @@ async function readSample(
     events,
     leftOut,
     fields,
+    duplicateKeys,
     isComplete: fields_complete,
     columns: columns.map((column) => withType(column, types)),
     suggestions: suggestColumns(fields, events, columns, (pointer) => types.typeAt(pointer)),

@@ -32,7 +32,7 @@ export async function status(store: AccountStore, nowMs: number): Promise<Status
     account: store.account,
     head: head ?? null,
     lease: (lease && heldLease(lease, nowMs)) ?? null,
-    held: await heldSnapshots(store),
+    held: await heldSnapshots(store, head),
     runs: await lastRuns(store, LAST_RUNS, nowMs),
     // check and run report a damaged manifest: here it must not hide everything else.
     fieldChanges: head && (await publishedFieldChanges(store, head).catch(undefinedIfDamaged)),

@@ -147,6 +147,26 @@ export function isDeeperThan(text: string, levels: number): boolean {
   return false;
 }
 
+/** Whether an object of a text that is known to be JSON has a key twice. */
+export function hasDuplicateKeys(text: string): boolean {
+  const open: (Set<string> | undefined)[] = []; // the keys of each object around, nothing for an array
+  for (let at = 0; at < text.length; ) {
+    const code = text.charCodeAt(at);
+    if (code === OPEN_OBJECT) open.push(new Set());
+    else if (code === OPEN_ARRAY) open.push(undefined);
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) open.pop();
+    const end = code === QUOTE ? afterString(text, at) : at + 1;
+    const keys = open.at(-1);
+    if (code === QUOTE && keys && text.charCodeAt(afterWhite(text, end)) === COLON) {
+      const key = decodeKey(text.slice(at, end), at);
+      if (keys.has(key)) return true;
+      keys.add(key);
+    }
+    at = end;
+  }
+  return false;
+}
+
 /** Skips one value, which begins at `start`. Throws `OversizeJson` for one of more than 1,000 levels. */
 function afterValue(text: string, start: number): number {
   const open: number[] = []; // the brackets that are still to be closed, innermost last

@@ -70,7 +70,7 @@ export class RunSession {
     const end = await readEnd(store);
     // This process may have been stopped since it took the lease, and the removal may still be deleting.
     if (end.removal) await this.lease.confirm();
-    await catalog.refresh(store.account);
+    await catalog.refresh(store.account, "new");
     return end;
   }
 

@@ -19,7 +19,7 @@ import { SnapshotFacts } from "./publish/build-snapshot.ts";
 import { columnsOfRun } from "./publish/columns.ts";
 import { takeBack } from "./publish/commit.ts";
 import { publishRun, supersededBy } from "./publish/publish.ts";
-import { applyRetention } from "./publish/retention.ts";
+import { applyRetention, isFirstOfDay } from "./publish/retention.ts";
 import { type Attempt, beginAttempt, recordAttempt } from "./record/attempt.ts";
 import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
 import { attemptsOf, type Trigger } from "./record/run-log.ts";
@@ -111,10 +111,13 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
   if (start.dryRun) return dryRun(session, end, start.dryRun.limit);
   const mayAdopt = start.runId === undefined && start.fresh !== true;
   const made = await unlessRemoved(session, end, makeSnapshot(session, end, mayAdopt));
-  const { retainDays } = session.settings;
   if (made.outcome !== "SUPERSEDED")
-    await orWarn(ports.logger, "old snapshots could not be deleted", applyRetention(ports, retainDays));
+    await orWarn(ports.logger, "old snapshots could not be deleted", tidyOnceADay(session));
   return made;
+}
+
+async function tidyOnceADay({ ports, attempt, settings }: RunSession): Promise<void> {
+  if (await isFirstOfDay(ports.store, attempt.runId)) await applyRetention(ports, settings.retainDays);
 }
 
 /**

@@ -8,16 +8,29 @@ import { type AccountStore, accountStore, type Store } from "./store.ts";
 
 /**
  * The accounts that have a file in the folder, or a folder there that cannot be listed; sorted. In that of the publications
- * removed ones are among them.
+ * removed ones are among them. Behind the first key of each the next one is looked for, so that it does not matter how many
+ * there are.
  */
 export async function accountsIn(store: Store, folder: string): Promise<readonly string[]> {
-  const found = new Set<string>();
-  for await (const { key } of store.list(folder)) {
-    const [account = ""] = key.slice(folder.length).split("/", 1);
-    if (key.endsWith("/") || isOfLayout(key)) found.add(account);
+  const found: string[] = [];
+  for (let after = ""; ; ) {
+    const account = await accountBehind(store, folder, after);
+    if (account === undefined) return found.sort();
+    found.push(account);
+    after = behind(`${folder}${account}/`);
   }
-  return [...found].sort();
 }
+
+async function accountBehind(store: Store, folder: string, after: string): Promise<string | undefined> {
+  // A folder that cannot be listed is named wherever a list begins.
+  for await (const { key } of store.list(folder, after || undefined))
+    if (key > after && (key.endsWith("/") || isOfLayout(key)))
+      return key.slice(folder.length).split("/", 1)[0];
+  return undefined;
+}
+
+/** Sorts after all keys of the folder. */
+const behind = (folder: string): string => `${folder}~`;
 
 /** Sorted. An account whose every run failed is among them. */
 export async function knownAccounts(store: Store): Promise<readonly string[]> {

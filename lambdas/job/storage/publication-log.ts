@@ -16,6 +16,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const MISSING = z.object({ listed: count, gone: count, forbidden: count, rejected: count });
 export type Missing = Readonly<z.infer<typeof MISSING>>;
 
+const FILES = z.object({ snapshot: count, changes: count });
+
 const PUBLICATION = z.object({
   publication: z.string().regex(/^\d{10}$/),
   action: z.enum(["run", "accept", "rollback"]),
@@ -29,11 +31,14 @@ const PUBLICATION = z.object({
   run_id: identifier,
   pinned: z.boolean(),
   write_id: z.string().min(1),
+  /** How many files its snapshot and its changes have, beside those with a leading `_`. Absent in entries of earlier versions. */
+  files: FILES.optional(),
   /** What was missing when a person last decided what readers see. Absent where nothing was, and before a first decision. */
   accepted: MISSING.optional(),
 });
 
-const { publication, snapshot_id, base_snapshot_id, events, added, changed, removed } = PUBLICATION.shape;
+const { publication, snapshot_id, base_snapshot_id, events, added, changed, removed, files } =
+  PUBLICATION.shape;
 
 /** What a publication says of the snapshot and the changes that it published. */
 export const publishedUnits = z.object({
@@ -44,6 +49,7 @@ export const publishedUnits = z.object({
   added,
   changed,
   removed,
+  files,
 });
 export type PublishedUnits = Readonly<z.infer<typeof publishedUnits>>;
 
@@ -96,7 +102,7 @@ const AT_ONCE = 16;
 
 /** All that came after an entry. Throws as `readLog` does. */
 export async function readLogSince(store: AccountStore, after: string): Promise<LogSince> {
-  const ids = await entryIds(store);
+  const ids = await entryIdsFrom(store, after);
   const newest: Publication[] = [];
   const found = (removal?: Removal): LogSince => ({
     last: ids.at(-1) ?? "",
@@ -118,9 +124,12 @@ export async function readLogSince(store: AccountStore, after: string): Promise<
   return found();
 }
 
-/** Reads the newest entry's file only, and throws `STORE_CORRUPT` if the numbers have a gap. */
-export async function readEnd(store: AccountStore): Promise<LogEnd> {
-  const last = (await entryIds(store)).at(-1);
+/**
+ * Reads the newest entry. Throws `STORE_CORRUPT` if it is damaged, or the numbers have a gap near it.
+ * @param near the number of an entry not far from the end, if one is known
+ */
+export async function readEnd(store: AccountStore, near = ""): Promise<LogEnd> {
+  const last = await lastId(store, near);
   if (last === undefined) return { last: "", head: undefined, removal: undefined };
   const entry = await readEntry(store, last);
   if (entry === undefined) return readEnd(store);
@@ -130,8 +139,8 @@ export async function readEnd(store: AccountStore): Promise<LogEnd> {
 }
 
 /** The newest publication; undefined where nothing is published, or the account was removed. Reads as `readEnd` does. */
-export async function readHead(store: AccountStore): Promise<Publication | undefined> {
-  return (await readEnd(store)).head;
+export async function readHead(store: AccountStore, near?: string): Promise<Publication | undefined> {
+  return (await readEnd(store, near)).head;
 }
 
 /**
@@ -166,12 +175,24 @@ export async function* publicationsSince(store: AccountStore, runId: string): As
   }
 }
 
-/** All publications, each read on demand. Throws `STORE_CORRUPT` as `readLog` does. */
+/**
+ * All publications. The first is read alone, then more and more at the same time. Throws `STORE_CORRUPT` where it comes to a
+ * gap or a damaged file.
+ */
 async function* newestFirst(store: AccountStore): AsyncGenerator<Publication> {
-  for (const id of (await entryIds(store)).toReversed()) {
-    const entry = await readEntry(store, id);
-    if (entry === undefined || entry.action === "remove") return;
-    yield entry;
+  let number = Number(await lastId(store));
+  for (let many = 1; number > 0; many = Math.min(2 * many, AT_ONCE)) {
+    const some = Array.from({ length: Math.min(many, number) }, (_, index) =>
+      readEntry(store, publicationId(number - index)),
+    );
+    // Below a removal nothing counts, also not what is damaged.
+    for (const read of some) read.catch(() => undefined);
+    for (const read of some) {
+      const entry = await read;
+      if (entry === undefined || entry.action === "remove") return;
+      yield entry;
+    }
+    number -= some.length;
   }
 }
 
@@ -265,6 +286,57 @@ export async function publicationBefore(
   return entry?.action === "remove" ? undefined : entry;
 }
 
+// A log of years has tens of thousands of entries, and each run reads its end. So the end is found, and not listed: a number
+// near it by doubling and halving, and the numbers from there on by one list. Nothing is stored that could be out of date, and
+// an end that is found too low shows in the list. A gap that neither of the two meets is found by what reads the whole log.
+
+/** The number of the last entry; undefined where there is none. */
+async function lastId(store: AccountStore, known = ""): Promise<string | undefined> {
+  const behind = known === "" ? undefined : await listIdsFrom(store, known);
+  if (behind) return behind.at(-1);
+  const first = await firstId(store);
+  if (first === undefined) return undefined;
+  // A log begins with its first number, or with the removal below which all is deleted.
+  const isWhole =
+    Number(first) === 1 || (await readEntry(store, first).catch(undefinedIfDamaged))?.action === "remove";
+  const near = isWhole ? await idNearEnd(store, Number(first)) : undefined;
+  const ids = near === undefined ? undefined : await listIdsFrom(store, near);
+  return (ids ?? (await entryIds(store))).at(-1);
+}
+
+async function firstId(store: AccountStore): Promise<string | undefined> {
+  for await (const { key } of store.list(store.keys.publications)) if (isOfLayout(key)) return idOf(key);
+  return undefined;
+}
+
+/** The number of an entry that exists, behind which there are few where the log has no gap. */
+async function idNearEnd(store: AccountStore, first: number): Promise<string> {
+  const exists = async (number: number): Promise<boolean> =>
+    (await store.read(store.keys.publication(publicationId(number)))) !== undefined;
+  let step = 1;
+  while (await exists(first + step)) step *= 2;
+  let [there, free] = [first + Math.floor(step / 2), first + step];
+  while (free - there > 1) {
+    const between = Math.floor((there + free) / 2);
+    if (await exists(between)) there = between;
+    else free = between;
+  }
+  return publicationId(there);
+}
+
+/** The numbers from this one on; undefined unless it is there, and no number lacks behind it. */
+async function listIdsFrom(store: AccountStore, id: string): Promise<readonly string[] | undefined> {
+  const ids = await listIds(store, publicationId(Number(id) - 1));
+  const isWhole = ids.every((each, index) => Number(each) === Number(id) + index);
+  return ids.length > 0 && isWhole ? ids : undefined;
+}
+
+/** The numbers of the log from this one on, or more of them; all where it is none. */
+async function entryIdsFrom(store: AccountStore, id: string): Promise<readonly string[]> {
+  const from = id === "" ? undefined : await listIdsFrom(store, id);
+  return from ?? entryIds(store);
+}
+
 /** The numbers of the log, without those below a gap. A gap is damage unless a removal lies above it. */
 async function entryIds(store: AccountStore): Promise<readonly string[]> {
   const ids = await listIds(store);
@@ -286,11 +358,15 @@ async function entryIds(store: AccountStore): Promise<readonly string[]> {
   throw incomplete(store.keys.publication(missing), store.keys.publication(whole[0] ?? ""), start);
 }
 
-/** The ids of all entries in order, whatever is missing between them. */
-async function listIds(store: AccountStore): Promise<readonly string[]> {
-  const keys = await Array.fromAsync(store.list(store.keys.publications), ({ key }) => key);
-  return keys.filter(isOfLayout).map((key) => posix.basename(key, ".ndjson"));
+/** The ids of all entries in order, whatever is missing between them; with `after`, of those behind that one. */
+async function listIds(store: AccountStore, after?: string): Promise<readonly string[]> {
+  const { publications, publication } = store.keys;
+  const listed = store.list(publications, after === undefined ? undefined : publication(after));
+  const keys = await Array.fromAsync(listed, ({ key }) => key);
+  return keys.filter(isOfLayout).map(idOf);
 }
+
+const idOf = (key: string): string => posix.basename(key, ".ndjson");
 
 /**
  * The entry of this number. Undefined where a removal has deleted it since the folder was listed. Throws `STORE_CORRUPT`

@@ -28,24 +28,39 @@ export const RETIRED = "is retired: its files are deleted, or will be within a d
 /** A mark without the instant: the tables may still show the snapshot. */
 const retiredSchema = z.object({ retired_at: z.iso.datetime().optional() });
 
-/** All snapshots of the account that have any file, oldest first; published ones and others. */
-export async function listSnapshots(store: AccountStore): Promise<readonly SnapshotFiles[]> {
+/**
+ * All snapshots of the account that have any file, oldest first; published ones and others.
+ * @param after only those that are named later than this
+ */
+export async function listSnapshots(store: AccountStore, after = ""): Promise<readonly SnapshotFiles[]> {
   const prefix = store.keys.snapshots;
-  const listed = await Array.fromAsync(store.list(prefix));
+  const listed = await Array.fromAsync(store.list(prefix, after && `${prefix}${after}`));
   const bySnapshot = Map.groupBy(
     listed.filter(({ key }) => isOfLayout(key)),
     ({ key }) => key.slice(prefix.length).split("/", 1)[0] ?? "",
   );
-  return [...bySnapshot].map(([snapshotId, files]) => {
-    const has = (key: string): boolean => files.some((file) => file.key === key);
-    return {
-      snapshotId,
-      files,
-      isHeld: has(store.keys.held(snapshotId)),
-      isRetired: has(store.keys.retired(snapshotId)),
-      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-    };
-  });
+  return [...bySnapshot].map(([snapshotId, files]) => withMarks(store, snapshotId, files));
+}
+
+/** What there is of one snapshot. */
+export async function readSnapshotFiles(store: AccountStore, snapshotId: string): Promise<SnapshotFiles> {
+  const listed = await Array.fromAsync(store.list(store.keys.snapshot(snapshotId)));
+  return withMarks(
+    store,
+    snapshotId,
+    listed.filter(({ key }) => isOfLayout(key)),
+  );
+}
+
+function withMarks({ keys }: AccountStore, snapshotId: string, files: readonly StoredKey[]): SnapshotFiles {
+  const has = (key: string): boolean => files.some((file) => file.key === key);
+  return {
+    snapshotId,
+    files,
+    isHeld: has(keys.held(snapshotId)),
+    isRetired: has(keys.retired(snapshotId)),
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
 }
 
 /**

@@ -21,7 +21,14 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
-import { against, type Ended, type SyncOptions, sync, writeCredentials } from "../command-line.ts";
+import {
+  against,
+  type Ended,
+  type SyncOptions,
+  sync,
+  syncProcess,
+  writeCredentials,
+} from "../command-line.ts";
 
 const SQL =
   "SELECT v.* FROM (VALUES ('a', 'uk'), ('b', NULL)) v(uuid, scope) WHERE (SELECT count(*) FROM events) = 2 ORDER BY uuid";
@@ -54,6 +61,20 @@ describe("the SQL of a query", () => {
     expect([exitCode, stderr]).toEqual([0, ""]);
     expect(stdout).toContain(expected);
   });
+
+  it.each(["America/New_York", "Asia/Tokyo"])(
+    "finds the same rows on a computer in %s: instants and days are those of UTC",
+    async (zone) => {
+      const sql = `SELECT TIMESTAMP '2026-07-01 00:00:00' = TIMESTAMPTZ '2026-07-01 00:00:00Z', now()::TIMESTAMP = now() AT TIME ZONE 'UTC',
+      current_date = (now() AT TIME ZONE 'UTC')::DATE, from_iso8601_timestamp('2026-07-01T02:00:00+02:00'), date_trunc('day', TIMESTAMPTZ '2026-07-01 03:00:00Z')`;
+
+      const { stdout } = await syncProcess(["query", "--json", sql], { cwd, env: { TZ: zone } });
+
+      expect(JSON.parse(stdout)).toMatchObject({
+        rows: [["true", "true", "true", "2026-07-01 00:00:00+00", "2026-07-01 00:00:00+00"]],
+      });
+    },
+  );
 
   it("is no comment where it is an option that does not exist", async () => {
     const { exitCode, stderr } = await run(["--formt=csv", "SELECT 1"]);

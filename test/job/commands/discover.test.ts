@@ -34,6 +34,17 @@ describe("discover", () => {
     expect(found.suggestions).toEqual([{ name: "name", pointer: "/name" }]);
   });
 
+  test("counts the events of which an object has a key twice", async () => {
+    const events = [
+      customEvent("x", '"name":"x","name":"y"'),
+      customEvent("y", '"a":[{"b":1,"\\u0062":2}]'),
+      customEvent("z", '"a":{"b":1},"b":"a","c":["a","a"]'),
+    ];
+    await using sandbox = await Sandbox.start({ events });
+
+    expect(await discovered(sandbox, 50)).toMatchObject({ events: 3, duplicateKeys: 2 });
+  });
+
   test("leaves out events without details, and fails when none has any", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(3) });
     const [one, two, three] = sandbox.simulator.listed();

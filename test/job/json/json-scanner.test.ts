@@ -5,6 +5,7 @@ import { parsePointer } from "../../../lambdas/job/json/json-pointers.ts";
 import {
   compact,
   elements,
+  hasDuplicateKeys,
   MalformedJson,
   members,
   OversizeJson,
@@ -151,6 +152,19 @@ describe("elements and members", () => {
     expect(() => [...elements("{}", empty("{}"))]).toThrow(MalformedJson);
     expect(() => [...members("[]", empty("[]"))]).toThrow(MalformedJson);
   });
+});
+
+it.each([
+  ['{"a":1,"a":1}', true],
+  ['[0,{"b":{"a":1,"a":{}}}]', true],
+  ['{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}]}', false],
+  ['{ "a" : 1 , "\\u0061" : 2 }', true],
+  ['{"a":"a","b":"a:","c":["c","c"]}', false],
+  ['{"a":{},"b":[],"a":1}', true],
+  ['{"__proto__":1,"constructor":2}', false],
+  ['"a"', false],
+])("an object of %s has a key twice: %s", (text, expected) => {
+  expect(hasDuplicateKeys(text)).toBe(expected);
 });
 
 describe("compact", () => {

@@ -45,7 +45,7 @@ export class CrashPoint {
       delete: (key) => this.effect(`delete ${key}`, () => store.delete(key)),
     };
     const followed: Catalog = {
-      refresh: (account) => this.effect(`follow ${account}`, () => catalog.refresh(account)),
+      refresh: (account, what) => this.effect(`follow ${account}`, () => catalog.refresh(account, what)),
     };
     return { store: guarded, catalog: followed };
   }

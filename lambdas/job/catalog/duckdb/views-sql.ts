@@ -3,18 +3,11 @@
 
 import { join, sep } from "node:path";
 import type { SyncError } from "../../errors/sync-error.ts";
-import {
-  type DamagedUnit,
-  describeUnit,
-  folderOf,
-  keptSnapshots,
-  type Unit,
-} from "../../snapshot/files/units.ts";
+import { type DamagedUnit, describeUnit, folderOf, type Unit } from "../../snapshot/files/units.ts";
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
 import { FOLDERS, KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
 import { hasChanges, type PublishedUnits } from "../../storage/publication-log.ts";
-import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import { createView, DUCKDB, EVENT_HISTORY, eventsTyped } from "../catalog.ts";
 
 /** Tables of units; the others show lines as they come. */
@@ -28,8 +21,8 @@ export interface AccountLog {
   readonly log: readonly PublishedUnits[];
   /** The number of the removal below that, if there is one. */
   readonly removal: string | undefined;
-  /** Published ones and others; of those that are retired the files may be gone. */
-  readonly snapshots: readonly SnapshotFiles[];
+  /** The newest publication of each snapshot that `event_snapshots` shows. */
+  readonly kept: readonly PublishedUnits[];
   /** Units that lack a file, so that no table shows them. */
   readonly incomplete: readonly DamagedUnit[];
   /** Why the account cannot be read. What is said here is then what `views.sql` said before. */
@@ -37,13 +30,13 @@ export interface AccountLog {
 }
 
 /** What the table shows of the account where nothing is damaged, each unit once. */
-export function unitsOf(table: UnitTable, { account, log, snapshots }: AccountLog): readonly Unit[] {
+export function unitsOf(table: UnitTable, { account, log, kept }: AccountLog): readonly Unit[] {
   if (table === "event_changes") {
     return log.filter(hasChanges).map((publication) => ({ account, holds: "changes", publication }));
   }
-  const kept = table === "events" ? log.slice(-1) : keptSnapshots(log, snapshots);
+  const shown = table === "events" ? log.slice(-1) : kept;
   // A snapshot without events has no parts.
-  return kept
+  return shown
     .filter(({ events }) => events > 0)
     .map((publication) => ({ account, holds: "snapshot", publication }));
 }
@@ -56,6 +49,8 @@ interface WarehouseFiles {
   readonly columns: readonly Pick<LiftedColumn, "name" | "type">[];
   /** Whether there is any run log, of whatever account. */
   readonly hasRunLogs: boolean;
+  /** The tables that have rows; all where it is absent. */
+  readonly tables?: ReadonlySet<string> | undefined;
 }
 
 /** The files of the publications and the run logs, and others. */
@@ -63,9 +58,8 @@ const LINES = "*/*/*.ndjson";
 
 const TYPES = { string: "VARCHAR", bigint: "BIGINT", double: "DOUBLE", boolean: "BOOLEAN" } as const;
 
-/** What a removal has cut off counts no more, and its own entry is no publication. */
-const ABOVE_REMOVALS = `
-QUALIFY publication > coalesce(max(publication) FILTER (WHERE action = 'remove') OVER (PARTITION BY account), '')`;
+/** On the account and the name of a file, both as SQL. */
+type Condition = (account: string, name: string) => string | undefined;
 
 /** The files of a table. */
 interface Source {
@@ -75,22 +69,20 @@ interface Source {
   readonly compression: "gzip" | "uncompressed";
   /** Where in a file's path each partition column stands, from the end. */
   readonly partitions: Readonly<Record<string, number>>;
-  /** Only files whose key looks so, as a regular expression. */
+  /** Only files whose key looks so, as a regular expression, and that meet the condition. */
   readonly keys?: string;
-  /** No files of these accounts. */
-  readonly without?: readonly string[];
-  /** Only rows that meet it. */
-  readonly condition?: string;
+  readonly condition?: Condition;
   /** Strings that come after the table's own columns, before the partitions. */
   readonly lifted?: readonly string[];
 }
 
 /** Reads nothing: the same publications give the same text. */
 export function viewsSql(files: WarehouseFiles): string {
-  const { directory, accounts, columns, hasRunLogs } = files;
+  const { directory, accounts, columns, hasRunLogs, tables } = files;
+  const isRead = (table: TableName): boolean => tables?.has(table) ?? true;
   const absent = new Set(accounts.flatMap(({ incomplete }) => incomplete.map(folderOf)));
   const patternsOf = (table: UnitTable): readonly string[] =>
-    accounts
+    (isRead(table) ? accounts : [])
       .flatMap((account) => unitsOf(table, account).map(folderOf))
       .filter((folder) => !absent.has(folder))
       .map((folder) => `${folder}part-${"[0-9]".repeat(5)}.ndjson.gz`);
@@ -108,7 +100,7 @@ export function viewsSql(files: WarehouseFiles): string {
     "-- The tables of this warehouse for DuckDB 1.3 or newer. Moved or copied? brand-events-sync views --warehouse <this folder>",
     "-- From anywhere: .read <warehouse>/views.sql. Replaced whole after each publication, so change nothing here.",
     ...damageLines(files),
-    ATHENA_FUNCTIONS,
+    FUNCTIONS,
     table("events", { ...rows, patterns: patternsOf("events"), partitions: { account: -3 } }),
     table("event_snapshots", {
       ...rows,
@@ -120,20 +112,40 @@ export function viewsSql(files: WarehouseFiles): string {
       patterns: patternsOf("event_changes"),
       partitions: { account: -4, publication: -3 },
     }),
-    table("publications", {
-      ...lines,
-      keys: KEYS_IN.publications,
-      without: refusedOf(files, FOLDERS.publications),
-      condition: ABOVE_REMOVALS,
-    }),
+    publicationsTable(isRead("publications") ? lines : { ...lines, patterns: [] }, files),
     table("sync_runs", {
-      ...lines,
+      ...(isRead("sync_runs") ? lines : { ...lines, patterns: [] }),
       keys: KEYS_IN.runLogs,
-      without: refusedOf(files, FOLDERS.runLogs),
+      condition: notOf(refusedOf(files, FOLDERS.runLogs)),
     }),
     createView(eventsTyped(columns, DUCKDB)),
     createView(EVENT_HISTORY),
   ].join("\n");
+}
+
+/** The publications that the other tables know, and none that came later: a consumer that joins them misses none. */
+function publicationsTable(lines: Source, files: WarehouseFiles): string {
+  const refused = refusedOf(files, FOLDERS.publications);
+  // Of an account of which nothing else is known they are shown as they are.
+  const known = files.accounts.filter(
+    ({ account, log, damage }) => (log.length > 0 || damage) && !refused.includes(account),
+  );
+  const condition: Condition = (of, name) => {
+    const whens = known.map(({ account, log: [first, ...others] }) => {
+      const last = others.at(-1) ?? first;
+      const names = [first, last].map((each) => literal(`${each?.publication}.ndjson`));
+      const isKnown = first ? `${name} BETWEEN ${names.join(" AND ")}` : "true";
+      return `    WHEN ${literal(account)} THEN ${isKnown}`;
+    });
+    return `CASE ${of}\n${whens.join("\n")}\n  END`;
+  };
+  const patterns = known.length > 0 ? lines.patterns : [];
+  return table("publications", { ...lines, patterns, keys: KEYS_IN.publications, condition });
+}
+
+function notOf(accounts: readonly string[]): Condition {
+  return (account) =>
+    accounts.length > 0 ? `${account} NOT IN (${accounts.map(literal).join(", ")})` : undefined;
 }
 
 /** The accounts of which the store refuses a file in the folder: the pattern would follow a link, and find others by it. */
@@ -181,16 +193,17 @@ function table(name: TableName, source: Source): string {
   const files = source.patterns.map((pattern) => `  ${literal(`${patternOf(source.directory)}/${pattern}`)}`);
   const types = columns.map(({ name, type }) => `'${name}': '${type}'`);
   // DuckDB opens only the files whose name meets the conditions, those of a query on the view too.
-  const { keys, without = [] } = source;
-  const isKey = `\nWHERE regexp_full_match(array_to_string(parse_path("${file}")[-3:], '/'), ${literal(keys ?? "")})`;
-  const isNot = `\n  AND parse_path("${file}")[-2] NOT IN (${without.map(literal).join(", ")})`;
-  const where = `${keys ? isKey : ""}${without.length > 0 ? isNot : ""}`;
+  const { keys, condition } = source;
+  const at = (place: string): string => `parse_path("${file}")[${place}]`;
+  const isKey = keys && `regexp_full_match(array_to_string(${at("-3:")}, '/'), ${literal(keys)})`;
+  const conditions = [isKey, condition?.(at("-2"), at("-1"))].filter(Boolean);
+  const where = conditions.length > 0 ? `\nWHERE ${conditions.join("\n  AND ")}` : "";
   return `CREATE OR REPLACE VIEW ${name} AS SELECT
 ${selected.join(",\n")}
 FROM read_json([
 ${files.join(",\n")}
 ], format = 'newline_delimited', compression = '${source.compression}', columns = {${types.join(", ")}},
-  maximum_object_size = ${MAX_ROW_BYTES},${source.keys ? " ignore_errors = true," : ""} filename = '${file}', hive_partitioning = false)${where}${source.condition ?? ""};
+  maximum_object_size = ${MAX_ROW_BYTES},${keys ? " ignore_errors = true," : ""} filename = '${file}', hive_partitioning = false)${where};
 `;
 }
 
@@ -200,22 +213,24 @@ export const linesIn = (directory: string): string => `${patternOf(directory)}/$
 const patternOf = (directory: string): string => escapePattern(directory.replaceAll(sep, "/"));
 
 /**
- * `json_extract_scalar`, as in Athena: the text of the scalar at the path, null for anything else and for what is no JSON. Brackets
- * around a key are Athena's way to write it, quotes DuckDB's. DuckDB reads no JSON with an unpaired escaped
- * surrogate, which the service may send: only there, all escaped surrogates become U+FFFD. CASE and not TRY:
- * the optimizer moves an expression that occurs twice out of a TRY, where it fails after all.
+ * `well_formed`: the JSON text as DuckDB's functions read it, null for what is no JSON. DuckDB reads none with an unpaired
+ * escaped surrogate, which the service may send: only there, all escaped surrogates become U+FFFD. CASE and not TRY: the
+ * optimizer moves an expression that occurs twice out of a TRY, where it fails after all.
+ * `json_extract_scalar`, as in Athena: the text of the scalar at the path, null for anything else. Brackets around a key
+ * are Athena's way to write it, quotes DuckDB's.
  * `json_format`: the text of a JSON value, such as `json_extract` returns. `from_iso8601_timestamp`: the instant in a text.
  */
-const ATHENA_FUNCTIONS = String.raw`CREATE OR REPLACE MACRO _scalar_at(json_text, json_path) AS
+const FUNCTIONS = String.raw`CREATE OR REPLACE MACRO _without_surrogates(json_text) AS
+  regexp_replace(json_text, '\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '\\ufffd', 'g');
+CREATE OR REPLACE MACRO well_formed(json_text) AS
+  CASE WHEN json_valid(json_text) THEN json_text
+  WHEN json_valid(_without_surrogates(json_text)) THEN _without_surrogates(json_text) END;
+CREATE OR REPLACE MACRO _scalar_at(json_text, json_path) AS
   CASE WHEN json_type(json_text, json_path) IN ('OBJECT', 'ARRAY') THEN NULL
   ELSE json_extract_string(json_text, json_path) END;
 CREATE OR REPLACE MACRO _quoted_keys(json_path) AS regexp_replace(json_path, '\["([^"]*)"\]', '."\1"', 'g');
-CREATE OR REPLACE MACRO _without_surrogates(json_text) AS
-  regexp_replace(json_text, '\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '\\ufffd', 'g');
 CREATE OR REPLACE MACRO json_extract_scalar(json_text, json_path) AS
-  CASE WHEN json_valid(json_text) THEN _scalar_at(json_text, _quoted_keys(json_path))
-  WHEN json_valid(_without_surrogates(json_text))
-  THEN _scalar_at(_without_surrogates(json_text), _quoted_keys(json_path)) END;
+  _scalar_at(well_formed(json_text), _quoted_keys(json_path));
 CREATE OR REPLACE MACRO json_format(json_value) AS CAST(json_value AS VARCHAR);
 CREATE OR REPLACE MACRO from_iso8601_timestamp(instant) AS CAST(instant AS TIMESTAMPTZ);
 `;

@@ -40,17 +40,18 @@ export class GlueCatalog implements Catalog {
 
   /**
    * Glue has no compare-and-swap: a slow process may put an older head in a later one's place. So every
-   * process reads the log again after it has written, and the last one to write ends at the head.
+   * process reads the log again after it has written, and the last one to write ends at the head. Where another one has
+   * published meanwhile, partitions of this one may stand where a removal has taken them out: then it looks at all of them.
    */
-  async refresh(account: string): Promise<void> {
+  async refresh(account: string, what?: "new"): Promise<void> {
     const store = accountStore(this.#store, account);
     let refreshed: string | undefined;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const { last, head, removal } = await readEnd(store);
+      const { last, head, removal } = await readEnd(store, refreshed ?? (await this.#shownAt(account)));
       if (last === refreshed) return;
       if (removal) await this.#takeOut(store, removal.publication);
       else await this.#ensureLines(store);
-      if (head) await this.#moveTo(head, store);
+      if (head) await this.#moveTo(head, store, what !== "new" || tries > 0);
       refreshed = last;
     }
     throw new SyncError(
@@ -121,12 +122,12 @@ export class GlueCatalog implements Catalog {
   }
 
   /** `events` is moved last: what it names is then there in the other two tables as well. */
-  async #moveTo(head: Publication, store: AccountStore): Promise<void> {
+  async #moveTo(head: Publication, store: AccountStore, looksAtAll: boolean): Promise<void> {
     const { account, keys } = store;
     const shown = await this.#glue.find("events", [account]);
     const shownAt = shown?.parameters?.[PUBLICATION] ?? "";
     // This process was stopped, and another one has moved it on: the next look at the log finds the later head.
-    if (shownAt > head.publication && (await readEnd(store)).last > head.publication) return;
+    if (shownAt > head.publication && (await readEnd(store, shownAt)).last > head.publication) return;
     const since = await readLogSince(store, shownAt);
     const behind = since.publications;
     // A process that was stopped before the removal may have put partitions back.
@@ -135,8 +136,13 @@ export class GlueCatalog implements Catalog {
       await this.#ensureLines(store);
       if (head.publication < since.removal.publication) return; // read before the removal
     }
-    await this.#refreshChanges(shownAt, behind, store);
-    await this.#refreshSnapshots(head, behind, store);
+    if (looksAtAll || shownAt === "") {
+      await this.#refreshChanges(shownAt, behind, store);
+      await this.#refreshSnapshots(head, behind, store);
+    } else {
+      await this.#putChanges(behind, store);
+      await this.#putSnapshots(new Set(behind.map(({ snapshot_id: snapshotId }) => snapshotId)), store);
+    }
     const location = this.#at(keys.snapshot(head.snapshot_id));
     if (shown?.location === location && shown.parameters?.[PUBLICATION] === head.publication) return;
     const parameters = { [PUBLICATION]: head.publication };
@@ -163,21 +169,33 @@ export class GlueCatalog implements Catalog {
     const log = isBack
       ? (await readLogSince(store, publicationId(Number(isBack.publication) - 1))).publications
       : behind;
-    const put = log
-      .filter((each) => hasChanges(each) && (each.publication > shownAt || !there.has(each.publication)))
-      .map(({ publication, snapshot_id }) => ({
-        values: [account, publication],
-        location: this.#at(keys.changes(publication, snapshot_id)),
-      }));
-    await this.#glue.put(
-      "event_changes",
-      put.filter(({ location }) => !damaged.has(location)),
+    const put = log.filter(
+      ({ publication, snapshot_id: snapshotId }) =>
+        (publication > shownAt || !there.has(publication)) &&
+        !damaged.has(this.#at(keys.changes(publication, snapshotId))),
     );
+    await this.#putChanges(put, store);
     const over = [...there].filter(([, location]) => damaged.has(location));
     await this.#glue.remove(
       "event_changes",
       over.map(([publication]) => [account, publication]),
     );
+  }
+
+  async #putChanges(log: readonly Publication[], { account, keys }: AccountStore): Promise<void> {
+    const partitions = log.filter(hasChanges).map(({ publication, snapshot_id: snapshotId }) => ({
+      values: [account, publication],
+      location: this.#at(keys.changes(publication, snapshotId)),
+    }));
+    await this.#glue.put("event_changes", partitions);
+  }
+
+  async #putSnapshots(snapshotIds: Iterable<string>, { account, keys }: AccountStore): Promise<void> {
+    const partitions = [...snapshotIds].map((snapshotId) => ({
+      values: [account, snapshotId],
+      location: this.#at(keys.snapshot(snapshotId)),
+    }));
+    await this.#glue.put("event_snapshots", partitions);
   }
 
   /** A published snapshot has a partition as long as it has files and is not retired; the head's always has. */
@@ -195,16 +213,17 @@ export class GlueCatalog implements Catalog {
       if (!isRetired) kept.add(snapshotId);
     }
     const absent = [...kept].filter((snapshotId) => there.get(snapshotId) !== locationOf(snapshotId));
-    const published = await publishedAmong(store, absent, behind);
-    await this.#glue.put(
-      "event_snapshots",
-      published.map((snapshotId) => ({ values: [account, snapshotId], location: locationOf(snapshotId) })),
-    );
+    await this.#putSnapshots(await publishedAmong(store, absent, behind), store);
     const over = [...there.keys()].filter((snapshotId) => !kept.has(snapshotId));
     await this.#glue.remove(
       "event_snapshots",
       over.map((snapshotId) => [account, snapshotId]),
     );
+  }
+
+  /** The number of the publication that `events` shows; "" for none. */
+  async #shownAt(account: string): Promise<string> {
+    return (await this.#glue.find("events", [account]))?.parameters?.[PUBLICATION] ?? "";
   }
 
   #at(prefix: string): string {

@@ -8,8 +8,10 @@ import type { Manifest } from "../../snapshot/files/manifest.ts";
 import {
   endsLikeType,
   eventColumns,
+  isTakenOtherwise,
   type LiftedColumn,
   liftText,
+  TAKEN_OTHERWISE_TEXT,
   TYPES_TEXT,
 } from "../../snapshot/rows/lifted-column.ts";
 import { readColumns, recordColumns, type TableColumns } from "../../snapshot/rows/table-columns.ts";
@@ -50,6 +52,7 @@ export async function columnsOfRun(
   const there = await warehouseColumns(ports);
   if (lifted.length > 0) {
     checkColumns(there, lifted);
+    checkNames(there, lifted);
     const names = lifted.slice(there.length).map(({ name }) => name);
     if (names.length > 0) {
       ports.logger.info(
@@ -109,6 +112,18 @@ export function checkColumns(there: readonly WarehouseColumn[], lifted: Columns)
     "CONFIG_INVALID",
     `The tables have the columns ${tables.join(", ")}, and this run has ${own.join(", ") || "none"}. Columns are only ever appended, because readers find them by their position. Give ${first.join(" ")} first, in this order, and new ones at the end.`,
     { fields: { columns: tables.join(",") } },
+  );
+}
+
+/** Throws `CONFIG_INVALID` for a name that no reader could use as it is, unless a snapshot has it: then it stays. */
+function checkNames(there: readonly WarehouseColumn[], lifted: Columns): void {
+  const published = new Set(there.flatMap(({ name, pointers }) => (pointers.length > 0 ? [name] : [])));
+  const taken = lifted.find(({ name }) => isTakenOtherwise(name) && !published.has(name));
+  if (taken === undefined) return;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The new column has the name ${taken.name}, ${TAKEN_OTHERWISE_TEXT}. Choose another one for ${taken.pointer}, with --lift (in AWS: the setting lifted, then deploy).`,
+    { fields: { columns: taken.name } },
   );
 }
 

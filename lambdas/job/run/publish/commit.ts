@@ -50,7 +50,7 @@ export async function commit<Decision>(
     // A lost race moves the head. A number that is taken but not in the log would be lost again and again.
     if (number === lost) throw unlisted(store.keys.publication(number));
     const base = isRestart ? null : (head?.snapshot_id ?? null);
-    const counts = await writeChanges(ports, { number, head, base, manifest }).catch(
+    const written = await writeChanges(ports, { number, head, base, manifest }).catch(
       async (error: unknown) => {
         if (!isDamage(error)) throw error;
         // Another decision has published with other changes: the race is lost.
@@ -61,7 +61,8 @@ export async function commit<Decision>(
       },
     );
     lost = number;
-    if (counts === undefined) continue;
+    if (written === undefined) continue;
+    const { counts, files } = written;
     const accepted = action.action === "run" ? head?.accepted : missingOf(manifest);
     const publication: Publication = {
       publication: number,
@@ -71,6 +72,7 @@ export async function commit<Decision>(
       events: manifest.counts.events,
       ...counts,
       ...action,
+      files: { snapshot: manifest.parts.length, changes: files },
       ...(accepted ? { accepted } : {}),
       write_id: random.token(),
     };
@@ -117,6 +119,11 @@ interface ChangesToWrite {
 /** Files of a first publication that are written at the same time: each keeps one thread of zlib busy. */
 const AT_ONCE = 2;
 
+interface WrittenChanges {
+  readonly counts: Pick<Publication, "added" | "changed" | "removed">;
+  readonly files: number;
+}
+
 /**
  * Writes `event_changes` of a publication: what differs from the base. Of a first one each file holds the rows of one part
  * of the snapshot. Later another decision about the snapshot may compare with something else and want the same number: the
@@ -126,7 +133,7 @@ const AT_ONCE = 2;
 async function writeChanges(
   { store, signal }: Pick<RunPorts, "store" | "signal">,
   { number, head, base, manifest }: ChangesToWrite,
-): Promise<Pick<Publication, "added" | "changed" | "removed">> {
+): Promise<WrittenChanges> {
   const key = (index: number): string => store.keys.changesPart(number, manifest.snapshot_id, index);
   const counts = { added: 0, changed: 0, removed: 0 };
   const proceed = (): void => signal.throwIfAborted();
@@ -148,7 +155,7 @@ async function writeChanges(
       : await writeParts({ store, key, lines: lines(before, manifest) });
   // What a stopped decision has left behind the last file would be read with the others.
   if (parts.length > 0) await checkListed(store, store.keys.changes(number, manifest.snapshot_id), { parts });
-  return counts;
+  return { counts, files: parts.length };
 }
 
 /**

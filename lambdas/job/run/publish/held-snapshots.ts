@@ -1,8 +1,8 @@
 // The snapshots of an account that wait for a decision.
 
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
-import { runInstant } from "../../storage/layout.ts";
-import { readLog, readLogSince } from "../../storage/publication-log.ts";
+import { formatRunId, runInstant } from "../../storage/layout.ts";
+import { type Publication, readLog, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots, RETIRED, readRetired, snapshotNotFound } from "../../storage/snapshot-marks.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type Hold, type Preview, readHold } from "../record/held-mark.ts";
@@ -22,9 +22,20 @@ export interface Held extends Pick<HeldSnapshot, "snapshotId"> {
   readonly preview?: Preview | undefined;
 }
 
-/** Oldest first. Retired ones, and those that a person has published or removed since, are not among them. */
-export async function heldSnapshots(store: AccountStore): Promise<readonly HeldSnapshot[]> {
-  const marked = (await listSnapshots(store)).filter(({ isHeld, isRetired }) => isHeld && !isRetired);
+/** Longer than a snapshot waits: it is retired after 30 days. */
+const LISTED_MS = 32 * 24 * 60 * 60 * 1000;
+
+/**
+ * Oldest first. Retired ones, and those that a person has published or removed since, are not among them.
+ * @param head what readers see: what was held long before it waits no more
+ */
+export async function heldSnapshots(
+  store: AccountStore,
+  head?: Pick<Publication, "snapshot_id">,
+): Promise<readonly HeldSnapshot[]> {
+  const headMs = runInstant(head?.snapshot_id ?? "");
+  const after = headMs === undefined ? undefined : formatRunId(headMs - LISTED_MS);
+  const marked = (await listSnapshots(store, after)).filter(({ isHeld, isRetired }) => isHeld && !isRetired);
   if (marked.length === 0) return [];
   const { publications, removal } = await readLogSince(store, "");
   const published = new Set(publications.map(({ snapshot_id }) => snapshot_id));

@@ -63,7 +63,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const publication = "own" in published ? published.own : published;
   attempt.publication = publication.publication;
   attempt.counts = countsOf(manifest, publication);
-  await ports.catalog.refresh(store.account);
+  await ports.catalog.refresh(store.account, "new");
   await logEmptyColumns(ports, manifest, publication.base_snapshot_id);
   const end = await publishedEnd(store, publication);
   const { header } = chain.plan;

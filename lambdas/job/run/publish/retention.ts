@@ -1,8 +1,9 @@
 // Deletes old snapshots in two steps, so that no query under way loses its files: a snapshot is retired first, and
-// deleted by a run at least a day after it has left the tables.
+// deleted by a run at least a day after it has left the tables. Once a day, and for the tables too: what it costs does not
+// grow with how often runs are.
 
-import { runInstant } from "../../storage/layout.ts";
-import { type Publication, readLog } from "../../storage/publication-log.ts";
+import { formatRunId, runInstant } from "../../storage/layout.ts";
+import { publicationsSince, readLog } from "../../storage/publication-log.ts";
 import {
   dateRetired,
   listSnapshots,
@@ -10,63 +11,103 @@ import {
   readRetired,
   type SnapshotFiles,
 } from "../../storage/snapshot-marks.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A snapshot that was not published in that time, held or left by a crashed run, is due. */
-const UNPUBLISHED_DAYS = 30;
+/** What waits for a decision, or was left by a crashed run, is not due before. */
+const WAITING_DAYS = 30;
 
 type RetentionPorts = Pick<RunPorts, "store" | "catalog" | "clock" | "logger">;
 
+/** Whether no other snapshot of the account is named on the same day (UTC). */
+export async function isFirstOfDay(store: AccountStore, snapshotId: string): Promise<boolean> {
+  const day = `${store.keys.snapshots}${snapshotId.slice(0, "2026-11-21".length)}`;
+  for await (const { key } of store.list(day))
+    if (!key.startsWith(store.keys.snapshot(snapshotId))) return false;
+  return true;
+}
+
 /**
  * Never deletes the head, nor a snapshot that was the head within the last day. A mark is taken away from the head only:
- * it was published while it was being retired. Any other stays retired, as a person may have wanted.
+ * it was published while it was being retired. Any other stays retired, as a person may have wanted. The catalog then looks
+ * at all it shows.
  * @param retainDays published snapshots older than so many days are due; undefined keeps all
  */
 export async function applyRetention(ports: RetentionPorts, retainDays: number | undefined): Promise<void> {
   const { store, clock, logger } = ports;
-  const log = await readLog(store);
   const nowMs = clock.now();
-  const inUse = headsSince(log, nowMs - DAY_MS);
-  const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
-  let hasCatalogChanged = false;
+  const { head, inUse } = await headsSince(store, nowMs - DAY_MS);
+  const snapshots = await listSnapshots(store);
+  const daysOf = await dueAfter(store, snapshots, retainDays, nowMs);
   /** Retired, but a table may still show them. */
   const undated: string[] = [];
-  for (const snapshot of await listSnapshots(store)) {
+  for (const snapshot of snapshots) {
     const { snapshotId } = snapshot;
-    if (snapshot.isRetired && snapshotId === log.at(-1)?.snapshot_id) {
-      await store.delete(store.keys.retired(snapshotId));
-      hasCatalogChanged = true;
-    } else if (snapshot.isRetired) {
+    if (snapshot.isRetired && snapshotId === head) await store.delete(store.keys.retired(snapshotId));
+    else if (snapshot.isRetired) {
       if (snapshot.files.length === 1) continue; // deleted by an earlier run
       const retiredAtMs = await readRetired(store, snapshotId);
       if (retiredAtMs === "undated") undated.push(snapshotId);
       else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId))
         await deleteFiles(ports, snapshot);
-    } else if (
-      !inUse.has(snapshotId) &&
-      isDue(snapshotId, published.has(snapshotId) ? retainDays : UNPUBLISHED_DAYS, nowMs)
-    ) {
+    } else if (!inUse.has(snapshotId) && isOlder(snapshotId, daysOf(snapshot), nowMs)) {
       await markRetired(store, snapshotId);
       undated.push(snapshotId);
       logger.info(`retires the snapshot ${snapshotId}; its files are deleted after a day`);
     }
   }
-  if (hasCatalogChanged || undated.length > 0) await ports.catalog.refresh(store.account);
+  await ports.catalog.refresh(store.account);
   // Only now, because a process may die before the tables have followed: queries under way still read the files.
   for (const snapshotId of undated) await dateRetired(store, snapshotId, clock.now());
 }
 
-/** The snapshots that were the head at any time since the instant, the present head among them. */
-function headsSince(log: readonly Publication[], sinceMs: number): ReadonlySet<string> {
-  const heads = log.filter((_, index) => {
-    const next = log[index + 1];
-    return next === undefined || Date.parse(next.published_at) >= sinceMs;
-  });
-  return new Set(heads.map(({ snapshot_id }) => snapshot_id));
+interface Heads {
+  /** The snapshot that readers see. */
+  readonly head: string | undefined;
+  /** The snapshots that were the head at any time since the instant, the present head among them. */
+  readonly inUse: ReadonlySet<string>;
 }
 
-function isDue(snapshotId: string, days: number | undefined, nowMs: number): boolean {
+async function headsSince(store: AccountStore, sinceMs: number): Promise<Heads> {
+  const inUse = new Set<string>();
+  let head: string | undefined;
+  let endedAtMs = Number.POSITIVE_INFINITY;
+  for await (const { snapshot_id: snapshotId, published_at } of publicationsSince(
+    store,
+    formatRunId(sinceMs),
+  )) {
+    head ??= snapshotId;
+    if (endedAtMs >= sinceMs) inUse.add(snapshotId);
+    endedAtMs = Date.parse(published_at);
+  }
+  return { head, inUse };
+}
+
+/**
+ * After how many days each of them is due; undefined for never. The log is read only where it alone knows whether a snapshot
+ * that was held has been published since.
+ */
+async function dueAfter(
+  store: AccountStore,
+  snapshots: readonly SnapshotFiles[],
+  retainDays: number | undefined,
+  nowMs: number,
+): Promise<(snapshot: SnapshotFiles) => number | undefined> {
+  const isLeft = ({ snapshotId, files }: SnapshotFiles): boolean =>
+    !files.some(({ key }) => key === store.keys.manifest(snapshotId));
+  if (retainDays !== undefined)
+    return (snapshot) =>
+      snapshot.isHeld || isLeft(snapshot) ? Math.max(retainDays, WAITING_DAYS) : retainDays;
+  const isAsked = ({ isHeld, isRetired, snapshotId }: SnapshotFiles): boolean =>
+    isHeld && !isRetired && isOlder(snapshotId, WAITING_DAYS, nowMs);
+  const log = snapshots.some(isAsked) ? await readLog(store) : [];
+  const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
+  return (snapshot) =>
+    isLeft(snapshot) || (snapshot.isHeld && !published.has(snapshot.snapshotId)) ? WAITING_DAYS : undefined;
+}
+
+function isOlder(snapshotId: string, days: number | undefined, nowMs: number): boolean {
   const madeAtMs = runInstant(snapshotId);
   return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS;
 }

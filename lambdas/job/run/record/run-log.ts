@@ -5,8 +5,8 @@ import { shownDefect } from "../../errors/shown-text.ts";
 import { ERROR_CODES, SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { isFuture } from "../../runtime/clock.ts";
-import { isOfLayout, runInstant } from "../../storage/layout.ts";
-import { type AccountStore, readJson, SELDOM_PARSED } from "../../storage/store.ts";
+import { formatRunId, isOfLayout, runInstant } from "../../storage/layout.ts";
+import { type AccountStore, readJson, SELDOM_PARSED, type StoredKey } from "../../storage/store.ts";
 
 const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
@@ -122,12 +122,13 @@ async function* rowsOf(
 /** Reads that are under way at the same time. */
 const AT_ONCE = 8;
 
-/** Enough to find the newest ones among, whether or not the files have their times from when they were written. */
-const LOOKED_AT = 200;
+/** A run may have been resumed for days, so that its name is older than its end. Behind the last one all is listed. */
+const LISTED_DAYS = [8, 64];
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Newest first, by when they ended, as each says itself: files that were copied have other times. Reads few files of a
- * long log. Those that lie in the future come behind all others, so that they hide none. Throws `STORE_CORRUPT` for a
+ * Newest first, by when they ended, as each says itself: files that were copied have other times. Lists and reads few files of
+ * a long log. Those that lie in the future come behind all others, so that they hide none. Throws `STORE_CORRUPT` for a
  * damaged one.
  */
 export async function lastRuns(
@@ -135,12 +136,14 @@ export async function lastRuns(
   most: number,
   nowMs: number,
 ): Promise<readonly RunLogEntry[]> {
-  const listed = await Array.fromAsync(store.list(store.keys.runLogs));
+  // The newest by name and those by time are not the same ones, and some lie in the future.
+  const looked = 2 * most;
+  const listed = await newestFiles(store, looked, nowMs);
   // The tenth turn of an execution comes after the ninth.
   const { compare } = new Intl.Collator("en", { numeric: true });
-  const byKey = listed.filter(({ key }) => isOfLayout(key)).sort((a, b) => compare(a.key, b.key));
+  const byKey = listed.toSorted((a, b) => compare(a.key, b.key));
   const byTime = byKey.toSorted((a, b) => a.modifiedAtMs - b.modifiedAtMs);
-  const newest = [byKey, byTime].flatMap((files) => files.slice(-Math.max(most, LOOKED_AT)));
+  const newest = [byKey, byTime].flatMap((files) => files.slice(-looked));
   const chosen = [...new Set(newest)];
   const runs: RunLogEntry[] = [];
   for (let at = 0; at < chosen.length; at += AT_ONCE) {
@@ -151,6 +154,21 @@ export async function lastRuns(
     isFuture(startMs(run), nowMs) ? "future" : "past",
   );
   return [...future, ...past].slice(-most).reverse();
+}
+
+/** The newest by name, at least so many if there are. */
+async function newestFiles(
+  { keys, list }: AccountStore,
+  least: number,
+  nowMs: number,
+): Promise<readonly StoredKey[]> {
+  const after = (days: number): string => `${keys.runLogs}${formatRunId(nowMs - days * DAY_MS)}`;
+  let found: readonly StoredKey[] = [];
+  for (const from of [...LISTED_DAYS.map(after), ""]) {
+    found = (await Array.fromAsync(list(keys.runLogs, from))).filter(({ key }) => isOfLayout(key));
+    if (found.length >= least) return found;
+  }
+  return found;
 }
 
 /** A resumed run ends after runs that began later, so the order of ids is not that of ends. */

@@ -6,6 +6,7 @@ import { members, type Span, wholeOf } from "../../json/json-scanner.ts";
 import {
   type ColumnType,
   fitsType,
+  isTakenOtherwise,
   type LiftedColumn,
   RESERVED_NAMES,
   TYPED_VIEW_NAMES,
@@ -48,7 +49,7 @@ export function suggestColumns(
   const reserved = new Set([...RESERVED_NAMES, ...TYPED_VIEW_NAMES, ...present.map(({ name }) => name)]);
   const names = uniqueNames(
     chosen.map(({ pointer }) => parsePointer(pointer)),
-    reserved,
+    (name) => reserved.has(name) || isTakenOtherwise(name),
   );
   return chosen.map(({ pointer }, index) => {
     const type = typeAt(pointer);
@@ -74,7 +75,7 @@ function isSuitable(field: Field, typeAt: (pointer: string) => ColumnType | unde
  */
 function uniqueNames(
   paths: readonly (readonly string[])[],
-  reserved: ReadonlySet<string>,
+  isReserved: (name: string) => boolean,
 ): readonly string[] {
   let names = paths.map((path) => snakeCase(path.slice(-1)));
   for (let tokens = 2; tokens <= MAX_TOKENS; tokens += 1) {
@@ -82,14 +83,14 @@ function uniqueNames(
     for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
     names = names.map((name, index) => {
       const path = paths[index] ?? [];
-      const isTaken = reserved.has(name) || (times.get(name) ?? 0) > 1;
+      const isTaken = isReserved(name) || (times.get(name) ?? 0) > 1;
       return isTaken ? snakeCase(path.slice(-tokens)) : name;
     });
   }
-  const taken = new Set(reserved);
+  const taken = new Set<string>();
   return names.map((name) => {
     let free = name;
-    for (let n = 2; taken.has(free); n += 1) free = `${name}_${n}`;
+    for (let n = 2; taken.has(free) || isReserved(free); n += 1) free = `${name}_${n}`;
     taken.add(free);
     return free;
   });

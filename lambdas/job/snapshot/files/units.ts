@@ -62,17 +62,19 @@ export function foreignChanges(account: string, log: readonly PublishedUnits[]):
 }
 
 /**
- * The units of the account that have no manifest that can be read, or a part that is missing or cut. Of changes no file
- * says how many parts they have, so a gap in their numbers is found and a missing last one is not. Parts are listed and
- * not read, but for one whose size is not the manifest's: it may have been compressed again.
+ * The units of the account that have no manifest that can be read, or a part that is missing or cut. Parts are listed and
+ * not read, but for one whose size is not the manifest's: it may have been compressed again. Publications of earlier
+ * versions do not say how many parts their changes have: there a gap in the numbers is found, and a missing last one is not.
  * @param log read before `snapshots` was listed: the files of a publication are there before it is
  * @param whole the sizes of the parts of snapshots that lacked nothing: where they are the same, no manifest is read
+ * @param after the number of the publication before the first of `log`
  */
 export async function incompleteUnits(
   store: AccountStore,
   log: readonly PublishedUnits[],
   snapshots: readonly SnapshotFiles[],
   whole: Readonly<Record<string, readonly number[]>> = {},
+  after?: string,
 ): Promise<readonly DamagedUnit[]> {
   const found: DamagedUnit[] = [];
   const files = new Map(snapshots.map((each) => [each.snapshotId, each.files]));
@@ -83,25 +85,26 @@ export async function incompleteUnits(
       const own = files.get(snapshotId) ?? [];
       const hasManifest = own.some(({ key }) => key === store.keys.manifest(snapshotId));
       if (hasManifest && isDeepStrictEqual(whole[snapshotId], partSizes(own))) return [];
-      const damage = await damageIn(requireParts(store, snapshotId, own));
+      const damage = await damageIn(requireParts(store, publication, own));
       return damage ? [{ account: store.account, holds: "snapshot", publication, damage } as const] : [];
     });
     found.push(...(await Promise.all(looked)).flat());
   }
-  return [...found, ...(await incompleteChanges(store, log))];
+  return [...found, ...(await incompleteChanges(store, log, after))];
 }
 
 /** Those of them that hold changes. */
 async function incompleteChanges(
   store: AccountStore,
   log: readonly PublishedUnits[],
+  after?: string,
 ): Promise<readonly DamagedUnit[]> {
-  const changes = await filesOfChanges(store);
+  const changes = await filesOfChanges(store, after);
   return log.flatMap((publication) => {
     const { publication: id, snapshot_id: snapshotId } = publication;
     if (!hasChanges(publication)) return [];
     const files = changes.get(store.keys.changes(id, snapshotId)) ?? [];
-    const key = missingPart(store, id, snapshotId, files);
+    const key = missingPart(store, id, snapshotId, files, publication.files?.changes);
     if (key === undefined) return [];
     const damage = damaged(key, "it is missing", RESTORE);
     return [{ account: store.account, holds: "changes", publication, damage }];
@@ -137,10 +140,14 @@ export function partSizes(files: readonly StoredKey[]): readonly number[] {
 /** Throws `STORE_CORRUPT` naming the first file that is missing or cut. */
 async function requireParts(
   store: AccountStore,
-  snapshotId: string,
+  { snapshot_id: snapshotId, files: said }: PublishedUnits,
   files: readonly StoredKey[],
 ): Promise<void> {
   const { parts, stored } = await readManifest(store, snapshotId);
+  if (said !== undefined && said.snapshot !== parts.length) {
+    const problem = `it names ${parts.length} parts, and ${said.snapshot} were published`;
+    throw damaged(store.keys.manifest(snapshotId), problem, RESTORE);
+  }
   const bytesOf = new Map(files.map(({ key, bytes }) => [key, bytes]));
   for (const [index, part] of parts.entries()) {
     const key = `${store.keys.snapshot(snapshotId)}${part.file}`;
@@ -150,20 +157,26 @@ async function requireParts(
   }
 }
 
-/** The files of all changes, by the folder that they lie in. */
-async function filesOfChanges(store: AccountStore): Promise<ReadonlyMap<string, readonly string[]>> {
-  const files = await Array.fromAsync(store.list(`${FOLDERS.changes}${store.account}/`), ({ key }) => key);
+/** The files of all changes, or of those behind a number, by the folder that they lie in. */
+async function filesOfChanges(
+  store: AccountStore,
+  after?: string,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const folder = `${FOLDERS.changes}${store.account}/`;
+  const listed = store.list(folder, after && `${folder}${after}/~`);
+  const files = await Array.fromAsync(listed, ({ key }) => key);
   return Map.groupBy(files, (key) => key.slice(0, key.lastIndexOf("/") + 1));
 }
 
-/** So many parts have the first numbers, unless one of them is missing. */
+/** So many parts have the first numbers, unless one of them is missing: as many as there should be, or else as there are. */
 function missingPart(
   { keys }: AccountStore,
   publication: string,
   snapshotId: string,
   files: readonly string[],
+  said?: number,
 ): string | undefined {
-  const parts = Math.max(files.filter(isPart).length, 1);
+  const parts = said ?? Math.max(files.filter(isPart).length, 1);
   return Array.from({ length: parts }, (_, index) => keys.changesPart(publication, snapshotId, index)).find(
     (key) => !files.includes(key),
   );

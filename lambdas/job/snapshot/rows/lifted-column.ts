@@ -154,6 +154,19 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set([
   ...TABLES.event_changes.partitions,
 ]);
 
+/**
+ * Without quotes such a name is a value or a list for DuckDB or Athena, and no column; and `_col0` is Hive's word for the
+ * first column, so its values would be the uuids.
+ */
+const TAKEN_OTHERWISE =
+  /^(?:_col[0-9]+|all|null|true|false|current_(?:catalog|date|path|schema|time|timestamp|user)|localtime|localtimestamp)$/;
+
+/** Of new columns: those that are there may have any name that was valid then. */
+export const isTakenOtherwise = (name: string): boolean => TAKEN_OTHERWISE.test(name);
+
+export const TAKEN_OTHERWISE_TEXT =
+  "which without quotes is something else than this column in DuckDB or in Athena";
+
 /** Columns that `events_typed` has for its own: a lifted column of one of these names is not in it. */
 export const TYPED_VIEW_NAMES: ReadonlySet<string> = new Set(["event_day", "misfits"]);
 

@@ -4,14 +4,17 @@
 import { copyFile, mkdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Views } from "../../../../bin/cli/query/locked-duckdb.ts";
 import { query } from "../../../../bin/cli/query/query.ts";
+import { createRemoval } from "../../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { eventRow, readRows, type Warehouse, warehouse } from "../../../cli/warehouse.ts";
 import { catalogContract } from "../catalog-contract.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
 const TWO = "2026-11-22T06-00-00.000Z";
 
-const rows = async ({ views }: Pick<Warehouse, "views">, sql: string): Promise<readonly unknown[]> =>
+const rows = async ({ views }: { readonly views: Views }, sql: string): Promise<readonly unknown[]> =>
   (await query(views, sql)).rows;
 
 /** uk with two published snapshots, and their changes; de with a snapshot of no events. */
@@ -121,6 +124,33 @@ describe("the rows", () => {
       ["de", "0000000001", null, "1", "false"],
       ["uk", "0000000001", null, "3", "false"],
       ["uk", "0000000002", ONE, "3", "false"],
+    ]);
+  });
+
+  it.each([
+    "SELECT account, max(publication), count(*) FROM publications GROUP BY 1 ORDER BY 1",
+    "SELECT account, max(publication), 2 FROM event_changes GROUP BY 1",
+    "SELECT account, max(publication_from), count(*) FILTER (valid_to IS NULL) - 1 FROM event_history GROUP BY 1",
+  ])("of one session are those of one state, whatever was published since: %s", async (sql) => {
+    const made = await twoAccounts();
+    const began = await made.views.read();
+    const later = { snapshot_id: "2026-11-23T06-00-00.000Z", base_snapshot_id: null, events: 0, added: 1 };
+    await made.publish("uk", { publication: "0000000003", ...later });
+    await made.publish("fr", { ...later, added: 0 });
+
+    const found = await rows({ views: { directory: made.directory, read: async () => began } }, sql);
+
+    expect(found).toContainEqual(["uk", "0000000002", "2"]);
+    expect(found).not.toContainEqual(expect.arrayContaining(["fr"]));
+  });
+
+  it("of publications do not come back where the account is removed", async () => {
+    const made = await twoAccounts();
+    await createRemoval(accountStore(made.store, "uk"), { runId: TWO, atMs: 0, writeId: "w" });
+    await made.publish("uk", { publication: "0000000004", snapshot_id: TWO, events: 2, added: 0 });
+
+    expect(await rows(made, "SELECT publication FROM publications WHERE account = 'uk'")).toEqual([
+      ["0000000004"],
     ]);
   });
 

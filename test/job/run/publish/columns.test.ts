@@ -117,6 +117,28 @@ describe("a start", () => {
     });
   });
 
+  test.each([
+    ["new", [], ["brand", "current_date"], "current_date"],
+    ["new, and deployed", ["uuid", "event", "brand", "_col0"], ["brand", "_col0"], "_col0"],
+  ])("is refused where a column is %s under a name that readers take for something else", async (...row) => {
+    const [, deployed, names, refused] = row;
+    const ports = await headWith("brand");
+    const catalog = { ...ports.catalog, columns: async () => deployed };
+
+    await expect(columnsOfRun({ ...ports, catalog }, { lifted: lift(...names) })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining(`The new column has the name ${refused}, which without quotes`),
+    });
+  });
+
+  test("keeps a column that was published under such a name", async () => {
+    const ports = await headWith("current_date");
+
+    const { columns } = await columnsOfRun(ports, { lifted: lift("current_date", "more") });
+
+    expect(columns.map(({ name }) => name)).toEqual(["current_date", "more"]);
+  });
+
   test("has all columns of the warehouse where a deployment has not brought them to the tables yet", async () => {
     const ports = await headWith("brand");
     const catalog = { ...ports.catalog, columns: async () => ["uuid", "event"] };

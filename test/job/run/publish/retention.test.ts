@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Catalog } from "../../../../lambdas/job/catalog/catalog.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { applyRetention } from "../../../../lambdas/job/run/publish/retention.ts";
-import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { interposed, refusing } from "../interposed-store.ts";
@@ -77,6 +77,24 @@ describe("retention", () => {
     expect(after).toEqual(["_retired.json"]);
   });
 
+  test("works with the first snapshot of a day (UTC), published or held, and with no other", async () => {
+    const world = new SmallWorld({ retainDays: 1 });
+    const looked: string[] = [];
+    const catalog: Catalog = {
+      refresh: async (_, what) => void (what === undefined && looked.push(formatRunId(world.clock.now()))),
+    };
+    const hour = async (count: number): Promise<void> => {
+      world.show(count);
+      await world.run({}, { catalog });
+      world.clock.advance(HOUR_MS);
+    };
+
+    for (let hours = 0; hours < 30; hours += 1) await hour(10);
+    for (let hours = 30; hours < 60; hours += 1) await hour(0);
+
+    expect(looked.map((id) => id.slice(0, 13))).toEqual(["2026-01-01T00", "2026-01-02T00", "2026-01-03T00"]);
+  });
+
   test("never deletes the head, however old it is", async () => {
     const world = new SmallWorld({ retainDays: 1 });
     const [head = ""] = await daily(world, 1);
@@ -131,6 +149,7 @@ describe("retention", () => {
     const retired_at = new Date(world.clock.now()).toISOString();
     world.store.put(layout(ACCOUNT).retired(first), JSON.stringify({ retired_at }));
 
+    world.clock.advance(DAY_MS);
     await world.run();
 
     expect(files(world, first)).toEqual(["_manifest.json", "part-00000.ndjson.gz"]);
@@ -225,7 +244,7 @@ describe("retention", () => {
       ...whole(`replace ${keys.retired(undated)}`),
       ...whole(`replace ${keys.retired(due)}`),
     ]);
-    expect(steps).toEqual([]);
+    expect(steps).toEqual(["refresh"]);
     expect(ports.logger.lines.filter((line) => line.includes("deleted the retired snapshot"))).toHaveLength(
       1,
     );

@@ -29,6 +29,7 @@ describe("suggested columns", () => {
       ["_2nd=/2nd", "lange_cm=/Länge (cm)", "a_b_c=/a~1b~0c", "field=/日本"],
     ],
     ['{"account":"x","event":"x"}', ["account_2=/account", "event_2=/event"]],
+    ['{"current_date":"x","flag":{"all":true}}', ["current_date_2=/current_date", "flag_all=/flag/all"]],
     ['{"name":"x","sector":{"name":"x"}}', ["name=/name", "sector_name=/sector/name"]],
     ['{"a":{"id":1},"b":{"id":1}}', ["a_id=/a/id", "b_id=/b/id"]],
     ['{"a":{"x":{"id":1}},"b":{"x":{"id":1}}}', ["a_x_id=/a/x/id", "b_x_id=/b/x/id"]],

@@ -13,7 +13,7 @@ import {
   type Unit,
 } from "../../../../lambdas/job/snapshot/files/units.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { publish, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
+import { type Publication, publish, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots, markRetired } from "../../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -61,6 +61,13 @@ beforeEach(async () => {
 async function forgetStored(id: string): Promise<void> {
   const { stored: _, ...manifest } = await readManifest(accountStore(store, "uk"), id);
   store.put(layout("uk").manifest(id), JSON.stringify(manifest));
+}
+
+/** Makes the publication one that says how many files it has. */
+async function say(publication: string, files: NonNullable<Publication["files"]>): Promise<void> {
+  const key = layout("uk").publication(publication);
+  const { bytes } = (await store.read(key)) ?? {};
+  store.put(key, `${JSON.stringify({ ...JSON.parse(Buffer.from(bytes ?? []).toString()), files })}\n`);
 }
 
 /** Of the snapshots as they lie there. */
@@ -155,6 +162,13 @@ describe("a snapshot is incomplete", () => {
     ]);
   });
 
+  it("where its manifest names fewer parts than were published", async () => {
+    await say(FIRST, { snapshot: 3, changes: 3 });
+    await say(SECOND, { snapshot: 4, changes: 3 });
+
+    expect(await incomplete()).toEqual([["snapshot", SECOND, layout("uk").manifest(TWO)]]);
+  });
+
   it("where nothing of it is left, and once however often it is published", async () => {
     for (const { key } of await Array.fromAsync(store.list(layout("uk").snapshot(ONE))))
       await store.delete(key);
@@ -180,6 +194,17 @@ describe("changes are incomplete", () => {
     await store.delete(key);
 
     expect(await incomplete()).toEqual([["changes", FIRST, key]]);
+  });
+
+  it("without their last part, as the publication says; of an earlier version that is not known", async () => {
+    await say(SECOND, { snapshot: 3, changes: 3 });
+    for (const [publication, id] of [
+      [FIRST, ONE],
+      [SECOND, TWO],
+    ] as const)
+      await store.delete(layout("uk").changesPart(publication, id, 2));
+
+    expect(await incomplete()).toEqual([["changes", SECOND, layout("uk").changesPart(SECOND, TWO, 2)]]);
   });
 
   it("without any file of theirs, whatever else lies there", async () => {

@@ -29,10 +29,10 @@ async function secondSnapshotDue(): Promise<Sandbox> {
   return sandbox;
 }
 
-async function effectsOfSecondRun(): Promise<readonly string[]> {
+async function effectsOfSecondRun(runId?: string): Promise<readonly string[]> {
   await using sandbox = await secondSnapshotDue();
   const point = new CrashPoint(Number.POSITIVE_INFINITY);
-  await sandbox.run({ runId: SCHEDULED }, point.wrap(sandbox));
+  await sandbox.run(runId === undefined ? {} : { runId }, point.wrap(sandbox));
   return point.effects;
 }
 
@@ -49,10 +49,12 @@ async function crash(sandbox: Sandbox, at: number, moment: Moment, runId?: strin
   sandbox.dead.add(ports.process.pid ?? 0);
 }
 
-const effects = await effectsOfSecondRun();
-const boundaries = effects.flatMap((effect, index) =>
-  (["before", "after"] as const).map((moment) => ({ at: index + 1, moment, effect })),
-);
+const boundariesOf = (effects: readonly string[]) =>
+  effects.flatMap((effect, index) =>
+    (["before", "after"] as const).map((moment) => ({ at: index + 1, moment, effect })),
+  );
+const effects = await effectsOfSecondRun(SCHEDULED);
+const effectsByHand = await effectsOfSecondRun();
 
 describe("a process that crashes", () => {
   test("has effects at every stage of a run", () => {
@@ -72,7 +74,7 @@ describe("a process that crashes", () => {
     expect(effects.length).toBeGreaterThanOrEqual(13);
   });
 
-  test.each(boundaries)(
+  test.each(boundariesOf(effectsByHand))(
     "$moment $effect leaves one whole snapshot, and the next manual start finishes [D1]",
     async ({ at, moment }) => {
       await using sandbox = await secondSnapshotDue();
@@ -101,7 +103,7 @@ describe("a process that crashes", () => {
     },
   );
 
-  test.each(boundaries)(
+  test.each(boundariesOf(effects))(
     "$moment $effect leaves a run that its own trigger finishes, with one publication [D19]",
     async ({ at, moment }) => {
       await using sandbox = await secondSnapshotDue();
