@@ -70,7 +70,7 @@ export const listEvents = (query: URLSearchParams, world: World, options: ListOp
   const entries = all.slice(start, start + pageSize);
   const end = start + entries.length;
   const number = pageSize === 0 ? 1 : Math.floor(start / pageSize) + 1;
-  const page: SentPage = { number, isLast: end === all.length, start, end, all: all.length };
+  const page: SentPage = { number, isLast: end >= all.length, start, end, all: all.length };
   const address = nextUrl(
     `/v1/events?${isListed === null ? "" : `is_listed=${isListed}&`}page=${number + 1}`,
   );

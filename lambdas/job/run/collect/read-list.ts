@@ -3,13 +3,19 @@
 
 import { setImmediate } from "node:timers/promises";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { EventList, EventService, ListedEvent, ListedEvents } from "../../service/event-service.ts";
+import type {
+  EventList,
+  EventService,
+  ListDoubt,
+  ListedEvent,
+  ListedEvents,
+} from "../../service/event-service.ts";
 import { CompressedLines } from "../../snapshot/staging/plan.ts";
 import { countText } from "../record/texts.ts";
 import type { RunSession } from "../run-session.ts";
 
 /** What a run works on. */
-interface ReadList extends Pick<EventList, "rejected" | "repeated"> {
+interface ReadList extends Pick<EventList, "rejected" | "repeated" | "doubt"> {
   /** Sorted by uuid, each one once. Where no readings agree, those of all of them. */
   readonly events: Iterable<ListedEvent> & { readonly length: number };
   readonly readings: number;
@@ -49,7 +55,7 @@ export async function readList(session: RunSession, service: EventService): Prom
     const { events, lacking, agrees } = await earlier.compare(list);
     if (agrees && list.incomplete === undefined) {
       logger.info("two readings of the list agree", { readings });
-      return { ...list, readings, unstable: 0 };
+      return { ...list, doubt: list.doubt ?? overlapDoubt(list), readings, unstable: 0 };
     }
     const isSame = readings > 1 && lacking === 0;
     const why =
@@ -66,7 +72,7 @@ export async function readList(session: RunSession, service: EventService): Prom
       logger.warn(`${why}; it is not read again`, { readings });
       const repeated = Math.max(earlier.repeated, list.repeated);
       const unstable = readings === 1 ? list.overlapping : lacking;
-      return { events, rejected: list.rejected, repeated, readings, unstable };
+      return { events, rejected: list.rejected, repeated, doubt: list.doubt, readings, unstable };
     }
     logger.warn(`${why}; the list is read again`, { readings });
     await earlier.add(list);
@@ -110,6 +116,12 @@ function doubts({ warnings = [], doubt }: EventList): readonly string[] {
 
 function listedOf({ events, rejected, repeated }: EventList): number {
   return events.length + repeated + rejected;
+}
+
+/** Its pages overlap alike in every reading: on purpose, or others never came. */
+function overlapDoubt({ overlapping, isTotalReached }: EventList): ListDoubt | undefined {
+  if (overlapping === 0 || isTotalReached === true) return undefined;
+  return { why: "overlap", entries: overlapping, places: [] };
 }
 
 function overlap(entries: number): string {
