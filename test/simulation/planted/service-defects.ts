@@ -36,8 +36,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a page that says that more follow is taken for the whole list",
     file: "service/events/list/fetch-list.ts",
-    from: "if (next === undefined && nextPage === undefined && hints.more)",
-    to: "if (next === null && hints.more)",
+    from: 'if (next === undefined && nextPage !== "links" && hints.more !== undefined)',
+    to: "if (next === null && hints.more !== undefined)",
     seed: 127,
   },
   {
