@@ -35,6 +35,8 @@ function planOf(setting: Partial<Setting>, items: readonly Item[]): Plan {
     stricterRequestsPerMinute: undefined,
     paging: "link",
     isPagingKnown: true,
+    wording: 0,
+    behindLast: undefined,
     isShuffled: false,
     require: [],
     knownAfterMs: 0,
