@@ -26,6 +26,12 @@ interface ReadList extends Pick<EventList, "rejected" | "repeated" | "doubt"> {
   readonly unstable: number;
 }
 
+/** What readings need of the run. */
+interface Reader {
+  readonly ports: Pick<RunSession["ports"], "logger" | "signal" | "clock">;
+  readonly timeBudget: Pick<RunSession["timeBudget"], "stop">;
+}
+
 const MAX_READINGS = 3;
 
 /** Lines that are made without a pause: the lease is renewed meanwhile. */
@@ -35,7 +41,10 @@ const UNPAUSED_LINES = 1_000;
  * Throws `LIST_INCOMPLETE` where all readings have the same events, and fewer than the list states. Another reading is made
  * only where the time left covers the slowest one so far, and does not wait long for the budget where an execution could.
  */
-export async function readList(session: RunSession, service: EventService): Promise<ReadList> {
+export async function readList(
+  session: Reader,
+  service: Pick<EventService, "list" | "counts">,
+): Promise<ReadList> {
   const { logger, signal, clock } = session.ports;
   const { timeBudget } = session;
   let slowestMs = 0;

@@ -87,8 +87,8 @@ class Pages {
   #hasHadValue = false;
   #last: FetchedPage | undefined;
   #lastFilled: FetchedPage | undefined;
-  /** The end of the list is not as ends are. */
-  #isOddEnd = false;
+  /** A page without entries came that is not as the end of a list is. */
+  #hasOddPage = false;
   #rejectedShape: string | undefined;
   #unlisted = 0;
   readonly #warnings: string[] = [];
@@ -127,7 +127,7 @@ class Pages {
             ASK,
           );
         }
-        this.#isOddEnd = isOdd;
+        this.#hasOddPage ||= isOdd;
         return page;
       },
       oversize: () => {
@@ -175,7 +175,7 @@ class Pages {
     this.#hasSaidMore ||= hints.more !== undefined;
     if (next === undefined) return undefined;
     const isCircle = this.#requested.has(next.href) && this.#isReached;
-    this.#isOddEnd ||= this.#withoutNew >= MAX_WITHOUT_NEW;
+    this.#hasOddPage ||= this.#withoutNew >= MAX_WITHOUT_NEW;
     return isCircle || this.#withoutNew >= MAX_WITHOUT_NEW ? undefined : next;
   }
 
@@ -224,7 +224,7 @@ class Pages {
     const { nextPage } = this.#options;
     const { hints = undefined } = this.#last ?? {};
     if (this.#pages?.value === this.#count) return undefined;
-    if (this.#isOddEnd) return { why: "empty", entries, places: [] };
+    if (this.#hasOddPage) return { why: "empty", entries, places: [] };
     if (nextPage !== undefined && nextPage !== "all") return undefined;
     if (hints === undefined || hints.end !== undefined) return undefined;
     const limit = hints.limits.find(({ value }) => value === entries && value > 0);
@@ -331,7 +331,7 @@ class Pages {
     if (value === undefined || isLast) return undefined;
     const url = withQuery(this.first, [[parameter, value]]);
     if (!isEmpty || !this.#requested.has(url.href)) return url;
-    this.#isOddEnd ||= saysMore && placeholder.place === undefined;
+    this.#hasOddPage ||= saysMore && placeholder.place === undefined;
     return undefined;
   }
 

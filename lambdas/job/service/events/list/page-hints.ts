@@ -298,7 +298,8 @@ class HintReader implements PageHints {
     if (!text.includes("?")) return false;
     const { page, first } = this.#facts;
     const url = parseUrl(text, page.href);
-    return url !== null && url.pathname.replace(/\/$/, "") === first.pathname && url.search !== page.search;
+    const isOther = url !== null && url.search !== "" && url.search !== page.search;
+    return isOther && url.pathname.replace(/\/$/, "") === first.pathname;
   }
 
   /** Without the names that may be data; an index is none. */
