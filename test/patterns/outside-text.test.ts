@@ -35,6 +35,15 @@ const outcomeOf = (work: () => unknown): void => {
 const PAGE = new URL("https://api.example.com/v1/events");
 const headers = (name: string, value: string) => new Map([[name, [value]]]);
 
+/** What is read of members beside a list, and of headers. */
+const hintsOf = (members: object, header = ""): unknown =>
+  pageHints(
+    { beside: JSON.stringify({ data: [], ...members }), path: ["data"] },
+    { status: 200, headers: new Map([...headers("x-total", header), ...headers("content-range", header)]) },
+    { entries: 0, page: PAGE, first: PAGE },
+    (name) => name,
+  );
+
 const TYPES = ["BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP", "DECIMAL(38,2)"] as const;
 
 const readers: readonly (readonly [string, (text: string) => unknown, readonly string[]])[] = [
@@ -116,14 +125,19 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ["a key of JSON", redactKey, [`${times("a")}!`, `${times("$-")}!`]],
   ["a name in a shape", shownNames(() => []), [times("a@"), times("@."), `${times("a")}!`]],
   [
-    "a total in a list",
-    (text) =>
-      pageHints(
-        { beside: JSON.stringify({ data: [], total: text }), path: ["data"] },
-        { status: 200, headers: new Map() },
-        (name) => name,
-      ),
-    [`${times("9")}x`],
+    "a member beside a list",
+    (text) => hintsOf({ total: text, next: text, continue: text }),
+    [`${times("9")}x`, times("1-"), times("1:"), times(" "), `?${times("a=")}`],
+  ],
+  [
+    "the name of a member beside a list",
+    (text) => hintsOf({ [text]: 58 }),
+    [times("next"), times(":"), times("@."), times("."), `${times("Total")}!`, times("1")],
+  ],
+  [
+    "a header beside a list",
+    (text) => hintsOf({}, text),
+    [`${times("9")}x`, times("{"), `items ${times("1")}-`, `${times("-1")}/`],
   ],
   [
     "an error of AWS",

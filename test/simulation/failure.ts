@@ -38,6 +38,8 @@ const SIMPLER_SETTINGS: readonly Partial<Setting>[] = [
   { pageSize: undefined },
   { paging: "link" },
   { isPagingKnown: true },
+  { behindLast: undefined },
+  { wording: 0 },
   { isShuffled: false },
   { concurrency: 1 },
   { latencyMs: 1 },

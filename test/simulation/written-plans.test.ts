@@ -35,6 +35,8 @@ function planOf(setting: Partial<Setting>, items: readonly Item[]): Plan {
     stricterRequestsPerMinute: undefined,
     paging: "link",
     isPagingKnown: true,
+    wording: 0,
+    behindLast: undefined,
     isShuffled: false,
     require: [],
     knownAfterMs: 0,
@@ -112,6 +114,23 @@ test.each<[string, Partial<Setting>, readonly Item[], Ends]>([
     [],
     EACH_PUBLISHES,
   ]),
+  [
+    "an error in place of a page",
+    { ...TEN, pageSize: 3, paging: "page" },
+    ["run0", "run2"].map((id) => {
+      const answer = { kind: "odd", status: 200, text: '{"error":{"code":1}}' } as const;
+      return faultAt(
+        id,
+        { port: "service", nth: 3 },
+        { kind: "answer", answer, times: id === "run0" ? 9 : 2 },
+      );
+    }),
+    [
+      ["run0", "FAILED LIST_INCOMPLETE"],
+      ["run1", "PUBLISHED"],
+      ["run2", "PUBLISHED"],
+    ],
+  ],
   ["odd details", TEN, [oddDetails("run1", "null"), oddDetails("run2", '{"error":1}')], EACH_PUBLISHES],
 ])("%s", async (_, setting, items, ends) => {
   const story = await live(setting, items);

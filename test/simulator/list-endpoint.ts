@@ -41,8 +41,8 @@ export interface ListOptions {
   readonly asked?: "page" | "page0" | "offset" | "after" | "cursor";
   /** The name of that parameter; default: as it is above. Another one is ignored. */
   readonly parameter?: string;
-  /** The status for a page behind the last one; default: an empty page. */
-  readonly behindLast?: 400 | 404 | 416;
+  /** The status for a page behind the last one, an empty page whose list is null, or the last one again; default: an empty page. */
+  readonly behindLast?: 204 | 400 | 404 | 416 | "null" | "last";
   /** Makes the address of the next page of its relative reference; default: leaves it as it is. */
   readonly nextUrl?: (relative: string) => string;
   /** Another order: by a seed, or by the rank of each uuid. */
@@ -62,21 +62,23 @@ export const listEvents = (query: URLSearchParams, world: World, options: ListOp
   }
   const all = entriesOf(world.shown(isListed === null ? undefined : isListed === "true"), options);
   const { pageSize = all.length, next = "link", nextUrl = (relative) => relative, raw } = options;
-  const start = startOf(query, all, pageSize, options);
-  if (start === undefined) return refusal(400, "There is no such page.");
-  const { behindLast } = options;
-  if (start >= all.length && start > 0 && behindLast !== undefined)
-    return refusal(behindLast, "No such page.");
+  const asked = startOf(query, all, pageSize, options);
+  if (asked === undefined) return refusal(400, "There is no such page.");
+  const behindLast = asked >= all.length && asked > 0 ? options.behindLast : undefined;
+  if (behindLast === 204) return { status: 204, headers: {}, body: "" };
+  if (typeof behindLast === "number") return refusal(behindLast, "No such page.");
+  const start = behindLast === "last" ? lastStart(all.length, pageSize) : asked;
   const entries = all.slice(start, start + pageSize);
   const end = start + entries.length;
   const number = pageSize === 0 ? 1 : Math.floor(start / pageSize) + 1;
-  const page: SentPage = { number, isLast: end === all.length, start, end, all: all.length };
+  const page: SentPage = { number, isLast: end >= all.length, start, end, all: all.length };
   const address = nextUrl(
     `/v1/events?${isListed === null ? "" : `is_listed=${isListed}&`}page=${number + 1}`,
   );
 
   const more = end < all.length;
-  const body = bodyText(entries, options, page, more && next === "body" ? address : undefined);
+  const list = behindLast === "null" ? "null" : `[${entries.map(({ listing }) => listing).join(",")}]`;
+  const body = bodyText(list, entries, options, page, more && next === "body" ? address : undefined);
   return json(options.status ?? 200, typeof raw === "function" ? raw(body, entries) : (raw ?? body), {
     ...(more && next === "link"
       ? { link: `</v1/events?page=1>; rel="first", <${address}>; rel="next"` }
@@ -132,7 +134,10 @@ const entriesOf = (
   return shuffle === undefined ? entries : shuffled(entries, shuffle);
 };
 
+const lastStart = (all: number, pageSize: number): number => Math.floor((all - 1) / pageSize) * pageSize;
+
 const bodyText = (
+  array: string,
   entries: readonly ListEntry[],
   options: ListOptions,
   page: SentPage,
@@ -141,7 +146,6 @@ const bodyText = (
   const shape: ListShape = options.shape ?? "data-array";
   const { members = {} } = options;
   const links = next === undefined ? undefined : `"links":{"next":${JSON.stringify(next)}}`;
-  const array = `[${entries.map(({ listing }) => listing).join(",")}]`;
   const envelope = (data: string): string => objectText(data, links, ofPage(members.top, page));
   switch (shape) {
     case "array":

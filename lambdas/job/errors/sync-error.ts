@@ -26,7 +26,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** Values that may be logged: never a secret, a cookie, an e-mail address or a response body. */
-export type ErrorFields = Readonly<Record<string, string | number | boolean | null>>;
+export type ErrorFields = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
 /** A retry of the same run can fix these, so they leave the run unfinished; every other code finishes it. */
 export const RETRYABLE_CODES: readonly ErrorCode[] = [

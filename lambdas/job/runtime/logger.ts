@@ -1,6 +1,8 @@
 // The log of a run. Messages and fields never carry a secret, a cookie, an e-mail address or a body.
 
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+export type LogFields = Readonly<
+  Record<string, string | number | boolean | null | readonly string[] | undefined>
+>;
 
 export interface Logger {
   /** Details for a person who looks into a problem: each retry, for example. */

@@ -35,6 +35,10 @@ export interface EventList {
   readonly warnings?: readonly string[];
   /** Absent where something says that the list is whole. */
   readonly doubt?: ListDoubt | undefined;
+  /** Values of `nextPage` that probably fit, best first, at most three. */
+  readonly candidates?: readonly string[] | undefined;
+  /** As many distinct entries came as a page states in all. */
+  readonly isTotalReached?: boolean;
 }
 
 /** Why a list may be a part only, though nothing says that there is more. */

@@ -22,8 +22,13 @@ export function notePage(model: Model, { by, request, status, text }: ServedCall
     facts.stated = 0;
   }
   const reading = facts.readings.at(-1);
-  facts.stated = Math.max(facts.stated, Number(/"total":(\d+)/.exec(text)?.[1] ?? 0));
+  facts.stated = Math.max(
+    facts.stated,
+    Number(/"total(?:_items|Elements|Count)?":(\d+)/.exec(text)?.[1] ?? 0),
+  );
   const uuids = Array.from(text.matchAll(/"uuid":"([^"]+)"/g), ([, uuid = ""]) => uuid);
+  // So some services answer behind the last page.
+  if (reading && reading.length > 0 && uuids.length > 0 && uuids.join() === reading.at(-1)?.join()) return;
   // Page 1 is asked for after a first request without a number, and is the same if pages are counted from 1.
   const known = new Set(reading?.flat());
   if (query.get("page") !== "1" || !uuids.every((uuid) => known.has(uuid))) reading?.push(uuids);

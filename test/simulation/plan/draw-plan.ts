@@ -70,6 +70,7 @@ function drawSetting(seed: number): Setting {
   const size = new Chance(seed, "size of parts");
   const versions = new Chance(seed, "versions");
   const pages = new Chance(seed, "pages");
+  const words = new Chance(seed, "words of pages");
   const hasTwoVersions = versions.is(0.15);
   const proofs = new Chance(seed, "sessions and tokens");
   const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
@@ -96,6 +97,8 @@ function drawSetting(seed: number): Setting {
     // The frozen version knows links only.
     paging: hasTwoVersions ? "link" : pages.pick(["link", "body-link", "cursor", "page", "offset"]),
     isPagingKnown: pages.is(0.7),
+    wording: words.between(0, 11),
+    behindLast: words.pick([undefined, undefined, 204, 404, "null", "last"]),
     isShuffled: list.is(0.5),
     session: {
       maxAgeMs: chance.pick([undefined, undefined, 90 * SECOND_MS]),

@@ -2,6 +2,7 @@
 // left out, which is how a failure is shrunk.
 
 import type { Limit } from "../../../lambdas/job/settings/values.ts";
+import type { ListOptions } from "../../simulator/list-endpoint.ts";
 
 export interface Plan {
   readonly seed: number;
@@ -32,6 +33,10 @@ export interface Setting {
   readonly require: readonly string[];
   readonly pageSize: number | undefined;
   readonly paging: keyof typeof NEXT_PAGE;
+  /** In which words pages say that another one follows, or how many there are: one of those that it may be said in. */
+  readonly wording: number;
+  /** What comes behind the last page. */
+  readonly behindLast: ListOptions["behindLast"];
   /** The operator has set `nextPage` from the beginning, not only at the end. */
   readonly isPagingKnown: boolean;
   /** Each request for a page finds the list in another order, so its pages overlap, and miss events. */

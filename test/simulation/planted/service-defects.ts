@@ -36,9 +36,9 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a page that says that more follow is taken for the whole list",
     file: "service/events/list/fetch-list.ts",
-    from: "if (next === undefined && nextPage === undefined && hints.more)",
-    to: "if (next === null && hints.more)",
-    seed: 127,
+    from: 'if (next === undefined && nextPage !== "links" && hints.more !== undefined)',
+    to: "if (next === null && hints.more !== undefined)",
+    seed: 378,
   },
   {
     name: "a list that ends before its total is taken for the whole",
@@ -142,8 +142,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "the last of readings that differ is taken for the list",
     file: "run/collect/read-list.ts",
-    from: "return { events, rejected: list.rejected, repeated, readings, unstable };",
-    to: "return { events: list.events, rejected: list.rejected, repeated, readings, unstable };",
+    from: "return { events, rejected: list.rejected, repeated, doubt: list.doubt, readings, unstable };",
+    to: "return { ...list, repeated, readings, unstable };",
     seed: 258,
   },
   {

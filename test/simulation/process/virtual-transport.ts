@@ -97,7 +97,7 @@ export class VirtualTransport implements Transport {
     timeline.at(timeline.nowMs + halfMs, () => {
       const answer =
         wrongStatus(wrong, timeline.nowMs) ??
-        oddDetail(wrong, url.pathname) ??
+        oddAnswer(wrong, url.pathname) ??
         service.serve({ by: process.name, method, url: new URL(url.href), headers, body });
       story.tell(process.name, `${what} ${wrong === undefined ? "" : `(${wrong.kind}) `}`, {
         value: answer.status,
@@ -149,9 +149,14 @@ function wrongStatus(wrong: WrongAnswer | undefined, nowMs: number): SimulatedRe
 
 const isDetail = (pathname: string): boolean => pathname.startsWith("/v1/events/");
 
-/** A list without a list in it ends a run at once. */
-function oddDetail(wrong: WrongAnswer | undefined, pathname: string): SimulatedResponse | undefined {
-  return wrong?.kind === "odd" && isDetail(pathname) ? json(wrong.status, wrong.text) : undefined;
+/** Details without an event; of the list a page with an error in place of entries. Without a list in it, it ends a run at once. */
+function oddAnswer(wrong: WrongAnswer | undefined, pathname: string): SimulatedResponse | undefined {
+  if (wrong?.kind !== "odd") return undefined;
+  const { status, text } = wrong;
+  if (isDetail(pathname)) return json(status, text);
+  return pathname === "/v1/events" && text.includes("error")
+    ? json(status, `{"data":[],${text.slice(1)}`)
+    : undefined;
 }
 
 function responseOf(

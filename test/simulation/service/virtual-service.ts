@@ -116,7 +116,7 @@ export class VirtualService {
   }
 
   get #settings(): Settings {
-    const { method, session, knownAfterMs, isShuffled, paging, pageSize } = this.#setting;
+    const { method, session, knownAfterMs, isShuffled, pageSize } = this.#setting;
     const { maxAgeMs = Infinity, maxRequests = Infinity, exclusive, ends } = session;
     const { accessToken } = this.#identity;
     return {
@@ -128,7 +128,7 @@ export class VirtualService {
         endAccessTokens: () => this.#grants.endAccessTokens(),
       },
       list: {
-        ...PAGING[paging],
+        ...pagingOf(this.#setting),
         ...(pageSize === undefined ? {} : { pageSize }),
         ...(isShuffled ? { shuffle: (uuid: string) => hashOf(`${uuid} ${this.#lists}`) } : {}),
       },
@@ -150,21 +150,82 @@ function limitsOf({ bytesPerMinute }: Setting, requestsPerMinute: Limit): Limits
   return { requestsPerWindow: limit(requestsPerMinute), bytesPerWindow: limit(bytesPerMinute) };
 }
 
-/** How a page says that another one follows, and how that is asked for. */
-const PAGING: Readonly<Record<keyof typeof NEXT_PAGE, ListOptions>> = {
-  link: {},
+/** How a page says that another one follows, or how many there are, and how that is asked for. */
+function pagingOf({ paging, wording, behindLast, isPagingKnown, isShuffled }: Setting): ListOptions {
+  const { words, ...options } = PAGING[paging];
+  // Words that are in no table do not stop a run that does not know how pages are asked for.
+  const isFree = isPagingKnown && paging !== "cursor" && paging !== "body-link";
+  const all = isFree ? [...words, ...UNKNOWN_WORDS] : words;
+  const top = all[wording % all.length];
+  const isCounted = top !== undefined && (COUNTS.includes(top) || PAGE_COUNTS.includes(top));
+  // Only a number tells that these are behind the last page. In another order the last page is another one.
+  const isTold =
+    behindLast === 204 || behindLast === "null" || (isCounted && !(behindLast === "last" && isShuffled));
+  return {
+    ...options,
+    ...(top === undefined ? {} : { members: { top } }),
+    ...(isTold && behindLast !== undefined ? { behindLast } : {}),
+  };
+}
+
+type Words = (page: SentPage) => string;
+
+const cursorText = (page: SentPage): string => JSON.stringify(cursorOf(page) ?? null);
+const pageCount = ({ all, end, start, number }: SentPage): number =>
+  Math.max(
+    1,
+    end >= all
+      ? end === start && number > 1
+        ? number - 1
+        : number
+      : number + Math.ceil((all - end) / (end - start)),
+  );
+
+const PAGE_COUNTS: readonly Words[] = [
+  (page) => `"pages":${pageCount(page)}`,
+  (page) => `"meta":{"page_count":${pageCount(page)}}`,
+];
+const COUNTS: readonly Words[] = [
+  ({ all }) => `"total":${all}`,
+  ({ all }) => `"totalCount":${all}`,
+  ({ all }) => `"meta":{"page":{"total_items":${all}}}`,
+  ({ all }) => `"page":{"totalElements":${all},"size":5}`,
+];
+const UNKNOWN_WORDS: readonly Words[] = [
+  (page) => `"weitere":${hasMore(page)}`,
+  () => '"next_update":"soon","quota":{"total":99}',
+];
+
+const PAGING: Readonly<Record<keyof typeof NEXT_PAGE, ListOptions & { readonly words: readonly Words[] }>> = {
+  link: { words: [] },
   "body-link": {
     next: "none",
-    members: {
-      top: (page) => `"next":${hasMore(page) ? `"/v1/events?is_listed=true&page=${page.number + 1}"` : null}`,
-    },
+    words: ["next", "next_page_url", "@odata.nextLink", "hydra:next"].map(
+      (name): Words =>
+        (page) =>
+          `${JSON.stringify(name)}:${hasMore(page) ? `"/v1/events?is_listed=true&page=${page.number + 1}"` : null}`,
+    ),
   },
   cursor: {
     ...{ next: "none", asked: "cursor" },
-    members: { top: (page) => `"meta":{"next_cursor":${JSON.stringify(cursorOf(page) ?? null)}}` },
+    words: [
+      (page) => `"meta":{"next_cursor":${cursorText(page)}}`,
+      (page) => `"meta":{"next_cursor":${cursorText(page)},"cursor":"c"},"hasMore":${hasMore(page)}`,
+    ],
   },
-  page: { next: "none", members: { top: (page) => `"has_more":${hasMore(page)}` } },
-  offset: { next: "none", asked: "offset", members: { top: ({ all }) => `"total":${all}` } },
+  page: {
+    next: "none",
+    words: [
+      (page) => `"has_more":${hasMore(page)}`,
+      (page) => `"pageInfo":{"hasNextPage":${hasMore(page)}}`,
+      (page) => `"isLast":${!hasMore(page)}`,
+      ...PAGE_COUNTS,
+    ],
+  },
+  offset: {
+    ...{ next: "none", asked: "offset" },
+    words: COUNTS,
+  },
 };
 
 const hasMore = ({ end, all }: SentPage): boolean => end < all;

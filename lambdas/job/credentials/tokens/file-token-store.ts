@@ -124,7 +124,7 @@ async function inOwnWords<T>(work: Promise<T>, file: string): Promise<T> {
     return await work;
   } catch (error) {
     if (!(error instanceof SyncError) || error.code !== "STORE_FAILED") throw error;
-    throw refused(file, error.fields["errno"] ?? "LOCKED");
+    throw refused(file, String(error.fields["errno"] ?? "LOCKED"));
   }
 }
 

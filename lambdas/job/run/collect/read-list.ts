@@ -3,13 +3,19 @@
 
 import { setImmediate } from "node:timers/promises";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { EventList, EventService, ListedEvent, ListedEvents } from "../../service/event-service.ts";
+import type {
+  EventList,
+  EventService,
+  ListDoubt,
+  ListedEvent,
+  ListedEvents,
+} from "../../service/event-service.ts";
 import { CompressedLines } from "../../snapshot/staging/plan.ts";
 import { countText } from "../record/texts.ts";
 import type { RunSession } from "../run-session.ts";
 
 /** What a run works on. */
-interface ReadList extends Pick<EventList, "rejected" | "repeated"> {
+interface ReadList extends Pick<EventList, "rejected" | "repeated" | "doubt"> {
   /** Sorted by uuid, each one once. Where no readings agree, those of all of them. */
   readonly events: Iterable<ListedEvent> & { readonly length: number };
   readonly readings: number;
@@ -18,6 +24,12 @@ interface ReadList extends Pick<EventList, "rejected" | "repeated"> {
    * one how many entries came on two pages, in the place of as many others.
    */
   readonly unstable: number;
+}
+
+/** What readings need of the run. */
+interface Reader {
+  readonly ports: Pick<RunSession["ports"], "logger" | "signal" | "clock">;
+  readonly timeBudget: Pick<RunSession["timeBudget"], "stop">;
 }
 
 const MAX_READINGS = 3;
@@ -29,7 +41,10 @@ const UNPAUSED_LINES = 1_000;
  * Throws `LIST_INCOMPLETE` where all readings have the same events, and fewer than the list states. Another reading is made
  * only where the time left covers the slowest one so far, and does not wait long for the budget where an execution could.
  */
-export async function readList(session: RunSession, service: EventService): Promise<ReadList> {
+export async function readList(
+  session: Reader,
+  service: Pick<EventService, "list" | "counts">,
+): Promise<ReadList> {
   const { logger, signal, clock } = session.ports;
   const { timeBudget } = session;
   let slowestMs = 0;
@@ -49,7 +64,7 @@ export async function readList(session: RunSession, service: EventService): Prom
     const { events, lacking, agrees } = await earlier.compare(list);
     if (agrees && list.incomplete === undefined) {
       logger.info("two readings of the list agree", { readings });
-      return { ...list, readings, unstable: 0 };
+      return { ...list, doubt: list.doubt ?? overlapDoubt(list), readings, unstable: 0 };
     }
     const isSame = readings > 1 && lacking === 0;
     const why =
@@ -66,7 +81,7 @@ export async function readList(session: RunSession, service: EventService): Prom
       logger.warn(`${why}; it is not read again`, { readings });
       const repeated = Math.max(earlier.repeated, list.repeated);
       const unstable = readings === 1 ? list.overlapping : lacking;
-      return { events, rejected: list.rejected, repeated, readings, unstable };
+      return { events, rejected: list.rejected, repeated, doubt: list.doubt, readings, unstable };
     }
     logger.warn(`${why}; the list is read again`, { readings });
     await earlier.add(list);
@@ -110,6 +125,12 @@ function doubts({ warnings = [], doubt }: EventList): readonly string[] {
 
 function listedOf({ events, rejected, repeated }: EventList): number {
   return events.length + repeated + rejected;
+}
+
+/** Its pages overlap alike in every reading: on purpose, or others never came. */
+function overlapDoubt({ overlapping, isTotalReached }: EventList): ListDoubt | undefined {
+  if (overlapping === 0 || isTotalReached === true) return undefined;
+  return { why: "overlap", entries: overlapping, places: [] };
 }
 
 function overlap(entries: number): string {

@@ -119,6 +119,7 @@ type Header = string | readonly string[] | undefined;
 /** undici has made the names lower case. Few of them are ever asked for. */
 function responseHeaders(headers: Readonly<Record<string, Header>>): HttpResponse["headers"] {
   return {
+    keys: () => Object.keys(headers),
     get: (name) => {
       const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
       return typeof value === "string" ? [value] : value;

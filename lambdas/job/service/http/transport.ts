@@ -33,7 +33,7 @@ export type ResponseBody =
 export interface HttpResponse {
   readonly status: number;
   /** By their names in lower case; a repeated header has several values. */
-  readonly headers: Pick<ReadonlyMap<string, readonly string[]>, "get">;
+  readonly headers: Pick<ReadonlyMap<string, readonly string[]>, "get"> & { keys(): Iterable<string> };
   readonly body: ResponseBody;
   /**
    * Body bytes after decoding, of every status: what services count. Of an incomplete body what can be decoded of it, and

@@ -5,13 +5,16 @@ import { describe, expect, test } from "vitest";
 import { check } from "../../../../lambdas/job/commands/check.ts";
 import { discover } from "../../../../lambdas/job/commands/discover.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { readList } from "../../../../lambdas/job/run/collect/read-list.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { EventList } from "../../../../lambdas/job/service/event-service.ts";
 import { EventListBuilder, EventTexts } from "../../../../lambdas/job/service/events/list/listed-events.ts";
+import { ServiceCounts } from "../../../../lambdas/job/service/requests/sender.ts";
 import { readPlan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { acceleratedClock } from "../../../simulator/clocks.ts";
 import { makeEvents, uuidOf } from "../../../simulator/simulated-event.ts";
+import { LogLines } from "../../runtime/log-lines.ts";
 import { MemoryExecutions } from "../hand-over/memory-executions.ts";
 import { serviceWith } from "../run-defaults.ts";
 import { Sandbox } from "../sandbox.ts";
@@ -256,6 +259,36 @@ describe("a list", () => {
 
     expect(row).toMatchObject({ outcome: "FAILED", error_code: "SERVICE_UNAVAILABLE", listed: null });
     expect(world.small.store.keys(layout(ACCOUNT).runs)).toEqual([]);
+  });
+});
+
+describe("pages that overlap alike in every reading", () => {
+  const readTwice = async (changes: Partial<EventList> = {}) => {
+    const world = new PagedWorld(["1 2 3 | 3 4 | 4 5", "1 2 3 | 3 4 | 4 5"]);
+    const { clock } = world.small;
+    const ports = { logger: new LogLines(), signal: new AbortController().signal, clock };
+    return readList(
+      { ports, timeBudget: { stop: () => undefined } },
+      { counts: new ServiceCounts(), list: async () => ({ ...(await world.list()), ...changes }) },
+    );
+  };
+
+  test("are a doubt, with the number, and hold nothing", async () => {
+    expect(await readTwice()).toMatchObject({
+      readings: 2,
+      unstable: 0,
+      doubt: { why: "overlap", entries: 2, places: [] },
+    });
+  });
+
+  test("are none where as many distinct entries came as a page states", async () => {
+    expect(await readTwice({ isTotalReached: true })).toMatchObject({ unstable: 0, doubt: undefined });
+  });
+
+  test("add nothing to a doubt of the list itself", async () => {
+    const doubt = { why: "empty", entries: 7, places: [] } as const;
+
+    expect(await readTwice({ doubt })).toMatchObject({ doubt });
   });
 });
 

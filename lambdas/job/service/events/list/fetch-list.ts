@@ -1,20 +1,21 @@
 // Fetches the whole list, page by page. What is received is never taken for the whole where a page says that there is
 // more.
 
-import { shellWord } from "../../../errors/shown-text.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
 import { columnText } from "../../../json/json-line.ts";
 import { OversizeJson, valueAt } from "../../../json/json-scanner.ts";
 import type { IsListed, NextPage, PageQuery } from "../../../settings/values.ts";
-import type { EventList } from "../../event-service.ts";
+import type { EventList, ListDoubt } from "../../event-service.ts";
 import type { Address, HttpResponse } from "../../http/transport.ts";
 import { type ApiClient, type ApiRequest, endpoint } from "../../requests/api-client.ts";
 import { BadStatus, requestName, UnusableBody, unexpectedStatus } from "../../requests/failure.ts";
 import type { ShownName } from "../shape.ts";
+import { failureBeside, failureOfEmpty, isOddEnd } from "./empty-page.ts";
 import { type ListPage, MAX_ENTRIES, readListPage } from "./list-page.ts";
 import { EventListBuilder } from "./listed-events.ts";
 import { namesNextPage, nextLink } from "./next-link.ts";
-import { larger, type PageHints, pageHints } from "./page-hints.ts";
+import { nextPageCandidates } from "./next-page-candidates.ts";
+import { larger, type PageHints, pageHints, type Stated, type StatedTotal } from "./page-hints.ts";
 
 export interface ListOptions {
   readonly baseUrl: URL;
@@ -36,6 +37,14 @@ const MAX_PAGES = 10_000;
 const MAX_WITHOUT_NEW = 20;
 
 const MOST_TIME_OUTS = 2;
+
+/** How a page behind the last one may be refused. */
+const BEHIND_LAST: ReadonlySet<number> = new Set([400, 404, 416]);
+
+/** In place of a body that has no content. */
+const NO_PAGE = Buffer.from("[]");
+
+const ASK = "Ask the service's operator.";
 
 /** Throws `LIST_INCOMPLETE`, `UNEXPECTED_RESPONSE`, `NOT_ENTITLED`, and what the client throws. */
 export async function fetchList(
@@ -70,13 +79,16 @@ class Pages {
   /** Of the list: the first page counts once, also where it comes twice. */
   #count = 0;
   #withoutNew = 0;
-  #total: PageHints["total"];
-  #pages: PageHints["pages"];
-  #isStated = false;
+  #total: StatedTotal | undefined;
+  #pages: Stated | undefined;
   /** A page before has said that another one follows. */
   #hasSaidMore = false;
   /** The place that the query names has had a value. */
   #hasHadValue = false;
+  #last: FetchedPage | undefined;
+  #lastFilled: FetchedPage | undefined;
+  /** A page without entries came that is not as the end of a list is. */
+  #hasOddPage = false;
   #rejectedShape: string | undefined;
   #unlisted = 0;
   readonly #warnings: string[] = [];
@@ -92,28 +104,31 @@ class Pages {
 
   /** Undefined is the answer for a page behind the last one. */
   request(url: URL): ApiRequest<FetchedPage | undefined> {
-    const { pointer, capBytes, timeoutMs, shownName } = this.#options;
+    const { capBytes, timeoutMs } = this.#options;
     if (this.#requested.has(url.href))
       throw this.#unexpected("The pages of the list of events form a circle");
     if (this.#requested.size === MAX_PAGES)
       throw this.#unexpected(`The pages of the list of events continue after ${MAX_PAGES} pages`);
     this.#requested.add(url.href);
+    let wasOdd = false;
     return {
       url: this.#shown(url),
       kind: "other",
       bodyCapBytes: Math.min(capBytes.page, this.#leftBytes),
       timeLimit: { ms: timeoutMs, attempts: MOST_TIME_OUTS },
       read: (body, response) => {
-        const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
-        try {
-          const page = readListPage(bytes, pointer, shownName, MAX_ENTRIES - this.#list.received);
-          const hints = pageHints(page, response, shownName);
-          if (hints.failure !== undefined)
-            throw new UnusableBody(`a page of the list with an error at ${hints.failure}`);
-          return { ...page, hints, headers: response.headers, bytes: bytes.length };
-        } catch (error) {
-          throw error instanceof OversizeJson ? this.#tooLarge(error.message) : error;
+        const page = this.#readPage(url, Buffer.from(body.buffer, body.byteOffset, body.length), response);
+        const isOdd = this.#isOdd(page);
+        // Once more: it may be a failure of the moment.
+        if (isOdd && !wasOdd) {
+          wasOdd = true;
+          throw new UnusableBody(
+            "a page of the list without entries, which is not as the page before it",
+            ASK,
+          );
         }
+        this.#hasOddPage ||= isOdd;
+        return page;
       },
       oversize: () => {
         const { page, list } = capBytes;
@@ -123,7 +138,7 @@ class Pages {
       },
       pending: (retryAfterMs) => new BadStatus(202, retryAfterMs),
       refused: (status) => {
-        if (this.#isBehindLast(status)) return undefined;
+        if (BEHIND_LAST.has(status) && this.#isReached) return undefined;
         throw this.#refused(requestName("GET", this.#shown(url)), status);
       },
     };
@@ -132,33 +147,36 @@ class Pages {
   /** The address of the page that follows; undefined behind the last one. */
   take(url: URL, page: FetchedPage): URL | undefined {
     const query = this.#query;
-    const { events, rejected, rejectedShape, unlisted, hints } = page;
-    this.#leftBytes -= page.bytes;
+    const { events, rejected, rejectedShape, unlisted, hints, bytes } = page;
+    const isEmpty = events.length + rejected === 0;
+    this.#leftBytes -= bytes;
     const isNew = this.#count === 0 || this.#list.hasNew(events);
-    if (query !== undefined && !isNew) {
+    if (!isNew && !isEmpty) {
+      // Some services repeat the last page behind it.
+      if (this.#isReached && this.#list.repeatsPage(events)) return undefined;
       // Some services count pages from 0, others from 1.
-      const isNamedFirst = query.placeholder.kind === "page" && this.#requested.size === 2;
+      const isNamedFirst = query?.placeholder.kind === "page" && this.#requested.size === 2;
       if (isNamedFirst && events.length > 0) return this.#nextByQuery(query, page);
-      if (this.#list.repeatsPage(events))
+      if (query !== undefined && this.#list.repeatsPage(events))
         throw this.#unexpected(
           `Two pages of the list of events in a row are the same: the service does not know the parameter ${query.parameter}`,
         );
     }
     this.#list.add(events, rejected);
     this.#count += 1;
+    this.#last = page;
+    if (!isEmpty) this.#lastFilled = page;
     this.#rejectedShape ??= rejectedShape;
     this.#unlisted += unlisted;
-    this.#withoutNew = isNew ? 0 : this.#withoutNew + 1;
+    this.#withoutNew = isNew && !isEmpty ? 0 : this.#withoutNew + 1;
     this.#total = larger(this.#total, hints.total);
     this.#pages = larger(this.#pages, hints.pages);
-    this.#isStated ||= hints.isStated;
     const next = query ? this.#nextByQuery(query, page) : this.#nextByLink(url, page);
     this.#hasSaidMore ||= hints.more !== undefined;
-    if (next !== undefined && this.#withoutNew === MAX_WITHOUT_NEW)
-      throw this.#unexpected(
-        `The pages of the list of events have brought no new event ${MAX_WITHOUT_NEW} times in a row`,
-      );
-    return next;
+    if (next === undefined) return undefined;
+    const isCircle = this.#requested.has(next.href) && this.#isReached;
+    this.#hasOddPage ||= this.#withoutNew >= MAX_WITHOUT_NEW;
+    return isCircle || this.#withoutNew >= MAX_WITHOUT_NEW ? undefined : next;
   }
 
   /** Throws `LIST_INCOMPLETE` if a page stated more than was received. */
@@ -169,16 +187,12 @@ class Pages {
     const total = isTrusted ? this.#total : undefined;
     const short = (entries: number): SyncError | undefined =>
       total && total.value > entries
-        ? this.#incomplete(
-            `states a total of ${total.value} at ${total.place}`,
-            (this.#count === 1 && nextPage === undefined && total.nextPage) || "links",
-            entries,
-          )
+        ? this.#incomplete(`states a total of ${total.value} at ${total.place}`, entries)
         : undefined;
     const error = short(received);
     if (error) throw error;
     if (isTrusted && this.#pages !== undefined && this.#pages.value > this.#count)
-      throw this.#incomplete(`states ${this.#pages.value} pages at ${this.#pages.place}`, "page={page}");
+      throw this.#incomplete(`states ${this.#pages.value} pages at ${this.#pages.place}`);
     const place = this.#query?.placeholder.place;
     if (place !== undefined && !this.#hasHadValue)
       this.#warnings.push(
@@ -188,19 +202,93 @@ class Pages {
       this.#warnings.push(
         `${this.#unlisted} of ${received} entries say that they are not listed, although is_listed=true was asked for: the service ignores the filter, or loses it on a later page. They are read as the others are. Ask the service's operator.`,
       );
-    const isUnsaid = nextPage === undefined && this.#count === 1 && !this.#isStated;
+    const candidates = this.#candidates;
     const list = this.#list.finish();
-    const incomplete = short(received - list.overlapping);
+    const distinct = list.events.length + list.rejected;
+    const isTotalReached =
+      this.#total?.isExact === true && this.#total.value >= distinct && this.#total.value <= received;
+    const doubt = isTotalReached ? undefined : this.#doubt(received);
     return {
       ...list,
       rejectedShape: this.#rejectedShape,
-      incomplete,
+      incomplete: short(received - list.overlapping),
       warnings: this.#warnings,
-      doubt: isUnsaid ? { why: "unsaid", entries: received, places: [] } : undefined,
+      isTotalReached,
+      doubt,
+      candidates: doubt && candidates,
     };
   }
 
-  #nextByLink(url: URL, { events, rejected, hints, headers }: FetchedPage): URL | undefined {
+  /** Why the list may not be whole, although its total is not known to be reached. */
+  #doubt(entries: number): ListDoubt | undefined {
+    const { nextPage } = this.#options;
+    const { hints = undefined } = this.#last ?? {};
+    if (this.#pages?.value === this.#count) return undefined;
+    if (this.#hasOddPage) return { why: "empty", entries, places: [] };
+    if (nextPage !== undefined && nextPage !== "all") return undefined;
+    if (hints === undefined || hints.end !== undefined) return undefined;
+    const limit = hints.limits.find(({ value }) => value === entries && value > 0);
+    if (limit !== undefined && this.#count === 1)
+      return { why: "limit", entries, places: [limit.place, ...hints.places] };
+    const isEmpty = this.#last !== this.#lastFilled;
+    if (nextPage === "all" || (this.#count > 1 && !isEmpty)) return undefined;
+    return { why: this.#count > 1 ? "empty" : "unsaid", entries, places: hints.places };
+  }
+
+  #readPage(
+    url: URL,
+    bytes: Buffer,
+    { status, headers }: Pick<HttpResponse, "status" | "headers">,
+  ): FetchedPage {
+    const { shownName } = this.#options;
+    const before = this.#lastFilled;
+    try {
+      const page = this.#listIn(status === 204 && this.#count > 0 ? undefined : bytes);
+      const entries = page.events.length + page.rejected;
+      const isEnd = entries === 0 && this.#isReached;
+      const failure =
+        entries === 0 ? failureOfEmpty(page, before, shownName) : failureBeside(page, shownName);
+      if (failure !== undefined && !isEnd)
+        throw new UnusableBody(`a page of the list with an error at ${failure}`, ASK, {
+          code: entries === 0 ? "LIST_INCOMPLETE" : "SERVICE_UNAVAILABLE",
+        });
+      const hints = pageHints(
+        page,
+        { status, headers },
+        { page: url, first: this.first, entries },
+        shownName,
+      );
+      return { ...page, hints, headers, bytes: bytes.length };
+    } catch (error) {
+      throw error instanceof OversizeJson ? this.#tooLarge(error.message) : error;
+    }
+  }
+
+  /** @param bytes undefined for a page that has no content */
+  #listIn(bytes: Buffer | undefined): ListPage {
+    const { pointer, shownName } = this.#options;
+    if (bytes === undefined) return readListPage(NO_PAGE, [], shownName);
+    const before = this.#lastFilled;
+    try {
+      const maxEntries = MAX_ENTRIES - this.#list.received;
+      return readListPage(bytes, pointer, shownName, maxEntries, before?.path);
+    } catch (error) {
+      const isWithoutList = error instanceof SyncError && error.fields["shape"] !== undefined;
+      if (!isWithoutList || before === undefined) throw error;
+      if (this.#isReached) return readListPage(NO_PAGE, [], shownName);
+      throw new UnusableBody("a page in which there is no list", ASK, { code: "LIST_INCOMPLETE" });
+    }
+  }
+
+  #isOdd(page: FetchedPage): boolean {
+    const before = this.#lastFilled;
+    if (page.events.length + page.rejected > 0 || before === undefined || this.#isReached) return false;
+    const isNamed = this.#query === undefined || this.#query.placeholder.place !== undefined;
+    return isOddEnd(page, before, isNamed);
+  }
+
+  #nextByLink(url: URL, page: FetchedPage): URL | undefined {
+    const { events, rejected, hints, headers } = page;
     const { nextPage } = this.#options;
     if (nextPage === "none") {
       if (namesNextPage(hints.links, headers))
@@ -209,12 +297,22 @@ class Pages {
         );
       return undefined;
     }
-    const next = nextLink(hints.links, headers, url, this.first);
+    const next = this.#linkIn(url, page);
     // A last page that names itself, or another one although it says that it is the last.
-    if (events.length + rejected === 0 && (next?.href === url.href || hints.isLast)) return undefined;
-    if (next === undefined && (nextPage === undefined || nextPage === "all") && hints.more)
-      throw this.#incomplete(`says at ${hints.more.place} that more follow`, hints.more.value);
+    if (events.length + rejected === 0 && (next?.href === url.href || hints.end === "said")) return undefined;
+    if (next === undefined && nextPage !== "links" && hints.more !== undefined)
+      throw this.#incomplete(`says at ${hints.more} that more follow`);
     return next;
+  }
+
+  #linkIn(url: URL, { hints, headers }: FetchedPage): URL | undefined {
+    try {
+      return nextLink(hints.links, headers, url, this.first);
+    } catch (error) {
+      if (!(error instanceof SyncError)) throw error;
+      const { code, message, fields, cause } = error;
+      throw new SyncError(code, message, { fields: { ...fields, candidates: this.#candidates }, cause });
+    }
   }
 
   #nextByQuery({ parameter, placeholder }: PageQuery, page: FetchedPage): URL | undefined {
@@ -226,14 +324,15 @@ class Pages {
       this.#hasHadValue ||= value !== undefined;
       if (value === undefined && saysMore)
         throw this.#incomplete(
-          `has nothing at ${placeholder.place}, which --next-page (nextPage) names, but says at ${hints.more?.place ?? "a link"} that more follow`,
-          hints.more?.value ?? "links",
+          `has nothing at ${placeholder.place}, which --next-page (nextPage) names, but says at ${hints.more ?? "a link"} that more follow`,
         );
-    } else if (isEmpty) return undefined;
-    const isLast = !saysMore && (hints.isLast || (this.#hasSaidMore && hints.isStated));
+    } else if (isEmpty && !saysMore && !this.#isShort) return undefined;
+    const isLast = !saysMore && (hints.end === "said" || (this.#hasSaidMore && hints.end !== undefined));
     if (value === undefined || isLast) return undefined;
     const url = withQuery(this.first, [[parameter, value]]);
-    return isEmpty && this.#requested.has(url.href) ? undefined : url;
+    if (!isEmpty || !this.#requested.has(url.href)) return url;
+    this.#hasOddPage ||= saysMore && placeholder.place === undefined;
+    return undefined;
   }
 
   /** Undefined where the page has none. */
@@ -252,11 +351,23 @@ class Pages {
     }
   }
 
-  /** A total never ends a list, but it tells what a refusal means. */
-  #isBehindLast(status: number): boolean {
-    if (this.#query === undefined) return false;
-    if (status !== 400 && status !== 404 && status !== 416) return false;
-    return this.#total?.value === this.#list.received || this.#pages?.value === this.#count;
+  /** As much came as the pages state. That never ends a list, but tells what follows it. */
+  get #isReached(): boolean {
+    const isTotal = this.#total?.isExact === true && this.#total.value === this.#list.received;
+    return this.#count > 0 && (isTotal || this.#pages?.value === this.#count);
+  }
+
+  get #isShort(): boolean {
+    return (this.#total?.value ?? 0) > this.#list.received || (this.#pages?.value ?? 0) > this.#count;
+  }
+
+  /** Values of `nextPage` that probably ask for the page after the last one that has entries. */
+  get #candidates(): readonly string[] {
+    const { hints } = this.#lastFilled ?? this.#last ?? {};
+    const { received, last } = this.#list;
+    return hints === undefined
+      ? []
+      : nextPageCandidates(hints, { pages: this.#count, entries: received, last });
   }
 
   #refused(request: string, status: number): SyncError {
@@ -295,23 +406,24 @@ class Pages {
     );
   }
 
-  /**
-   * @param nextPage what probably fits
-   * @param entries what came
-   */
-  #incomplete(what: string, nextPage: string, entries = this.#list.received): SyncError {
-    const reason = nextPage === "links" ? "If it counts other events too" : "If that is how it is paged";
+  #incomplete(what: string, entries = this.#list.received): SyncError {
     return this.#error(
       "LIST_INCOMPLETE",
-      `The list of events ${what}, and ${entries} entries were received. A partial snapshot is never published. ` +
-        `${reason}, start again with --next-page ${shellWord(nextPage)} (nextPage in a settings file or cdk.json); else ` +
-        "ask the service's operator how the list is paged.",
+      `The list of events ${what}, and ${entries} entries were received. A partial snapshot is never published. Run \`check\`: ` +
+        "it tries what asks for the next page, and names what worked for --next-page (nextPage). If no page is missing, set it to " +
+        "links, which ignores such signs; else ask the service's operator how the list is paged.",
+      this.#candidates,
     );
   }
 
-  #error(code: "UNEXPECTED_RESPONSE" | "LIST_INCOMPLETE", message: string): SyncError {
+  #error(
+    code: "UNEXPECTED_RESPONSE" | "LIST_INCOMPLETE",
+    message: string,
+    candidates?: readonly string[],
+  ): SyncError {
     const request = requestName("GET", this.first);
-    return new SyncError(code, message, { fields: { request, received: this.#list.received } });
+    const { received } = this.#list;
+    return new SyncError(code, message, { fields: { request, received, ...(candidates && { candidates }) } });
   }
 }
 

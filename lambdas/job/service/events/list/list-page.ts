@@ -54,15 +54,17 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
  * sizes over a limit, `UNEXPECTED_RESPONSE` for JSON in which there is no list.
  * @param pointer where the list is; undefined for the usual places: a top-level array, `data` as an array, `data` keyed by
  * uuid, or `data.events` as an array
+ * @param listBefore where the list of the page before is: `null` there is a list without entries
  */
 export function readListPage(
   bytes: Buffer,
   pointer: readonly string[] | undefined,
   shownName: ShownName,
   maxEntries = MAX_ENTRIES,
+  listBefore?: readonly string[],
 ): ListPage {
   try {
-    return new PageReader(bytes, shownName, maxEntries).read(pointer);
+    return new PageReader(bytes, shownName, maxEntries).read(pointer, listBefore);
   } catch (error) {
     throw error instanceof MalformedJson ? notJson() : error;
   }
@@ -91,21 +93,23 @@ class PageReader {
     this.#text = bytes.toString("latin1");
   }
 
-  read(pointer: readonly string[] | undefined): ListPage {
+  read(pointer: readonly string[] | undefined, listBefore: readonly string[] | undefined): ListPage {
     const { length } = BYTE_ORDER_MARK;
     const begin = this.#bytes.subarray(0, length).equals(BYTE_ORDER_MARK) ? length : 0;
     const root: Place = { path: [], span: rootSpan(this.#text, begin) };
-    const list = pointer === undefined ? this.#usualList(root) : this.#listAt(root, pointer);
+    const list =
+      (pointer === undefined ? this.#usualList(root) : this.#listAt(root, pointer)) ??
+      (listBefore && this.#nullAt(root, listBefore));
     if (list === undefined) throw this.#noList(root);
     const { path, span } = list;
-    const isArray = this.#opening(span) === "[";
+    const isMap = this.#opening(span) === "{";
     const [before, after] = [this.#bytes.subarray(begin, span.start), this.#bytes.subarray(span.end)];
     if (before.length + after.length > MAX_PARSED_BYTES)
       throw new OversizeJson("has more than 4 MiB beside its entries");
-    const beside = decodeText(before) + (isArray ? "[]" : "{}") + decodeText(after);
+    const beside = decodeText(before) + (isMap ? "{}" : "[]") + decodeText(after);
     parseBody(beside);
-    if (isArray) for (const entry of elements(this.#text, span)) this.#take(entry);
-    else for (const member of members(this.#text, span)) this.#take(member.value, this.#keyOf(member));
+    if (isMap) for (const member of members(this.#text, span)) this.#take(member.value, this.#keyOf(member));
+    else if (this.#opening(span) === "[") for (const entry of elements(this.#text, span)) this.#take(entry);
     return {
       events: this.#events,
       rejected: this.#rejected,
@@ -127,6 +131,12 @@ class PageReader {
     const isEvents = events !== undefined && this.#opening(events.span) === "[";
     // Both at once: it is ambiguous which of the two is the list.
     return isEvents && !hasUuid ? events : undefined;
+  }
+
+  #nullAt(root: Place, path: readonly string[]): Place | undefined {
+    let place: Place | undefined = root;
+    for (const token of path) place = place && this.#child(place, token);
+    return place && this.#opening(place.span) === "n" ? place : undefined;
   }
 
   #listAt(root: Place, pointer: readonly string[]): Place | undefined {

@@ -1,251 +1,391 @@
-// What a page says of the others. The interface does not show how lists are paged (docs/service-interface.md §3.2), so all
-// the usual names count: the table in docs/limits.md has them, and a test compares the two.
+// What a page says of the others, in members beside its list and in headers. The interface does not show how lists are paged
+// (docs/service-interface.md §3.2), so names are read by their words. A sign is strong where every word of its place is in the
+// table, and decides; where only some are, it is weak: a person may look there.
 
 import { formatPointer } from "../../../json/json-pointers.ts";
+import { parseUrl } from "../../../network/proxies.ts";
 import type { HttpResponse } from "../../http/transport.ts";
 import { isObject, type JsonObject, type ShownName } from "../shape.ts";
 import type { ListPage } from "./list-page.ts";
+import { Name } from "./page-words.ts";
 
-/** A statement, and the place of it: a JSON Pointer into the page, or the name of a header. */
-interface Stated<Value> {
+/** A number, and the place of it: a JSON Pointer into the page, or the name of a header. */
+export interface Stated {
   readonly place: string;
-  readonly value: Value;
-  /** Of a count beside the place or the size of the page: the setting `nextPage` that probably asks for the next one. */
-  readonly nextPage?: string | undefined;
+  readonly value: number;
 }
 
-// Names without case, `_`, `-`, `@` and `.`.
-const NEXT =
-  /^(?:odata)?next(?:(?:page|records?)?(?:url|uri|link|href|path|results|token|cursor|offset|start|marker)|page(?:number)?|key)?$|^(?:next)?continuation(?:token)?$|^resumptiontoken$/;
-const MORE =
-  /^(?:is|has)?(?:more|truncated|incomplete)(?:results|items|records|events|entries|data|pages)?(?:available)?$|^hasnext(?:page)?$/;
-const LAST = /^(?:is)?(?:last(?:page)?|done)$/;
-/** Where these are not so, they may be about the query and not about its pages: then no page is known to be the last. */
-const OF_QUERY = /truncated|incomplete|done/;
-const FAILED = /^(?:error|failed|failure)$/i;
-const PAGES = /^(?:total|num|number)(?:of)?pages?(?:count)?$|^pages$|^pages?(?:count|total)$|^lastpage$/;
-const TOTAL =
-  /^(?:total|full|overall)(?:count|results?|items?|records?|elements?|events?|entries|hits|rows|size|number|found)?$|^num(?:ber)?(?:of)?(?:results?|items?|records?|elements?|events?|entries|hits|rows|found)$|^(?:odata|results?|items?|records?|elements?|events?|entries|hits|rows)?(?:count|total)$|^(?:hits|found)$/;
-/** Only these cannot be the number on this page. */
-const OF_ALL = /total|full|overall|found|odata/;
-/** Objects that count something else than events. */
-const OTHER_COUNTS = /ratelimit|^(?:limits?|quotas?|usage|shards|facets|aggregations)$/;
-const LINKS = /^links?$/;
-/** The members of a link. */
-const ADDRESS = /^(?:href|url|uri|link)$/;
-const RELATION = /^rel(?:ation)?$/;
-/** Where a request that gets this object begins. */
-const OFFSET = /^(?:offset|skip|start|startindex|from)$/;
-/** The number or the size of this page. */
-const OF_PAGE =
-  /^(?:current|this)?page(?:number|index|no)?$|^(?:page)?(?:size|limit)$|^(?:items|results|records|events|entries)?perpage$/;
-/** GraphQL names the next page so (Relay's connections), beside `hasNextPage`. */
-const END_CURSOR = "endcursor";
+/** `isExact`: it is not a lower bound, and not the number on this page. */
+export interface StatedTotal extends Stated {
+  readonly isExact: boolean;
+}
 
-/** Reads the members beside the list, and those of objects beside and around it, two levels deep; and headers. */
+/** What may ask for the next page: what the parameter is probably called, where its value stands, and the value. */
+export interface Clue {
+  readonly parameter: string;
+  readonly place: string;
+  readonly value: string | number;
+  readonly kind: "next" | "cursor" | "counted";
+}
+
+export interface PageHints {
+  /** The addresses of the next page, as they came. */
+  readonly links: readonly string[];
+  /** The first place that says that another page follows, and gives no address. */
+  readonly more: string | undefined;
+  /** `said`: that it is the last one. `empty`: what names the next one is empty. */
+  readonly end: "said" | "empty" | undefined;
+  readonly total: StatedTotal | undefined;
+  readonly pages: Stated | undefined;
+  /** How many entries a page may have. */
+  readonly limits: readonly Stated[];
+  /** The places of weak signs. */
+  readonly places: readonly string[];
+  readonly clues: readonly Clue[];
+}
+
+/** How many entries a page has, its own address, and that of the first one. */
+export interface PageFacts {
+  readonly entries: number;
+  readonly page: URL;
+  readonly first: URL;
+}
+
 export function pageHints(
   { beside, path }: Pick<ListPage, "beside" | "path">,
-  { status, headers }: Pick<HttpResponse, "status" | "headers">,
+  response: Pick<HttpResponse, "status" | "headers">,
+  facts: PageFacts,
   shownName: ShownName,
 ): PageHints {
-  const found = new PageHints(shownName);
+  const found = new HintReader(facts, shownName);
   let around: unknown = JSON.parse(beside);
-  found.readFailure(around);
   for (const [depth, key] of path.entries()) {
-    found.readObject(path.slice(0, depth), around, key);
+    if (isObject(around)) found.readSurroundings(path.slice(0, depth), around, key);
     [, around] = Object.entries(Object(around)).find(([name]) => name === key) ?? [];
   }
-  found.readHeaders(status, headers);
+  found.readHeaders(response);
   return found;
 }
 
-export class PageHints {
-  /** The addresses of the next page, as they came. */
-  readonly links: string[] = [];
-  /** The largest number of events that it states. */
-  total: Stated<number> | undefined;
-  /** The largest number of pages. */
-  pages: Stated<number> | undefined;
-  /** It says that the service could not make all of it: the place. */
-  failure: string | undefined;
-  /** It says that it is the last one. */
-  isLast = false;
-  /** It says anything of all this: how many there are, or that none follows. */
-  isStated = false;
-  /** The first place that has what asks for the next page, and the first that only says that one follows. */
-  #next: Stated<string> | undefined;
-  #more: Stated<string> | undefined;
-  readonly #shownName: ShownName;
-
-  constructor(shownName: ShownName) {
-    this.#shownName = shownName;
-  }
-
-  /** It says that another page follows, and gives no address. `value`: the setting `nextPage` that probably asks for it. */
-  get more(): Stated<string> | undefined {
-    return this.#next ?? this.#more;
-  }
-
-  /** @param page a page that is no object says nothing */
-  readFailure(page: unknown): void {
-    for (const [key, value] of isObject(page) ? Object.entries(page) : []) {
-      const name = normalized(key);
-      const isError = /^errors?$/.test(name) && (typeof value === "object" || typeof value === "string");
-      const isFilled = isError && value !== null && Object.keys(value).length > 0;
-      const isDenied = name === "success" && value === false;
-      const isFailed = name === "status" && typeof value === "string" && FAILED.test(value);
-      if (isFilled || isDenied || isFailed) this.failure ??= this.#shown([key]);
-    }
-  }
-
-  /** @param skipped the member in which the list is */
-  readObject(path: readonly string[], object: unknown, skipped?: string, levels = 2): void {
-    if (!isObject(object)) return;
-    for (const [key, value] of Object.entries(object)) {
-      if (key === skipped) continue;
-      const place = [...path, key];
-      this.#readMember(place, value, object);
-      // Links often stand one level below what they belong to.
-      const isRead = levels > 0 || LINKS.test(normalized(key));
-      if (isRead && !OTHER_COUNTS.test(normalized(key))) this.readObject(place, value, undefined, levels - 1);
-    }
-  }
-
-  readHeaders(status: number, headers: HttpResponse["headers"]): void {
-    const header = (name: string): string | undefined => headers.get(name.toLowerCase())?.[0]?.trim();
-    for (const name of ["X-Total", "X-Total-Count", "X-WP-Total"]) this.#count("total", name, header(name));
-    for (const name of ["X-Total-Pages", "X-WP-TotalPages"]) this.#count("pages", name, header(name));
-    for (const parameter of ["Page", "Cursor"]) {
-      const name = `X-Next-${parameter}`;
-      const value = header(name);
-      if (value !== undefined) this.#follow(name, `${parameter.toLowerCase()}={header:${name}}`, value);
-    }
-    // RFC 9110 §14.4, also with a unit that is not "bytes": `items 0-24/319`.
-    const [, last, length] = /(?:-(\d+)|\*)\/(\d+)$/.exec(header("Content-Range") ?? "") ?? [];
-    this.#count("total", "Content-Range", length);
-    // RFC 9110 §15.3.7: a part. One that ends where all of it ends is the last.
-    if (status === 206 && (last === undefined || Number(last) + 1 < Number(length)))
-      this.#say(true, "status 206", () => "offset={received}");
-  }
-
-  #readMember(path: readonly string[], value: unknown, object: JsonObject): void {
-    const name = normalized(path.at(-1));
-    const place = this.#shown(path);
-    if (NEXT.test(name)) this.#readNext(path, value);
-    else if (LINKS.test(name) && Array.isArray(value)) this.#readLinks(value);
-    else if (isTrueOrFalse(value) && (MORE.test(name) || LAST.test(name)))
-      this.#say(
-        /^true$/i.test(String(value)) === MORE.test(name),
-        place,
-        () => this.#asking(path.slice(0, -1), object),
-        !OF_QUERY.test(name),
-      );
-    else if (PAGES.test(name) || (TOTAL.test(name) && normalized(path.at(-2)) === "pages"))
-      this.#count("pages", place, value);
-    else if (TOTAL.test(name)) this.#count("total", place, value, OF_ALL.test(name), countingBeside(object));
-    // Some services name the next page so, and no number.
-    else if (name === "offset" && typeof value === "string" && countOf(value) === undefined)
-      this.#follow(place, `offset={${place}}`, value);
-  }
-
-  #readNext(path: readonly string[], value: unknown): void {
-    const place = this.#shown(path);
-    if (Array.isArray(value)) {
-      this.isStated = true;
-      for (const each of value) this.#readNext(path, each);
-    } else if (isObject(value)) {
-      this.isStated = true;
-      const members = Object.entries(value);
-      // Beside an address are words about it.
-      const address = members.find(([key]) => ADDRESS.test(normalized(key)));
-      for (const [key, inner] of address === undefined ? members : [address])
-        this.#readNext([...path, key], inner);
-    } else if (typeof value === "string" && /^(?:https?:\/\/|[/?])/i.test(value)) {
-      this.isStated = true;
-      this.links.push(value);
-    } else this.#follow(place, `${parameterFor(path)}={${place}}`, value);
-  }
-
-  #readLinks(links: readonly unknown[]): void {
-    for (const link of links.filter(isObject)) {
-      const member = (names: RegExp): unknown =>
-        Object.entries(link).find(([key]) => names.test(normalized(key)))?.[1];
-      const address = member(ADDRESS);
-      if (typeof address === "string" && /(?:^|\s)next(?:\s|$)/i.test([member(RELATION)].flat().join(" ")))
-        this.links.push(address);
-    }
-  }
-
-  /** A place for what asks for the next page. Numbers below 1, also as texts, name no page that could follow. */
-  #follow(place: string, nextPage: string, value: unknown): void {
-    this.isStated = true;
-    const number = typeof value === "string" ? countOf(value) : value;
-    const isNext =
-      typeof number === "number" ? number > 0 : value === true || (typeof value === "string" && value !== "");
-    if (isNext) this.#next ??= { place, value: nextPage };
-  }
-
-  /** @param endsList whether no more than this page follows where it says so */
-  #say(isMore: boolean, place: string, nextPage: () => string, endsList = true): void {
-    this.isStated = true;
-    if (isMore) this.#more ??= { place, value: nextPage() };
-    else this.isLast ||= endsList;
-  }
-
-  #count(what: "total" | "pages", place: string, value: unknown, isOfAll = true, nextPage?: string): void {
-    const count = countOf(value);
-    if (count === undefined) return;
-    this.isStated ||= isOfAll;
-    this[what] = larger(this[what], { place, value: count, nextPage });
-  }
-
-  /** How the page after the one that this object describes is probably asked for. */
-  #asking(path: readonly string[], object: JsonObject): string {
-    const cursor = Object.entries(object).find(
-      ([key, value]) => normalized(key) === END_CURSOR && typeof value === "string" && value !== "",
-    );
-    if (cursor !== undefined) return `after={${this.#shown([...path, cursor[0]])}}`;
-    return countingBeside(object) ?? "page={page}";
-  }
-
-  /** The path without the names that may be data; an index is none. */
-  #shown(path: readonly string[]): string {
-    return formatPointer(path.map((key) => (/^\d{1,7}$/.test(key) ? key : this.#shownName(key))));
-  }
-}
-
 /** The first of two that are equal. */
-export function larger(one: PageHints["total"], other: PageHints["total"]): PageHints["total"] {
+export function larger<Value extends Stated>(
+  one: Value | undefined,
+  other: Value | undefined,
+): Value | undefined {
   return one !== undefined && (other === undefined || one.value >= other.value) ? one : other;
 }
 
-function normalized(name = ""): string {
-  return name.toLowerCase().replaceAll(/[_\-@.]/g, "");
+/** A member, and the names of the objects around it, up to those around the list. */
+interface Place {
+  readonly name: Name;
+  readonly parent: Place | undefined;
+  readonly path: readonly string[];
+  /** In place of the path. */
+  readonly header?: string | undefined;
+  /** Every word around it is in the table, and nothing else is counted there. */
+  readonly isClear: boolean;
+  /** It is in what names the next page. */
+  readonly isOfNext: boolean;
+  /** It is about a limit of something else than pages. */
+  readonly isOfLimit: boolean;
 }
 
-function isTrueOrFalse(value: unknown): boolean {
+/** What is nested more deeply is not about pages. */
+const MAX_DEPTH = 6;
+/** For one message. */
+const MAX_PLACES = 5;
+
+class HintReader implements PageHints {
+  readonly links: string[] = [];
+  more: string | undefined;
+  end: "said" | "empty" | undefined;
+  total: StatedTotal | undefined;
+  pages: Stated | undefined;
+  readonly limits: Stated[] = [];
+  readonly places: string[] = [];
+  readonly clues: Clue[] = [];
+  readonly #facts: PageFacts;
+  readonly #sent: ReadonlySet<string>;
+  readonly #shownName: ShownName;
+  readonly #names = new Map<string, Name>();
+
+  constructor(facts: PageFacts, shownName: ShownName) {
+    this.#facts = facts;
+    this.#sent = new Set(facts.page.searchParams.values());
+    this.#shownName = shownName;
+  }
+
+  /** @param skipped the member in which the list is */
+  readSurroundings(path: readonly string[], object: JsonObject, skipped: string): void {
+    for (const [key, value] of Object.entries(object))
+      if (key !== skipped) this.#read(this.#placeOf(key, path, undefined, true), value, object);
+  }
+
+  readHeaders({ status, headers }: Pick<HttpResponse, "status" | "headers">): void {
+    for (const name of headers.keys()) {
+      const text = headers.get(name)?.[0]?.trim() ?? "";
+      const header = this.#shownName(name.replaceAll(/(?<![^-])[a-z]/g, (letter) => letter.toUpperCase()));
+      const place = { ...this.#placeOf(headerWords(name), [], undefined, true), header };
+      if (name !== "link") this.#read(place, text.startsWith("{") ? parsed(text) : text, {});
+    }
+    // RFC 9110 §14.4, also with a unit that is not "bytes": `items 0-24/319`.
+    const [, last, length] =
+      /(?:-(\d+)|\*)\/(\d+)$/.exec(headers.get("content-range")?.[0]?.trim() ?? "") ?? [];
+    if (length !== undefined) this.#count("total", "Content-Range", Number(length), true);
+    // RFC 9110 §15.3.7: a part. One that ends where all of it ends is the last.
+    if (status !== 206 || (last !== undefined && Number(last) + 1 >= Number(length))) return;
+    this.more ??= "status 206";
+  }
+
+  #placeOf(key: string, path: readonly string[], parent: Place | undefined, isClear: boolean): Place {
+    const name = this.#names.get(key) ?? new Name(key);
+    this.#names.set(key, name);
+    const isOfNext = parent !== undefined && (parent.isOfNext || parent.name.has("next"));
+    const isOfLimit = name.isOtherLimit || parent?.isOfLimit === true || parent?.name.has("limit") === true;
+    return { name, parent, path: [...path, key], header: parent?.header, isClear, isOfNext, isOfLimit };
+  }
+
+  #read(place: Place, value: unknown, object: JsonObject): void {
+    const { name, path } = place;
+    const isNext = place.isOfNext || name.has("next");
+    if (Array.isArray(value)) {
+      if (isNext && isStrong(place) && value.length === 0) this.end ??= "empty";
+      for (const [index, each] of value.entries())
+        if (isNext) this.#read({ ...place, path: [...path, String(index)] }, each, {});
+        else if (name.has("address") && isObject(each)) this.#readLink(each);
+    } else if (isObject(value)) {
+      if (isNext && isStrong(place) && Object.keys(value).length === 0) this.end ??= "empty";
+      if (path.length < MAX_DEPTH) this.#readObject(place, value, isNext);
+    } else if (isNext) this.#readNext(place, value);
+    else this.#readScalar(place, value, object);
+  }
+
+  #readObject(place: Place, object: JsonObject, isNext: boolean): void {
+    const { name, path } = place;
+    const members = Object.entries(object);
+    // What stands beside an array of its own speaks of that array, and not of the list.
+    const hasOwn = members.some(([key, value]) => isFilledArray(value) && !isOfLinks(new Name(key)));
+    const isClear = place.isClear && !hasOwn && name.hasOnly(...AROUND);
+    const inner = members.map(([key, value]): [Place, unknown] => [
+      this.#placeOf(key, path, place, isClear),
+      value,
+    ]);
+    // Beside an address are words about it.
+    const addresses = inner.filter(([each, value]) => isNext && each.name.has("address") && value);
+    for (const [each, value] of addresses.length > 0 ? addresses : inner) this.#read(each, value, object);
+  }
+
+  /** The members of a link in an array of links. */
+  #readLink(link: JsonObject): void {
+    const member = (...names: readonly string[]): unknown =>
+      Object.entries(link).find(([key]) => names.includes(key.toLowerCase().replace(/^@/, "")))?.[1];
+    const address = member("href", "url", "uri", "link");
+    const relation = [member("rel", "relation")].flat().join(" ");
+    if (typeof address === "string" && /(?:^|\s)next(?:\s|$)/i.test(relation)) this.links.push(address);
+  }
+
+  /** What names the next page: nothing, an address, or what asks for it. */
+  #readNext(place: Place, value: unknown): void {
+    const { name } = place;
+    const names =
+      place.isOfNext && !name.hasOnly("box") ? name.has("cursor", "address", "page", "count", "next") : true;
+    // The next event, and not the next page of them.
+    const isOfPage = !name.has("entry") || name.has("cursor", "address", "page");
+    const isLink = typeof value === "string" && this.#isLink(value, name);
+    if (isLink && names && name.isKnown && (isStrong(place) || this.#leadsToList(value)))
+      this.links.push(value);
+    else if (!isStrong(place) || !names || !isOfPage || isInstant(value)) this.#note(place, value);
+    else if (isNothing(value)) this.end ??= value === false && name.has("filler") ? "said" : "empty";
+    else if (typeof value !== "string" || !this.#sent.has(value)) {
+      this.#say(place, true);
+      this.#addClue("next", parameterFor(place), place, value);
+    }
+  }
+
+  #readScalar(place: Place, value: unknown, object: JsonObject): void {
+    const { name } = place;
+    const number = countOf(value);
+    const flag = flagOf(value);
+    if (name.has("more")) {
+      if (typeof value === "string" && name.isKnown && this.#leadsToList(value)) this.links.push(value);
+      else if (flag === undefined || (!flag && !name.hasWord("more"))) this.#note(place, value);
+      else this.#say(place, flag);
+    } else if (name.has("left")) {
+      if (number === undefined || !name.has("entry", "page")) this.#note(place, value);
+      else this.#say(place, number > 0);
+    } else if (name.has("end") && isBoolean(value) && flag !== undefined) {
+      // That the work is done does not say that the list is at its end.
+      if (name.hasWord("final") || (flag && name.hasWord("done"))) this.#note(place, value);
+      else this.#say(place, !flag);
+    } else if (number !== undefined) this.#readNumber(place, number, object);
+    else if (name.has("cursor", "end")) this.#noteCursor(place, value);
+  }
+
+  #readNumber(place: Place, value: number, object: JsonObject): void {
+    // `{"total": {"value": 9}}`, `{"total": {"items": 9}}`
+    const { parent } = place;
+    const isInner = place.name.hasOnly("box") || (place.name.hasOnly("entry") && parent?.name.has("all"));
+    const { name } = isInner && parent ? parent : place;
+    const isPages = parent?.name.isPages === true && !name.has("entry");
+    if (name.has("limit") || (name.has("size") && name.has("page"))) {
+      if (isStrong(place) && !(place.header && !name.has("page", "entry")))
+        this.limits.push({ place: this.#shown(place), value });
+    } else if (name.has("page") || isPages) {
+      const isNumber = name.has("all", "end") || name.hasWord("count") || (name.isPages && !isPages);
+      if (isNumber && !name.has("cursor", "address")) this.#state("pages", place, value, true);
+      else if (name.has("page")) this.#addClue("counted", "page", place, value);
+    } else if (name.hasWord("offset") || name.hasWord("skip") || name.hasWord("start"))
+      this.#addClue("counted", name.text, place, value);
+    else if (name.has("cursor")) this.#noteCursor(place, value);
+    else if (name.has("all", "whole") || name.hasWord("count") || (name.has("count") && name.has("entry"))) {
+      const isOfAll = name.has("all") || name.has("whole");
+      const isAlone = name.hasOnly("whole");
+      const relation = Object.entries(object).find(([key]) => /relation$/i.test(key))?.[1];
+      const isBound = typeof relation === "string" && !/^eq/i.test(relation);
+      if (isAlone) this.#note(place, value);
+      else this.#state("total", place, value, !isBound && (isOfAll || value !== this.#facts.entries));
+    } else if (name.has("size", "end") || name.hasOnly("entry")) this.#note(place, value);
+  }
+
+  #noteCursor(place: Place, value: unknown): void {
+    const { name } = place;
+    this.#note(place, value);
+    if (isInstant(value)) return;
+    // GraphQL's `endCursor` (Relay's connections) goes into `after`.
+    this.#addClue("cursor", name.has("end") ? "after" : name.text, place, value);
+  }
+
+  #state(what: "total" | "pages", place: Place, value: number, isExact: boolean): void {
+    if (isStrong(place)) this.#count(what, this.#shown(place), value, isExact);
+    else this.#note(place, value);
+  }
+
+  #count(what: "total" | "pages", place: string, value: number, isExact: boolean): void {
+    if (what === "pages") this.pages = larger(this.pages, { place, value });
+    else if (!isExact || this.total?.isExact === true || this.total?.value !== value)
+      this.total = larger(this.total, { place, value, isExact });
+    else this.total = { place, value, isExact };
+  }
+
+  #say(place: Place, isMore: boolean): void {
+    if (!isStrong(place)) this.#note(place, isMore);
+    else if (isMore) this.more ??= this.#shown(place);
+    else this.end = "said";
+  }
+
+  /** A weak sign. In a header one word alone is about the response, and what a limit is of is no list. */
+  #note(place: Place, value: unknown): void {
+    const { name, header } = place;
+    const isOther = isInstant(value) || place.isOfLimit;
+    const isAlone = header !== undefined && !name.has("next", "more", "all", "count", "page");
+    if (!isOther && !isAlone && this.places.length < MAX_PLACES) this.places.push(this.#shown(place));
+  }
+
+  #addClue(kind: Clue["kind"], parameter: string, place: Place, value: unknown): void {
+    const shown = place.header ? `header:${place.header}` : formatPointer(place.path);
+    const isShown = place.header !== undefined ? place.path.length === 1 : shown === this.#shown(place);
+    if (typeof value !== "string" && typeof value !== "number") return;
+    if (isShown && value !== "") this.clues.push({ kind, parameter, place: shown, value });
+  }
+
+  #isLink(text: string, name: Name): boolean {
+    if (/^https?:\/\//i.test(text)) return true;
+    return (/^[/?]/.test(text) && !name.has("cursor")) || this.#leadsToList(text);
+  }
+
+  /** Whether a text is the address of a page of the list itself, wherever it stands. */
+  #leadsToList(text: string): boolean {
+    if (!text.includes("?")) return false;
+    const { page, first } = this.#facts;
+    const url = parseUrl(text, page.href);
+    const isOther = url !== null && url.search !== "" && url.search !== page.search;
+    return isOther && url.pathname.replace(/\/$/, "") === first.pathname;
+  }
+
+  /** Without the names that may be data; an index is none. */
+  #shown({ header, path }: Place): string {
+    const members = header === undefined ? path : path.slice(1);
+    const shown = formatPointer(members.map((key) => (/^\d{1,7}$/.test(key) ? key : this.#shownName(key))));
+    if (header === undefined) return shown;
+    return members.length === 0 ? header : `${header} (${shown})`;
+  }
+}
+
+/** The words of names of objects that speak of the list. */
+const AROUND = [
+  "box",
+  "page",
+  "entry",
+  "all",
+  "whole",
+  "count",
+  "next",
+  "cursor",
+  "address",
+  "filler",
+] as const;
+
+function isStrong({ name, isClear }: Place): boolean {
+  // `more_info` is no more of the list.
+  return isClear && name.isKnown && (!name.has("box") || name.hasOnly("box"));
+}
+
+function isFilledArray(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
+
+function isOfLinks(name: Name): boolean {
+  return name.has("address", "cursor", "next", "page");
+}
+
+/** Without `x-`, and without a maker's mark behind it (`x-wp-`, `x-ms-`): two letters that are no word. */
+function headerWords(name: string): string {
+  return name.replace(/^x-(?:[b-df-hj-np-tv-xz]{2}-)?/, "");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function isBoolean(value: unknown): boolean {
   return typeof value === "boolean" || (typeof value === "string" && /^(?:true|false)$/i.test(value));
 }
 
-/** A count, also as `{"value": 120}` and as a text. By -1 services say that they do not know. */
+/** Whether it is so, also as a text and as a number. */
+function flagOf(value: unknown): boolean | undefined {
+  if (isBoolean(value)) return /^true$/i.test(String(value));
+  const number = countOf(value);
+  return number === undefined ? undefined : number > 0;
+}
+
+/** A count, also as a text. By -1 services say that they do not know. */
 function countOf(value: unknown): number | undefined {
-  if (isObject(value)) return isObject(value["value"]) ? undefined : countOf(value["value"]);
-  if (typeof value === "string") return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
-  return typeof value === "number" && value >= 0 ? value : undefined;
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return Number.isSafeInteger(number) && Number(number) >= 0 ? Number(number) : undefined;
+}
+
+/** Of what names the next page: numbers below 1, also as texts, name none. */
+function isNothing(value: unknown): boolean {
+  if (value === null || value === undefined || /^(?:false|null|-\d+|0*)$/i.test(String(value))) return true;
+  return typeof value === "number" && value <= 0;
+}
+
+/** A date or a time of day, or seconds or milliseconds since 1970. */
+function isInstant(value: unknown): boolean {
+  const number = countOf(value);
+  if (number !== undefined) return (number >= 1e9 && number < 2e10) || (number >= 1e12 && number < 2e13);
+  return (
+    typeof value === "string" && /(?<!\d)(?:\d{1,4}([-/.])\d{1,2}\1\d{1,4}|\d{1,2}:\d{2})(?!\d)/.test(value)
+  );
 }
 
 /** What the parameter is probably called that takes the value of this member: `next_page_token` is `page_token`. */
-function parameterFor(path: readonly string[]): string {
-  const name = path.at(-1) ?? "";
-  const rest = name.replace(/^@?(?:odata\.)?next[_\-.]?(?=.)/i, "");
+function parameterFor({ name: { text } }: Place): string {
+  const rest = text.replace(/^.*:|^[@$].*\./s, "").replace(/^next[_\-.]?(?=.)/i, "");
   if (/^next$/i.test(rest)) return "cursor";
-  return /^token$/i.test(rest) ? name : rest.charAt(0).toLowerCase() + rest.slice(1);
-}
-
-/** How pages are probably asked for of which the object says where they begin, or which they are; undefined if it says neither. */
-function countingBeside(object: JsonObject): string | undefined {
-  const numbers = Object.keys(object).filter((key) => countOf(object[key]) !== undefined);
-  const offset = numbers.find((key) => OFFSET.test(normalized(key)));
-  if (offset !== undefined) return `${offset}={received}`;
-  return numbers.some((key) => OF_PAGE.test(normalized(key))) ? "page={page}" : undefined;
+  return /^token$/i.test(rest) ? text : rest.charAt(0).toLowerCase() + rest.slice(1);
 }

@@ -10,6 +10,7 @@ import { cursorOf, type ListOptions, type SentPage } from "../../../../simulator
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { connect, errorOf, failedList } from "../../connection.ts";
 import { httpServer } from "../../http/local-server.ts";
+import { entries, readServed, type ServedPage } from "./served-list.ts";
 
 const EVENTS = makeEvents(10);
 const SORTED = EVENTS.map(({ uuid }) => uuid).sort();
@@ -103,46 +104,48 @@ describe("the list", () => {
     [
       { pageSize: 4, next: "none", members: { top: nextCursor } },
       "says at /next_cursor",
-      "'cursor={/next_cursor}'",
+      "cursor={/next_cursor}",
     ],
-    [{ members: { top: '"total":11' } }, "states a total of 11 at /total", "links"],
+    [{ members: { top: '"total":11' } }, "states a total of 11 at /total", "page={page}"],
     [
       { shape: "data-events", members: { data: '"total":11' } },
       "states a total of 11 at /data/total",
-      "links",
+      "page={page}",
     ],
-    [{ pageSize: 4, members: { top: '"total":11,"per_page":4' } }, "states a total of 11 at /total", "links"],
+    [
+      { pageSize: 4, members: { top: '"total":11,"per_page":4' } },
+      "states a total of 11 at /total",
+      "page={page}",
+    ],
     [
       { pageSize: 4, next: "none", members: { top: '"total":10,"page":1,"per_page":4' } },
       "states a total of 10 at /total",
-      "'page={page}'",
+      "page={page}",
     ],
     [
       { pageSize: 4, next: "none", members: { top: '"total":10,"skip":0,"limit":4' } },
       "states a total of 10 at /total",
-      "'skip={received}'",
+      "skip={received}",
     ],
-    [{ pageSize: 4, members: { top: '"totalPages":4' } }, "states 4 pages at /totalPages", "'page={page}'"],
-    [{ pageSize: 4, next: "none", members: { top: hasMore } }, "says at /has_more", "'page={page}'"],
+    [{ pageSize: 4, members: { top: '"totalPages":4' } }, "states 4 pages at /totalPages", "page={page}"],
+    [{ pageSize: 4, next: "none", members: { top: hasMore } }, "says at /has_more", "page={page}"],
     [
       { pageSize: 4, next: "none", headers: { "x-total-count": "10" } },
       "a total of 10 at X-Total-Count",
-      "links",
+      "page={page}",
     ],
-    [{ pageSize: 4, next: "none", status: 206 }, "says at status 206", "'offset={received}'"],
+    [{ pageSize: 4, next: "none", status: 206 }, "says at status 206", "page={page}"],
   ])(
-    "that is not all there is ends the run: %j, with the place (%s) and a setting (%s)",
-    async (list, place, setting) => {
+    "that is not all there is ends the run: %j, with the place (%s), and probably needs %s",
+    async (list, place, candidate) => {
       await using connection = await connect({ events: EVENTS, list });
 
       const error = await errorOf(connection.service.list());
 
       expect(error).toMatchObject({ code: "LIST_INCOMPLETE", message: expect.stringContaining(place) });
-      const reason = setting === "links" ? "If it counts other events too" : "If that is how it is paged";
-      expect(error).toHaveProperty(
-        "message",
-        expect.stringContaining(`${reason}, start again with --next-page ${setting} (nextPage in`),
-      );
+      expect(error).toHaveProperty("message", expect.stringContaining("Run `check`: it tries what asks for"));
+      expect(error).toHaveProperty("message", expect.not.stringContaining(candidate));
+      expect(error).toHaveProperty("fields.candidates.0", candidate);
     },
   );
 
@@ -168,37 +171,6 @@ describe("the list", () => {
 
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining("circle") });
     expect(served.list).toBe(2);
-  });
-
-  it("whose pages never end ends the run", async () => {
-    let page = 0;
-    const headers = new Map<string, readonly string[]>();
-    await using connection = await connect(
-      {},
-      {
-        transport: {
-          send: async ({ method }) => {
-            if (method === "GET") page += 1;
-            headers.set("set-cookie", ["s=1"]).set("link", [`<?page=${page}>; rel=next`]);
-            return {
-              status: 200,
-              headers,
-              decodedBytes: 2,
-              body: { kind: "whole", bytes: Buffer.from("[]") },
-            };
-          },
-          close: async () => undefined,
-        },
-      },
-    );
-
-    const error = await errorOf(connection.service.list());
-
-    expect(error).toMatchObject({
-      code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining("no new event 20 times in a row"),
-    });
-    expect(page).toBe(21);
   });
 
   it("of more than 10,000 pages ends the run", async () => {
@@ -280,17 +252,257 @@ describe("the list", () => {
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(expected) });
     expect(error).toHaveProperty("message", expect.not.stringContaining("secret"));
   });
+});
+
+describe("a list that nothing calls whole", () => {
+  const LIMIT = { why: "limit", entries: 10, places: ["/limit"] };
+  const UNSAID = { why: "unsaid", entries: 10, places: [] };
+
+  it.each<readonly [nextPage: string | undefined, list: ListOptions, doubt: object | undefined]>([
+    [undefined, {}, UNSAID],
+    [undefined, { shape: "array" }, UNSAID],
+    [undefined, { members: { top: '"cursor":"b"' } }, { ...UNSAID, places: ["/cursor"] }],
+    [undefined, { headers: { "x-acme-total": "58" } }, { ...UNSAID, places: ["X-Acme-Total"] }],
+    [undefined, { members: { top: '"limit":10,"after":"b"' } }, { ...LIMIT, places: ["/limit", "/after"] }],
+    [undefined, { members: { top: '"limit":11' } }, UNSAID],
+    [undefined, { members: { top: '"total":10' } }, undefined],
+    [undefined, { members: { top: '"has_more":false,"limit":10' } }, undefined],
+    [undefined, { members: { top: '"has_more":false,"is_partial_brand":true' } }, undefined],
+    [undefined, { pageSize: 4 }, undefined],
+    ["all", {}, undefined],
+    ["all", { pageSize: 4 }, undefined],
+    ["all", { members: { top: '"limit":10' } }, LIMIT],
+    ["all", { members: { top: '"limit":10,"total":10' } }, undefined],
+    ["all", { members: { top: '"account":{"limit":10}' } }, undefined],
+    ["none", { members: { top: '"limit":10' } }, undefined],
+    ["links", { members: { top: '"limit":10' } }, undefined],
+    ["page={page}", { members: { top: '"limit":10' } }, undefined],
+  ])("with nextPage %s and %j is doubted: %j", async (nextPage, list, doubt) => {
+    await using connection = await connect({ events: EVENTS, list }, { nextPage });
+
+    expect(await connection.service.list()).toMatchObject({ events: { length: 10 }, doubt });
+  });
+
+  it("of which nextPage says that it is all is refused by a strong sign", async () => {
+    const list: ListOptions = { pageSize: 4, next: "none", members: { top: hasMore } };
+    await using connection = await connect({ events: EVENTS, list }, { nextPage: "all" });
+
+    expect(await errorOf(connection.service.list())).toMatchObject({ code: "LIST_INCOMPLETE" });
+  });
+
+  it.each<[beside: object, candidates: readonly string[]]>([
+    [{ cursor: "b" }, ["cursor={/cursor}", "page={page}", "offset={received}"]],
+    [{ meta: { after: "b", skip: 0 } }, ["after={/meta/after}", "skip={received}", "page={page}"]],
+    [{ pageInfo: { endCursor: "b" } }, ["after={/pageInfo/endCursor}", "page={page}", "offset={received}"]],
+    [{ "a b": { cursor: "b" } }, ["page={page}", "offset={received}"]],
+    [{}, ["page={page}", "offset={received}"]],
+  ])("has with %j the candidates %j", async (beside, candidates) => {
+    const { list } = await readServed(() => ({ body: { data: entries(1, 10), ...beside } }));
+
+    expect(list?.candidates).toEqual(candidates);
+  });
+
+  it.each<[beside: object, headers: Readonly<Record<string, string>>, candidate: string]>([
+    [{ next_page_token: "b" }, {}, "page_token={/next_page_token}"],
+    [{ nextToken: "b" }, {}, "nextToken={/nextToken}"],
+    [{ next: "b" }, {}, "cursor={/next}"],
+    [{ next_page: 2 }, {}, "page={/next_page}"],
+    [{ paging: { next: { after: "b" } } }, {}, "after={/paging/next/after}"],
+    [{}, { "x-next-cursor": "b" }, "cursor={header:X-Next-Cursor}"],
+    [{ next: "https://inner.test/v1/events?limit=10&page=2" }, {}, "page={page}"],
+    [{ next: "https://inner.test/v1/events?limit=10&offset=10" }, {}, "offset={received}"],
+    [{ next: `https://inner.test/v1/events?from=${entries(10, 10)[0]?.uuid}` }, {}, "from={last}"],
+    [{ next: "https://inner.test/v1/events?at=b", cursor: "b" }, {}, "at={/cursor}"],
+  ])("that ends with %j and %j probably needs %s", async (beside, headers, candidate) => {
+    const { error } = await readServed(() => ({ body: { data: entries(1, 10), ...beside }, headers }));
+
+    expect(error).toHaveProperty("fields.candidates.0", candidate);
+  });
+});
+
+describe("the end of the pages", () => {
+  const PAGE = "page={page}";
+  /** Pages of 2 events, three in all, that lead to the next by a link; the `at`th is another. */
+  const threePages = (other: (nth: number) => ServedPage | undefined, beside: object = {}, at = 2) => {
+    let asked = 0;
+    return ({ searchParams }: URL): ServedPage => {
+      const page = Number(searchParams.get("page") ?? 1);
+      if (page === at) asked += 1;
+      const changed = page === at ? other(asked) : undefined;
+      const next = page < 3 ? `?page=${page + 1}` : null;
+      return changed ?? { body: { data: page > 3 ? [] : entries(2 * page - 1, 2 * page), next, ...beside } };
+    };
+  };
+  const always = (body: object) => (): ServedPage => ({ body: { data: [], ...body } });
+
+  it.each<[body: object, place: string]>([
+    [{ message: "Internal server error" }, "/message"],
+    [{ ok: false }, "/ok"],
+    [{ success: "false" }, "/success"],
+    [{ status: "fail" }, "/status"],
+    [{ code: 500 }, "/code"],
+    [{ meta: { statusCode: "503" } }, "/meta/statusCode"],
+    [{ error: true }, "/error"],
+    [{ errors: [{ text: "busy" }] }, "/errors"],
+    [{ lastError: { code: 7 } }, "/lastError/code"],
+    [{ detail: "The request timed out." }, "/detail"],
+  ])("is not %j: it is asked for again, and ends the run with its place", async (body, place) => {
+    const { error, seen } = await readServed(threePages(always(body)));
+
+    expect(error).toMatchObject({
+      code: "LIST_INCOMPLETE",
+      message: expect.stringContaining(`error at ${place}.`),
+    });
+    expect(seen).toHaveLength(7);
+    const { list } = await readServed(threePages((nth) => (nth < 3 ? always(body)() : undefined)));
+    expect(list).toMatchObject({ events: { length: 6 }, doubt: undefined });
+  });
 
   it.each([
-    [50, {}, true],
-    [50, { members: { top: '"total":50' } }, false],
-    [50, { members: { top: '"has_more":false' } }, false],
-    [51, {}, false],
-    [100, { pageSize: 50 }, false],
-  ])("of %i entries (%j) may be a first page: %s", async (events, list, expected) => {
-    await using connection = await connect({ events: makeEvents(events), list });
+    { message: "No more events.", code: 0, success: true },
+    { error: null, errors: [], failure: "", error_count: 0 },
+    { error: false, error_message: "none", lastError: {} },
+    { code: 20_000, status: 200, message: "OK" },
+  ])("may have %j", async (body) => {
+    expect((await readServed(always(body))).error).toBeUndefined();
+    expect((await readServed(threePages(always(body), {}, 4), { nextPage: PAGE })).error).toBeUndefined();
+  });
 
-    expect(await connection.service.list()).toMatchObject({ mayBeFirstPage: expected });
+  it("is not an error that each page names", async () => {
+    const { list } = await readServed(
+      threePages(() => undefined, { note: "errors are in the log", code: 500 }),
+      { nextPage: PAGE },
+    );
+
+    expect(list).toMatchObject({ events: { length: 6 }, doubt: undefined });
+  });
+
+  it("is not a page without a list", async () => {
+    const { error, seen } = await readServed(threePages(() => ({ body: { message: "busy" } })));
+
+    expect(error).toMatchObject({
+      code: "LIST_INCOMPLETE",
+      message: expect.stringContaining("there is no list"),
+    });
+    expect(seen).toHaveLength(7);
+  });
+
+  const EMPTY = { why: "empty", places: [] };
+  it.each<
+    [what: string, body: object, nextPage: string | undefined, requests: number, doubt: object | undefined]
+  >([
+    ["a link, without a member", {}, undefined, 3, EMPTY],
+    ["a link, without a member, although links are all", {}, "links", 3, EMPTY],
+    ["a link, with all members", { version: 1 }, undefined, 2, EMPTY],
+    ["a link, with all members, and links are all", { version: 1 }, "links", 2, undefined],
+    ["a link, with all members and one more", { version: 1, notice: "busy" }, "links", 3, EMPTY],
+    ["a link, with another state", { version: 1, state: "b", message: "b" }, "links", 3, EMPTY],
+    ["a link, without what asks for a page", { version: 1, next: null }, "links", 2, undefined],
+    ["a number, without a member", {}, PAGE, 3, undefined],
+    ["a number, with one more", { version: 1, notice: "busy" }, PAGE, 4, EMPTY],
+  ])("to which %s leads takes %j", async (_, body, nextPage, requests, doubt) => {
+    const { list, seen } = await readServed(threePages(always(body), { version: 1 }), { nextPage });
+
+    expect(list?.events).toHaveLength(2);
+    expect(list?.doubt).toEqual(doubt && { ...doubt, entries: 2 });
+    expect(seen).toHaveLength(requests);
+  });
+
+  it("that is odd ends the run where a total is not reached, and is no doubt where it is", async () => {
+    const short = await readServed(threePages(always({}), { version: 1, total: 6 }));
+    expect(short.error).toMatchObject({
+      code: "LIST_INCOMPLETE",
+      message: expect.stringContaining("a total of 6"),
+    });
+
+    const whole = await readServed(threePages(always({ notice: "busy" }), { version: 1, total: 2 }), {
+      nextPage: PAGE,
+    });
+    expect(whole.list?.doubt).toBeUndefined();
+    expect(whole.seen).toHaveLength(2);
+  });
+
+  it("is not an empty page that says more: the next number is asked for", async () => {
+    const { list } = await readServed(threePages(always({ has_more: true }), { has_more: true }), {
+      nextPage: PAGE,
+    });
+    expect(list?.events).toHaveLength(4);
+
+    const filtered = await readServed(threePages(always({}), { total: 4, next: undefined }), {
+      nextPage: PAGE,
+    });
+    expect(filtered.list).toMatchObject({ events: { length: 4 }, doubt: undefined });
+  });
+
+  it.each([
+    ["number", PAGE, {}],
+    ["link", undefined, {}],
+    ["cursor", "page={/next_number}", {}],
+    ["link, with the same entries", undefined, { data: entries(1, 1) }],
+  ])("comes after twenty pages without a new event, by %s, with a doubt", async (_, nextPage, body) => {
+    const { list, seen } = await readServed(
+      ({ searchParams }) => {
+        const page = Number(searchParams.get("page") ?? 1);
+        const next =
+          nextPage === undefined ? { next: `?page=${page + 1}` } : { next_number: page + 1, has_more: true };
+        return { body: { data: page === 1 ? entries(1, 1) : [], ...(page === 1 ? {} : body), ...next } };
+      },
+      { nextPage },
+    );
+
+    expect(list?.events).toHaveLength(1);
+    expect(list?.doubt).toMatchObject({ why: "empty" });
+    expect(seen.length).toBeLessThanOrEqual(22);
+  });
+
+  it.each<[what: string, page: ServedPage]>([
+    ["a repeated last page", { body: { data: entries(5, 6), total: 6 } }],
+    ["404", { status: 404 }],
+    ["204", { status: 204 }],
+    ["an error", { body: { data: [], error: "no such page" } }],
+    ["no list", { body: { message: "no such page" } }],
+    ["null", { body: { data: null } }],
+  ])("is %s behind a total that is reached, by number and by link", async (_, page) => {
+    const served = threePages(() => page, { total: 6 }, 4);
+    expect((await readServed(served, { nextPage: PAGE })).list).toMatchObject({
+      events: { length: 6 },
+      doubt: undefined,
+      overlapping: 0,
+    });
+
+    const linked = await readServed((url) => {
+      const { body, ...rest } = served(url);
+      const at = Number(url.searchParams.get("page") ?? 1);
+      return {
+        ...rest,
+        ...(body
+          ? { body: { next: `?page=${at + 1}`, ...body, ...(at < 4 ? { next: `?page=${at + 1}` } : {}) } }
+          : {}),
+      };
+    });
+    expect(linked.list).toMatchObject({ events: { length: 6 }, doubt: undefined, overlapping: 0 });
+  });
+
+  it.each<ServedPage>([{ status: 204 }, { body: { data: null } }])("may be %j", async (page) => {
+    const { list, error } = await readServed(
+      threePages(() => page, {}, 4),
+      { nextPage: PAGE },
+    );
+
+    expect(error).toBeUndefined();
+    expect(list).toMatchObject({ events: { length: 6 }, doubt: undefined });
+  });
+
+  it("is not told by the number of entries on a page", async () => {
+    const { error } = await readServed(
+      threePages(() => ({ status: 404 }), { count: 2 }),
+      { nextPage: PAGE },
+    );
+
+    expect(error).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      message: expect.stringContaining("status 404"),
+    });
   });
 });
 
@@ -381,7 +593,7 @@ describe("the list with --next-page", () => {
       "page={page}",
       { pageSize: 4, members: { top: '"total":11,"per_page":4' } },
       "LIST_INCOMPLETE",
-      "a total of 11 at /total, and 10 entries were received. A partial snapshot is never published. If it counts other",
+      "a total of 11 at /total, and 10 entries were received. A partial snapshot is never published.",
     ],
     [
       "404 behind a page without a total",

@@ -256,6 +256,17 @@ describe("a page of the list", () => {
     });
   });
 
+  it.each([
+    ['{"data":null,"total":2}', ["data"], '{"data":[],"total":2}'],
+    ['{"data":{"events":null}}', ["data", "events"], '{"data":{"events":[]}}'],
+    ["null", [], "[]"],
+  ])("as %s has no entries where the list before was at %j", (text, listBefore, beside) => {
+    const page = readListPage(Buffer.from(text), undefined, (name) => name, 9, listBefore);
+
+    expect(page).toMatchObject({ events: { length: 0 }, rejected: 0, beside, path: listBefore });
+    expect(() => read(text)).toThrow(SyncError);
+  });
+
   it("counts an entry's contradiction only if no later list replaces it", () => {
     expect(uuids(`{"data":{"${A}":{"uuid":"${B}"}},"data":[${a}]}`)).toEqual([A]);
   });

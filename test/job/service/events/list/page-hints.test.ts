@@ -1,135 +1,233 @@
 import { describe, expect, it } from "vitest";
 import { type PageHints, pageHints } from "../../../../../lambdas/job/service/events/list/page-hints.ts";
+import { Name, WORDS } from "../../../../../lambdas/job/service/events/list/page-words.ts";
 import { shownNames } from "../../../../../lambdas/job/service/events/shape.ts";
 import { tableBelow } from "../../../../docs/markdown.ts";
 
 const SHOWN = shownNames(() => []);
-const NO_HEADERS = new Map<string, readonly string[]>();
+const PAGE = new URL("https://api.example.com/v1/events?is_listed=true");
 
-/** Of a page whose list is `data`. */
-const hintsIn = (members: object): PageHints =>
+/** Of a page of 50 entries, whose list is `data`. */
+const hintsIn = (
+  members: object,
+  headers: Readonly<Record<string, string>> = {},
+  { status = 200, page = PAGE } = {},
+): PageHints =>
   pageHints(
     { beside: JSON.stringify({ data: [], ...members }), path: ["data"] },
-    { status: 200, headers: NO_HEADERS },
+    { status, headers: new Map(Object.entries(headers).map(([name, value]) => [name, [value]])) },
+    { entries: 50, page, first: PAGE },
     SHOWN,
   );
 
-/** Of an example of the table: JSON beside the list, a header, or the status. */
-const hintsOf = (example: string): PageHints => {
-  if (example.startsWith("{")) return hintsIn(JSON.parse(example));
-  const [, name = "", value = ""] = /^([\w-]+): ?(.*)$/.exec(example) ?? [];
-  const [status, headers] =
-    name === "Status" ? [Number(value), NO_HEADERS] : [200, new Map([[name.toLowerCase(), [value]]])];
-  return pageHints({ beside: '{"data":[]}', path: ["data"] }, { status, headers }, SHOWN);
+/** What is said, in words. */
+const saidBy = ({ links, more, end, total, pages, places }: PageHints): string => {
+  if (links.length > 0) return "a link";
+  if (more !== undefined || (total?.value ?? 0) > 50 || (pages?.value ?? 0) > 1) return "more";
+  if (end !== undefined || total?.isExact || pages?.value === 1) return "whole";
+  return places.length > 0 ? "weak" : "nothing";
 };
 
-/** Whether a page of 50 entries is not all there is. */
-const isMore = ({ links, more, total, pages }: PageHints): boolean =>
-  links.length > 0 || more !== undefined || (total?.value ?? 0) > 50 || (pages?.value ?? 0) > 1;
+describe("the words of names", () => {
+  it("are those of the table in docs/limits.md", () => {
+    const { rows } = tableBelow("limits.md", "## When a list is not whole");
 
-const EXAMPLES = tableBelow("limits.md", "## When a list is not whole").rows.flatMap(
-  ([sign = "", ...cells]) =>
-    cells.flatMap((cell, index) =>
-      [...cell.matchAll(/`([^`]+)`/g)].map(([, example = ""]) => ({ sign, example, expected: index === 0 })),
-    ),
-);
+    const words = rows.map(([cell = ""]) => cell.replaceAll("`", "").replaceAll("/", " "));
 
-describe("the table of signs that a list is not whole", () => {
-  it("has examples of both kinds for each sign", () => {
-    expect(EXAMPLES.length).toBeGreaterThan(40);
+    expect(words).toEqual(Object.values(WORDS));
   });
 
-  it.each(EXAMPLES)("$sign: $example says that there is more: $expected", ({ example, expected }) => {
-    expect(isMore(hintsOf(example))).toBe(expected);
+  it.each([
+    ["totalItemCount", true],
+    ["TotalCOUNT", true],
+    ["TOTALCOUNT", true],
+    ["totalcount", true],
+    ["total-entries", true],
+    ["hydra:totalItems", true],
+    ["opensearch:totalResults", true],
+    ["@odata.nextLink", true],
+    ["@Microsoft.Dynamics.CRM.totalrecordcount", true],
+    ["odata.count", true],
+    ["meta.total", true],
+    ["$count", true],
+    ["_total", true],
+    ["iTotalRecords", true],
+    ["usage.total", false],
+    ["totalRevenue", false],
+    ["total_ms", false],
+    ["total24", false],
+    ["discount", false],
+    ["pageviews", false],
+    ["Gesamtzahl", false],
+    ["総数total", false],
+    ["", false],
+    ["--", false],
+    ["total".repeat(20), false],
+  ])("of %s are all known: %s", (text, isKnown) => {
+    expect(new Name(text).isKnown).toBe(isKnown);
+  });
+
+  it("are told apart in linear time", () => {
+    const members = Array.from({ length: 20_000 }, (_, at) => [
+      `isnexthas${at.toString(2).replaceAll("0", "of").replaceAll("1", "is")}x`,
+      true,
+    ]);
+
+    const startedMs = performance.now();
+    hintsIn(Object.fromEntries(members));
+
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
   });
 });
 
 describe("what a page says of the others", () => {
-  it.each([
-    [{ next: "/v1/events?page=2" }, ["/v1/events?page=2"]],
-    [{ next_page_url: "?page=2" }, ["?page=2"]],
-    [{ "@odata.nextLink": "HTTPS://api.example.com/x" }, ["HTTPS://api.example.com/x"]],
-    [{ nextRecordsUrl: "http://api.example.com/x" }, ["http://api.example.com/x"]],
-    [{ links: { next: "/x", prev: "/w" } }, ["/x"]],
-    [{ links: { next: { href: "/x", meta: { pages: "3" } } } }, ["/x"]],
-    [{ _links: { next: { href: "/x" }, self: { href: "/w" } } }, ["/x"]],
+  it.each<[members: object, said: "more" | "whole" | "weak" | "nothing" | "a link"]>([
+    [{ next: "b" }, "more"],
+    [{ next: 2 }, "more"],
+    [{ next: true }, "more"],
+    [{ next: ["b"] }, "more"],
+    [{ meta: { next_cursor: "b" } }, "more"],
+    [{ paging: { next: { after: "b" } } }, "more"],
+    [{ page: { next: { token: { value: "b" } } } }, "more"],
+    [{ continuationToken: "b" }, "more"],
+    [{ next: null }, "whole"],
+    [{ next_page: 0 }, "whole"],
+    [{ next_cursor: "0" }, "whole"],
+    [{ nextPageToken: "" }, "whole"],
+    [{ links: { next: {} } }, "whole"],
+    [{ next: [] }, "whole"],
+    [{ links: { next: { href: null } } }, "whole"],
+    [{ next: "2026-12-01" }, "nothing"],
+    [{ next: "2026-12-01T10:00:00Z" }, "nothing"],
+    [{ next: "Tue, 01 Dec 2026 10:00:00 GMT" }, "nothing"],
+    [{ next: "10:00" }, "nothing"],
+    [{ next: 1_795_800_000_000 }, "nothing"],
+    [{ next_update: "b" }, "weak"],
+    [{ next_event: "b" }, "weak"],
+    [{ next_event: null }, "weak"],
+    [{ campaigns: { next: "b" } }, "weak"],
+    [{ next: { title: "b", uuid: "c" } }, "weak"],
+    [{ has_more: true }, "more"],
+    [{ hasMoreItems: "True" }, "more"],
+    [{ more: 1 }, "more"],
+    [{ has_next_page: true }, "more"],
+    [{ is_truncated: true }, "more"],
+    [{ incomplete_results: true }, "more"],
+    [{ last: false }, "more"],
+    [{ isLastPage: "false" }, "more"],
+    [{ done: false }, "more"],
+    [{ remainingItemCount: 8 }, "more"],
+    [{ remaining_pages: 1 }, "more"],
+    [{ has_more: false }, "whole"],
+    [{ has_more: 0 }, "whole"],
+    [{ has_next_page: false }, "whole"],
+    [{ last: true }, "whole"],
+    [{ remainingItemCount: 0 }, "whole"],
+    // These may be about the query, or about the data.
+    [{ truncated: false }, "weak"],
+    [{ incomplete_results: false }, "weak"],
+    [{ done: true }, "weak"],
+    [{ final: false }, "weak"],
+    [{ job: { done: false } }, "weak"],
+    [{ more_info: true }, "weak"],
+    [{ has_more_details: true }, "weak"],
+    [{ more: "b" }, "weak"],
+    [{ remaining: 58 }, "weak"],
+    [{ total: 58 }, "more"],
+    [{ total: "58" }, "more"],
+    [{ count: 58 }, "more"],
+    [{ total: { value: 58 } }, "more"],
+    [{ total: { items: 58 } }, "more"],
+    [{ meta: { page: { totalElements: 58 } } }, "more"],
+    [{ numFound: 58 }, "more"],
+    [{ full_count: 58 }, "more"],
+    [{ number_of_results: 58 }, "more"],
+    [{ total: 50 }, "whole"],
+    [{ total: { value: 50, relation: "eq" } }, "whole"],
+    [{ total: { value: 50, relation: "gte" } }, "nothing"],
+    [{ total: { value: 58, relation: "gte" } }, "more"],
+    // It may be the number on this page.
+    [{ count: 50 }, "nothing"],
+    [{ count: 50, total: 50 }, "whole"],
+    [{ total: null }, "nothing"],
+    [{ total: -1 }, "nothing"],
+    [{ total: 58.5 }, "nothing"],
+    [{ totals: { impressions: 58 } }, "nothing"],
+    [{ total_2026: 58 }, "weak"],
+    [{ found: 58 }, "weak"],
+    [{ results: 58 }, "weak"],
+    [{ _shards: { total: 58 } }, "weak"],
+    [{ rate_limit: { total: 58 } }, "nothing"],
+    [{ limits: { total: 58, remaining: 58 } }, "nothing"],
+    [{ pages: 2 }, "more"],
+    [{ totalPages: 2 }, "more"],
+    [{ page_count: 2 }, "more"],
+    [{ last_page: 2 }, "more"],
+    [{ pages: { total: 2 } }, "more"],
+    [{ totalPages: 1 }, "whole"],
+    [{ page: 3, page_number: 3, per_page: 58, page_size: 58 }, "nothing"],
+    [{ pages: { number: 7 } }, "nothing"],
+    [{ page_views: 58 }, "nothing"],
+    [{ cursor: "b" }, "weak"],
+    [{ after: "b" }, "weak"],
+    [{ offset: "itr/b" }, "weak"],
+    [{ last_sync: "2026-12-01" }, "nothing"],
+    [{ info: { tags: ["b"], total: 58 } }, "weak"],
+    [{ links: [{ rel: "self", href: "/x" }], meta: { links: [{ label: "b" }], total: 58 } }, "more"],
+    [{ a: { b: { c: { d: { e: { f: { total: 58 } } } } } } }, "nothing"],
+    [{ meta: { version: "v1" }, request: "b", took: 58 }, "nothing"],
+    [{ next: "/v1/events?page=2" }, "a link"],
+    [{ next_page_url: "?page=2" }, "a link"],
+    [{ "@odata.nextLink": "HTTPS://api.example.com/x" }, "a link"],
+    [{ nextRecordsUrl: "http://api.example.com/x" }, "a link"],
+    [{ _links: { next: [{ href: "/x", title: "b" }], self: { href: "/w" } } }, "a link"],
+    [{ links: { next: { href: "/x", meta: { pages: "3" } } } }, "a link"],
+    [{ links: [{ rel: ["next", "collection"], href: "/x" }] }, "a link"],
+    [{ link: [{ relation: "next", url: "/x" }] }, "a link"],
+    [{ search: { next_results: "?max_id=3" } }, "a link"],
+    [{ next: "events?page=2" }, "a link"],
+    [{ "hydra:view": { "hydra:next": "/v1/events?page=2" } }, "a link"],
+    [{ more: "/v1/events?page=2" }, "a link"],
+    [{ campaigns: { next: "/v1/campaigns?page=2" } }, "weak"],
+    [{ others: [{ rel: "next", href: "/x" }] }, "nothing"],
+    [{ links: [{ rel: "next", href: 7 }, null] }, "nothing"],
+    [{ next_cursor: "/9j4AAQ" }, "more"],
+  ])("%j: %s", (members, expected) => {
+    expect(saidBy(hintsIn(members))).toBe(expected);
+  });
+
+  it.each<
     [
-      {
-        links: [
-          { rel: "self", href: "/w" },
-          { rel: "next", href: "/x" },
-        ],
-      },
-      ["/x"],
-    ],
-    [{ link: [{ relation: "next", url: "/x" }] }, ["/x"]],
-    [{ links: [{ rel: "next", href: "" }, { label: "Next", url: "/y" }, null, 7] }, [""]],
-    [{ meta: { pagination: { next: "/x" } } }, ["/x"]],
-    [{ meta: { a: { b: { next: "/x" } } } }, []],
-    [{ meta: { pagination: { total: 50, links: { next: "/x" } } } }, ["/x"]],
-    [{ next: "x" }, []],
-    [{ previous: "/x", nextOne: "/x" }, []],
-    [{ next: ["/x"] }, ["/x"]],
-    [{ _links: { next: [{ href: "/x" }] } }, ["/x"]],
-    [{ links: [{ rel: ["next", "collection"], href: "/x" }] }, ["/x"]],
-    [{ next_path: "/x" }, ["/x"]],
-    [{ search: { next_results: "?max_id=3" } }, ["?max_id=3"]],
-    [{ others: [{ rel: "next", href: "/x" }] }, []],
-    [{ links: [{ rel: "next", href: 7 }] }, []],
-  ])("%j has the links %j", (members, links) => {
-    expect(hintsIn(members).links).toEqual(links);
-  });
+      headers: Readonly<Record<string, string>>,
+      said: "more" | "whole" | "weak" | "nothing" | "a link",
+      place?: string,
+    ]
+  >([
+    [{ "x-total-count": "58" }, "more"],
+    [{ "x-wp-totalpages": "2" }, "more"],
+    [{ "x-pages": "2" }, "more"],
+    [{ "x-ms-continuationtoken": "b" }, "more", "X-Ms-Continuationtoken"],
+    [{ "x-next-page": "2" }, "more", "X-Next-Page"],
+    [{ "x-pagination": '{"TotalCount":58}' }, "more"],
+    [{ "x-pagination": '{"next":"b"}' }, "more", "X-Pagination (/next)"],
+    [{ "x-pagination": "{58" }, "nothing"],
+    [{ "x-next-page": "https://api.example.com/v1/events?page=2" }, "a link"],
+    [{ "x-next-page": "" }, "whole"],
+    [{ "x-total": "50" }, "whole"],
+    [{ "x-acme-next-cursor": "b" }, "weak"],
+    [{ "x-acme-total": "58" }, "weak"],
+    [{ "x-ratelimit-remaining": "58", "x-rate-limit-total": "58", "x-requests-remaining": "58" }, "nothing"],
+    [{ "last-modified": "Tue, 01 Dec 2026 10:00:00 GMT", "x-last-sync": "b", "x-cursor": "b" }, "nothing"],
+    [{ "x-cache-hits": "58", age: "58", "x-limit": "50", "x-size": "58" }, "nothing"],
+    [{ link: "</x>; rel=prev" }, "nothing"],
+    [{ "content-range": "items 0-49/58" }, "more"],
+    [{ "content-range": "items 0-49/50" }, "whole"],
+    [{ "content-range": "items 0-49/*" }, "nothing"],
+  ])("the header %j: %s", (headers, expected, place) => {
+    const hints = hintsIn({}, headers);
 
-  it.each<[object, string, string]>([
-    [{ meta: { next_cursor: "b" } }, "/meta/next_cursor", "cursor={/meta/next_cursor}"],
-    [{ nextPageToken: "b" }, "/nextPageToken", "pageToken={/nextPageToken}"],
-    [{ next_page_token: "b" }, "/next_page_token", "page_token={/next_page_token}"],
-    [{ nextToken: "b" }, "/nextToken", "nextToken={/nextToken}"],
-    [{ next_page: 2 }, "/next_page", "page={/next_page}"],
-    [{ next: "b" }, "/next", "cursor={/next}"],
-    [{ paging: { next: { after: "b" } } }, "/paging/next/after", "after={/paging/next/after}"],
-    [{ continuationToken: "b" }, "/continuationToken", "continuationToken={/continuationToken}"],
-    [{ offset: "itr/b" }, "/offset", "offset={/offset}"],
-    [{ has_more: true }, "/has_more", "page={page}"],
-    [{ has_more: "True" }, "/has_more", "page={page}"],
-    [{ last: "false" }, "/last", "page={page}"],
-    [{ next: ["b"] }, "/next", "cursor={/next}"],
-    [{ has_more: true, next_cursor: "b" }, "/next_cursor", "cursor={/next_cursor}"],
-    [{ meta: { hasMore: true, skip: 0, limit: 50 } }, "/meta/hasMore", "skip={received}"],
-    [{ last: false }, "/last", "page={page}"],
-    [{ next: true }, "/next", "cursor={/next}"],
-    [{ has_more: true, limit: 50, skip: "a" }, "/has_more", "page={page}"],
-    [{ "a b": { has_more: true } }, "/<key>/has_more", "page={page}"],
-    [
-      { pageInfo: { hasNextPage: true, endCursor: "b" } },
-      "/pageInfo/hasNextPage",
-      "after={/pageInfo/endCursor}",
-    ],
-    [{ pageInfo: { hasNextPage: true, endCursor: "" } }, "/pageInfo/hasNextPage", "page={page}"],
-  ])("%j says at %s that there is more, which %s probably asks for", (members, place, value) => {
-    expect(hintsIn(members).more).toEqual({ place, value });
-  });
-
-  it.each([
-    { next: false },
-    { next: null },
-    { next_cursor: "0" },
-    { next_page: 0 },
-    { links: { next: { href: "/x", title: "b" } } },
-  ])("%j names no place of what asks for more", (members) => {
-    expect(hintsIn(members).more).toBeUndefined();
-  });
-
-  it.each([
-    ["x-next-cursor", "b", { place: "X-Next-Cursor", value: "cursor={header:X-Next-Cursor}" }],
-    ["x-next-page", "2", { place: "X-Next-Page", value: "page={header:X-Next-Page}" }],
-    ["x-next-page", "", undefined],
-    ["x-next-page", "0", undefined],
-    ["x-next-link", "b", undefined],
-  ])("the header %s: %s says %j", (name, value, more) => {
-    const headers = new Map([[name, [value]]]);
-
-    expect(pageHints({ beside: "[]", path: [] }, { status: 200, headers }, SHOWN).more).toEqual(more);
+    expect(saidBy(hints)).toBe(expected);
+    if (place !== undefined) expect(hints.more).toBe(place);
   });
 
   it.each([
@@ -140,99 +238,55 @@ describe("what a page says of the others", () => {
     ["items */51", true],
     ["items 0-49/*", true],
   ])("status 206 with the range %s says that there is more: %s", (range, expected) => {
-    const headers = new Map(range === undefined ? [] : [["content-range", [range]]]);
+    const headers: Record<string, string> = range === undefined ? {} : { "content-range": range };
 
-    const { more } = pageHints({ beside: "[]", path: [] }, { status: 206, headers }, SHOWN);
-
-    expect(more).toEqual(expected ? { place: "status 206", value: "offset={received}" } : undefined);
+    expect(hintsIn({}, headers, { status: 206 }).more).toBe(expected ? "status 206" : undefined);
   });
 
-  it("the largest total counts, with its place", () => {
-    expect(hintsIn({ total: 3, paging: { total_results: "5" }, meta: { count: 4 } }).total).toEqual({
+  it("is no more where it repeats what was sent", () => {
+    const page = new URL(`${PAGE.href}&token=b`);
+
+    expect(hintsIn({ continuationToken: "b" }, {}, { page }).more).toBeUndefined();
+    expect(hintsIn({ continuationToken: "c" }, {}, { page }).more).toBe("/continuationToken");
+  });
+
+  it("names the places of weak signs, at most five, and none that may be data", () => {
+    expect(hintsIn({ cursor: "b", "a b": { next: "b" }, followers: 58 }).places).toEqual([
+      "/cursor",
+      "/<key>/next",
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`cursor_${"abcdefghi"[at]}`, "b"]));
+    expect(hintsIn(many).places).toHaveLength(5);
+  });
+
+  it.each<[object, readonly { readonly place: string; readonly value: number }[]]>([
+    [{ limit: 50 }, [{ place: "/limit", value: 50 }]],
+    [{ meta: { per_page: 50 } }, [{ place: "/meta/per_page", value: 50 }]],
+    [{ pageSize: "50" }, [{ place: "/pageSize", value: 50 }]],
+    [{ itemsPerPage: 50 }, [{ place: "/itemsPerPage", value: 50 }]],
+    [{ size: 50, account: { limit: 50 }, rate_limit: 50 }, []],
+  ])("%j states how many entries a page may have: %j", (members, limits) => {
+    expect(hintsIn(members).limits).toEqual(limits);
+  });
+
+  it("the largest total counts, with its place, and of equal ones the first", () => {
+    expect(hintsIn({ total: 3, paging: { total_results: "5" }, meta: { count: 4 } }).total).toMatchObject({
       place: "/paging/total_results",
       value: 5,
     });
-  });
-
-  it("of equal totals the first counts", () => {
-    expect(hintsIn({ total: 5, count: 5 }).total?.place).toBe("/total");
-  });
-
-  it.each([
-    [{ has_more: false }, true],
-    [{ last: true }, true],
-    [{ has_more: "false" }, true],
-    // These may be about the query, which more pages answer.
-    [{ truncated: false }, false],
-    [{ incomplete_results: false }, false],
-    [{ job: { done: true } }, false],
-    [{ next: [] }, false],
-    [{ next: null }, false],
-    [{ has_more: true }, false],
-    [{ total: 50 }, false],
-    [{ totalPages: 1 }, false],
-    [{ next: {} }, false],
-    [{ next: "/x" }, false],
-  ])("%j says by itself that it is the last: %s", (members, isLast) => {
-    expect(hintsIn(members)).toMatchObject({ isLast, isStated: true });
-  });
-
-  it.each([
-    {},
-    { count: 50 },
-    { per_page: 50 },
-    { complete: true },
-    { meta: { version: "v1" } },
-    { total: null },
-    { total: -1, total_pages: -1 },
-    { offset: null },
-    { pages: { number: 7 } },
-  ])("%j says nothing of how many there are", (members) => {
-    expect(hintsIn(members).isStated).toBe(false);
-  });
-
-  it.each<[object, string | undefined]>([
-    [{ error: { code: 7 } }, "/error"],
-    [{ errors: ["timeout"] }, "/errors"],
-    [{ error: "timeout" }, "/error"],
-    [{ success: false }, "/success"],
-    [{ status: "error" }, "/status"],
-    [{ status: "FAILED" }, "/status"],
-    [{ error: null, errors: [], success: true, status: "ok" }, undefined],
-    [{ error: "", errors: {}, status: 200 }, undefined],
-    [{ error: false }, undefined],
-    [{ meta: { error: "timeout" } }, undefined],
-  ])("%j says that the service could not make all of it, at %s", (members, place) => {
-    expect(hintsIn(members).failure).toBe(place);
-  });
-
-  it("is read in linear time, however many members say the same", () => {
-    const members = Array.from({ length: 20_000 }, (_, index) => [
-      `more${index.toString(2).replaceAll("0", "-").replaceAll("1", "_")}`,
-      index % 2 === 0,
-    ]);
-
-    const startedMs = performance.now();
-    hintsIn(Object.fromEntries(members));
-
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
-  });
-
-  it("is read once where the list is deeper", () => {
-    const beside = '{"data":{"next":"/x","items":[]}}';
-    const path = ["data", "items"];
-
-    expect(pageHints({ beside, path }, { status: 200, headers: NO_HEADERS }, SHOWN).links).toEqual(["/x"]);
+    expect(hintsIn({ total: 5, total_count: 5 }).total?.place).toBe("/total");
   });
 
   it("is looked for around the list, wherever that is, and not in it", () => {
-    const beside = '[{"total":7,"data":{"x":{"next":"b"},"items":{},"count":9}},{"total":99}]';
+    const beside = '[{"total":7,"data":{"page":{"next":"b"},"items":{},"count":9}},{"total":99}]';
 
     expect(
-      pageHints({ beside, path: ["0", "data", "items"] }, { status: 200, headers: NO_HEADERS }, SHOWN),
-    ).toMatchObject({
-      total: { place: "/0/data/count", value: 9 },
-      more: { place: "/0/data/x/next" },
-    });
+      pageHints(
+        { beside, path: ["0", "data", "items"] },
+        { status: 200, headers: new Map() },
+        { entries: 50, page: PAGE, first: PAGE },
+        SHOWN,
+      ),
+    ).toMatchObject({ total: { place: "/0/data/count", value: 9 }, more: "/0/data/page/next" });
   });
 });

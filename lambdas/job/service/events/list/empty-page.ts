@@ -1,0 +1,134 @@
+// What a page without entries is: the end of the list, an error of the service, or neither for sure.
+
+import { formatPointer } from "../../../json/json-pointers.ts";
+import { isObject, type ShownName } from "../shape.ts";
+import type { ListPage } from "./list-page.ts";
+import { Name } from "./page-words.ts";
+
+type Body = Pick<ListPage, "beside" | "path">;
+
+const FAILED = /error|fail|exception|timed?[ _-]?out|unavailable/i;
+const SUCCEEDED = /^(?:success|succeeded|successful|ok)$/i;
+/** No error, although one is named. */
+const NONE = /^(?:none|null|false|0|ok|success\w*)$|\b(?:no|0|without)\b/i;
+/** How a request went. */
+const STATE = /code|status|success|message|^ok$|^msg$/i;
+
+/** A member that is no object, or an empty one, and what leads to it. */
+interface Leaf {
+  readonly names: readonly string[];
+  readonly value: unknown;
+}
+
+/** The place where a page with entries says that the service could not make all of it; undefined if it does not. */
+export function failureBeside({ beside }: Body, shownName: ShownName): string | undefined {
+  const page: unknown = JSON.parse(beside);
+  const found = Object.entries(isObject(page) ? page : {}).find(([key, value]) => {
+    const name = key.replaceAll(/[^a-z]/gi, "").toLowerCase();
+    if (name === "success") return value === false;
+    if (name === "status") return typeof value === "string" && /^(?:error|failed|failure)$/i.test(value);
+    return (name === "error" || name === "errors") && typeof value !== "boolean" && isFilled(value);
+  });
+  return found && formatPointer([shownName(found[0])]);
+}
+
+/** The same of a page without entries, for which any error counts. @param before the last page with entries: what is as it was there is no error */
+export function failureOfEmpty(
+  page: Body,
+  before: Body | undefined,
+  shownName: ShownName,
+): string | undefined {
+  const known = valuesIn(before);
+  const found = leavesOf(page).find((leaf) => isFailure(leaf) && known.get(placeOf(leaf)) !== textOf(leaf));
+  return found && formatPointer(found.names.map(shownName));
+}
+
+/**
+ * Whether a page without entries is not as one behind the last page would be: beside what is about paging it lacks a member
+ * of the page before, or has one of its own, or says otherwise how the request went.
+ * @param isNamed the page before named this one; a number may lead behind the end, where other members are usual
+ */
+export function isOddEnd(page: Body, before: Body, isNamed: boolean): boolean {
+  const [known, own] = [valuesIn(before), valuesIn(page)];
+  const lacksOne = isNamed && [...known.keys()].some((place) => !own.has(place));
+  return (
+    lacksOne ||
+    leavesOf(page).some((leaf) => {
+      if (isAboutPaging(leaf)) return false;
+      const earlier = known.get(placeOf(leaf));
+      if (earlier === undefined) return isFilled(leaf.value);
+      return STATE.test(leaf.names.at(-1) ?? "") && earlier !== textOf(leaf);
+    })
+  );
+}
+
+function isFailure({ names, value }: Leaf): boolean {
+  const name = names.at(-1) ?? "";
+  if (SUCCEEDED.test(name)) return value === false || value === "false";
+  const at = names.findIndex((each) => FAILED.test(each));
+  const isInside = at !== -1 && at < names.length - 1;
+  if (isInside) return isFilled(value);
+  // Statuses of HTTP; other codes have no meaning that is known.
+  if (/code$|status$|^error$/i.test(name) && Number(value) >= 400 && Number(value) < 600) return true;
+  if (typeof value === "string")
+    return !NONE.test(value) && value !== "" && (at !== -1 || FAILED.test(value));
+  return at !== -1 && typeof value !== "number" && isFilled(value);
+}
+
+function isFilled(value: unknown): boolean {
+  if (typeof value === "object") return value !== null && Object.keys(value).length > 0;
+  return Boolean(value);
+}
+
+function isAboutPaging({ names }: Leaf): boolean {
+  return names.some((text) => {
+    const name = new Name(text);
+    return name.has(
+      "all",
+      "whole",
+      "count",
+      "page",
+      "next",
+      "cursor",
+      "address",
+      "more",
+      "left",
+      "end",
+      "limit",
+      "size",
+    );
+  });
+}
+
+/** By place, what is not about paging. */
+function valuesIn(page: Body | undefined): ReadonlyMap<string, string> {
+  const leaves = page === undefined ? [] : leavesOf(page).filter((leaf) => !isAboutPaging(leaf));
+  return new Map(leaves.map((leaf) => [placeOf(leaf), textOf(leaf)]));
+}
+
+function placeOf({ names }: Leaf): string {
+  return formatPointer(names);
+}
+
+function textOf({ value }: Leaf): string {
+  return JSON.stringify(value);
+}
+
+/** More of them say nothing more. */
+const MAX_LEAVES = 1_000;
+const MAX_DEPTH = 6;
+
+/** What a page has beside its list. An array is one value. */
+function leavesOf({ beside, path }: Body): readonly Leaf[] {
+  const found: Leaf[] = [];
+  const visit = (names: readonly string[], value: unknown, rest: readonly string[] | undefined): void => {
+    // The list itself.
+    if (rest?.length === 0 || found.length === MAX_LEAVES) return;
+    const members = isObject(value) && names.length < MAX_DEPTH ? Object.entries(value) : [];
+    if (members.length === 0) found.push({ names, value });
+    for (const [key, inner] of members)
+      visit([...names, key], inner, rest?.[0] === key ? rest.slice(1) : undefined);
+  };
+  visit([], JSON.parse(beside), path);
+  return found;
+}

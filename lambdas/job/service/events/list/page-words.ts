@@ -1,0 +1,115 @@
+// The words of names that say how a list goes on. One word that the table lacks makes a whole name doubtful, so the table is
+// short on purpose: what it does not know decides nothing, and is asked about (docs/limits.md shows it).
+
+export const WORDS = {
+  /** What a list has. */
+  entry: "item result record element row entry event hit",
+  all: "total",
+  /** All of them, beside a word for entries or for a number. */
+  whole: "full overall matched available found",
+  count: "count number num",
+  page: "page",
+  /** What follows this page. */
+  next: "next continuation",
+  /** What asks for it. Alone it may be an echo of the request. */
+  cursor: "cursor after marker bookmark continue offset skip token key",
+  address: "link url uri href path start",
+  /** Whether more follows. */
+  more: "more truncated incomplete partial",
+  left: "remaining",
+  end: "last end final done",
+  /** How many entries a page may have. */
+  limit: "limit max per",
+  size: "size",
+  /** Objects that say nothing of what is in them. */
+  box: "meta metadata data info paging pagination value response list odata",
+  filler: "has is of",
+} as const;
+
+type Meaning = keyof typeof WORDS;
+
+/** With their plurals. */
+const MEANINGS: ReadonlyMap<string, string> = new Map(
+  Object.entries(WORDS).flatMap(([meaning, words]) =>
+    words.split(" ").flatMap((word): [string, string][] => [
+      [word, meaning],
+      [word.replace(/y?$/, (end) => (end === "y" ? "ies" : "s")), meaning],
+    ]),
+  ),
+);
+
+/** Of the words above, in the plural. */
+const MAX_WORD = 13;
+/** Names that are longer have no meaning. */
+const MAX_NAME = 80;
+
+/** A name, and what its words mean. */
+export class Name {
+  readonly text: string;
+  /** Every word is in the table. */
+  readonly isKnown: boolean;
+  /** It says `pages`, not `page`. */
+  readonly isPages: boolean;
+  readonly #words: readonly string[];
+  readonly #meanings: ReadonlySet<string | undefined>;
+
+  constructor(text: string) {
+    this.text = text;
+    this.#words = wordsOf(text);
+    this.#meanings = new Set(this.#words.map(meaningOf));
+    this.isKnown = this.#words.length > 0 && !this.#meanings.has(undefined);
+    this.isPages = this.#words.includes("pages");
+  }
+
+  has(...meanings: readonly Meaning[]): boolean {
+    return meanings.some((each) => this.#meanings.has(each));
+  }
+
+  hasOnly(...meanings: readonly Meaning[]): boolean {
+    const others = this.#meanings.difference(new Set<string | undefined>(meanings));
+    return this.isKnown && others.size === 0;
+  }
+
+  hasWord(word: string): boolean {
+    return this.#words.includes(word);
+  }
+
+  /** A limit of something else than pages: of requests, of the account. */
+  get isOtherLimit(): boolean {
+    return !this.isKnown && this.text.toLowerCase().includes("limit");
+  }
+}
+
+/**
+ * Without its namespace (`hydra:`, `@odata.`, and before a dot what says nothing), and without one letter before the rest
+ * (`x-`); split at case, digits and signs.
+ */
+function wordsOf(text: string): readonly string[] {
+  if (text.length > MAX_NAME) return [text];
+  const name = text.replace(/^(?:.*:|[@$].*\.)/s, "");
+  const dot = name.lastIndexOf(".");
+  if (dot > 0 && new Name(name.slice(0, dot)).hasOnly("box")) return wordsOf(name.slice(dot + 1));
+  // Digits are words that the table lacks, and so is all that is not written in its letters.
+  if (/[^\x20-\x7e]/.test(name)) return [name];
+  const runs = name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g) ?? [];
+  const words = runs.length > 1 && runs[0]?.length === 1 ? runs.slice(1) : runs;
+  return words.flatMap((word) => partsOf(word.toLowerCase()));
+}
+
+/** `totalcount` is two words: headers and some members have no case. A word that is not made of known ones stays as it is. */
+function partsOf(word: string): readonly string[] {
+  if (meaningOf(word) !== undefined) return [word];
+  /** The words up to each letter. */
+  const found: (readonly string[] | undefined)[] = [[]];
+  for (let end = 1; end <= word.length; end += 1)
+    for (let start = Math.max(0, end - MAX_WORD); start < end && found[end] === undefined; start += 1) {
+      const part = word.slice(start, end);
+      const before = found[start];
+      if (before && meaningOf(part) !== undefined) found[end] = [...before, part];
+    }
+  return found[word.length] ?? [word];
+}
+
+function meaningOf(word: string): string | undefined {
+  return MEANINGS.get(word);
+}
