@@ -95,7 +95,7 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ],
   [
     "a Set-Cookie",
-    (text) => new SessionCookies(PAGE, { now: () => 0 }).keep([text]),
+    (text) => new SessionCookies(PAGE, { now: () => 0, monotonicMs: () => 0 }).keep([text]),
     [
       times(";"),
       times("="),

@@ -74,7 +74,7 @@ async function exchange(
       },
       request: { redirectUri: REDIRECT, codeVerifier: VERIFIER },
       proxies: readProxies({}),
-      clock: { now: () => NOW_MS },
+      clock: { now: () => NOW_MS, sleep: async () => undefined },
       authorize: AUTHORIZE,
       store: async (granted) => {
         tokens = granted;

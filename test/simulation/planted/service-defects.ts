@@ -78,8 +78,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a session that is over in other words than 401 ends the run",
     file: "service/requests/authenticator.ts",
-    from: 'return isOver && (state !== "fresh" || proof.isStored === true);',
-    to: "return isOver && proof.isStored === true;",
+    from: 'return isUnauthenticated(response) || state !== "fresh" || proof.isStored === true;',
+    to: "return isUnauthenticated(response) || proof.isStored === true;",
     seed: 6,
   },
   {

@@ -9,19 +9,14 @@ import { isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
 import { canonicalHost } from "../../network/proxies.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
+import { shownNames } from "../events/shape.ts";
 import { type Address, type HttpResponse, NoResponse } from "../http/transport.ts";
 import { endpoint } from "../requests/api-client.ts";
 import { type AuthenticationMethod, NEW_PROOF_PAUSES_MS } from "../requests/authenticator.ts";
-import {
-  attemptsExhausted,
-  BadStatus,
-  redirected,
-  requestName,
-  throttled,
-  unexpectedStatus,
-} from "../requests/failure.ts";
-import { statusClass } from "../requests/retry.ts";
+import { BadStatus, isThrottled, redirected, requestName, unexpectedStatus } from "../requests/failure.ts";
+import { isPutOff, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
+import { type LoginCookie, SessionEnds } from "./session-end.ts";
 
 interface LoginOptions {
   readonly baseUrl: URL;
@@ -60,6 +55,8 @@ export function sessionMethod(
   credentials: CurrentCredentials<PasswordCredentials>,
   options: LoginOptions,
 ): AuthenticationMethod {
+  const { clock, logger } = options;
+  const ends = new SessionEnds();
   let logins = 0;
   return {
     credentials,
@@ -74,9 +71,21 @@ export function sessionMethod(
         // The first login gets a second chance: a service may need two logins to settle.
         isLastTry: logins > 1,
         pausesMs: NEW_PROOF_PAUSES_MS,
+        endsUnsaid: true,
+        get isExpired() {
+          return ends.isOver(cookies.ofLogin(), clock.monotonicMs());
+        },
         headers: (url) => cookies.headers(url),
-        keep: (setCookies) => cookies.keep(setCookies),
+        keep: (setCookies, sentAtMs) => cookies.keep(setCookies, sentAtMs),
       };
+    },
+    close: async () => {
+      const { email, password } = credentials.current;
+      const names = [...ends.ignored].map(shownNames(() => [email, password]));
+      if (names.length > 0)
+        logger.warn(
+          `The service ended its cookie ${names.join(", ")} within a minute of a new login, or four times in an hour, so the end of that cookie was no reason for another login any more. If events are missing, ask the service's operator how long a session lasts.`,
+        );
     },
   };
 }
@@ -107,11 +116,10 @@ async function logInWith(
   signal: AbortSignal | undefined,
 ): Promise<SessionCookies> {
   const url = endpoint(options.baseUrl, "/v1/auth/login");
-  const response = await send(credentials, options.sender, url, signal);
-  if (statusClass(response.status) !== "read")
-    throw refused(url, response, options.sender.askedWaitMs(response));
+  const { response, sentAtMs } = await send(credentials, options, url, signal);
+  if (statusClass(response.status) !== "read") throw refused(url, response);
   const cookies = new SessionCookies(options.baseUrl, options.clock);
-  cookies.keep(response.headers.get("set-cookie") ?? []);
+  cookies.keepOfLogin(response.headers.get("set-cookie") ?? [], sentAtMs);
   if (cookies.refused > 0) throw unusable(url, response, TOO_MANY_COOKIES);
   if (Object.keys(cookies.headers(endpoint(options.baseUrl, "/v1/events"))).length === 0)
     throw unusable(url, response, NO_COOKIE);
@@ -121,13 +129,16 @@ async function logInWith(
   return cookies;
 }
 
-/** One POST. Retried only if no response came. */
+/** What came of a login is not known after a lost answer: then it is sent once more. */
+const MOST_UNSURE = 2;
+
+/** A POST. One that was certainly not carried out is sent again as any request is, and a refused one never. */
 async function send(
   { email, password }: PasswordCredentials,
-  sender: Sender,
+  { sender, clock }: LoginOptions,
   url: URL,
   signal: AbortSignal | undefined,
-): Promise<HttpResponse> {
+): Promise<{ readonly response: HttpResponse; readonly sentAtMs: number }> {
   const request = {
     method: "POST",
     url,
@@ -137,18 +148,30 @@ async function send(
     bodyCapBytes: BODY_CAP_BYTES,
   } as const;
   sender.counts.logins += 1;
+  let unsure = 0;
   for (let failures = 1; ; failures += 1) {
+    const permit = await sender.admit("other", signal);
+    const sentAtMs = clock.now();
+    let failure: NoResponse | BadStatus;
     try {
-      return await sender.send(await sender.admit("other", signal), request, signal);
+      const response = await sender.send(permit, request, signal);
+      const { status } = response;
+      if (statusClass(status) !== "retry") return { response, sentAtMs };
+      failure = new BadStatus(status, sender.askedWaitMs(response));
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
-      await sender.backOff("POST", url, error, failures, signal);
+      failure = error;
     }
+    if (!isPutOff(failure)) unsure += 1;
+    // A service that does not say when may refuse for as long as its window is full.
+    const after = isThrottled(failure) && !isPutOff(failure) ? new BadStatus(429, sender.windowMs) : failure;
+    const isLast = unsure === MOST_UNSURE ? true : undefined;
+    await sender.backOff("POST", url, after, failures, signal, isLast);
   }
 }
 
 // The service's own text names the e-mail address (docs/service-interface.md §3.1), so it is not repeated.
-function refused(url: URL, response: HttpResponse, waitMs: number | undefined): SyncError {
+function refused(url: URL, response: HttpResponse): SyncError {
   const request = requestName("POST", url);
   const { status } = response;
   const fields = { request, status };
@@ -166,15 +189,9 @@ function refused(url: URL, response: HttpResponse, waitMs: number | undefined): 
         "has never worked, check --base-url, because another server may answer with 401 as well.",
       { fields },
     );
-  if (status === 429) return throttled(request, waitMs);
-  switch (statusClass(status)) {
-    case "redirect":
-      return redirected(request, url, response);
-    case "retry":
-      return attemptsExhausted({ request, failures: 1 }, new BadStatus(status));
-    default:
-      return unexpectedStatus(request, status);
-  }
+  return statusClass(status) === "redirect"
+    ? redirected(request, url, response)
+    : unexpectedStatus(request, status);
 }
 
 // Any of too many may be the session. Cookies of later responses that do not fit are ignored.
@@ -205,17 +222,23 @@ interface Kept {
   readonly endsAtMs: number;
 }
 
+interface Ending extends LoginCookie {
+  /** The same by the wall clock. */
+  readonly wallEndsAtMs: number;
+}
+
 /** The session is among the first: those that come when there is no room are refused. */
 export class SessionCookies {
   readonly #root: URL;
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<Clock, "now" | "monotonicMs">;
   /** By name, domain and path (RFC 6265 §5.3), in the order in which they came. */
   readonly #kept = new Map<string, Kept>();
+  readonly #ofLogin = new Map<string, Ending>();
   #chars = 0;
   /** How many cookies did not fit. */
   refused = 0;
 
-  constructor(baseUrl: URL, clock: Pick<Clock, "now">) {
+  constructor(baseUrl: URL, clock: Pick<Clock, "now" | "monotonicMs">) {
     this.#root = new URL("/", baseUrl);
     this.#clock = clock;
   }
@@ -224,10 +247,11 @@ export class SessionCookies {
    * Stores `Set-Cookie` headers as far as there is room; one that RFC 6265 §5.3 rejects is ignored. All count as set
    * by "/": a cookie without a Path would otherwise be sent to /v1/auth only (RFC 6265 §5.1.4), but it belongs on
    * every later request (docs/service-interface.md §3.1).
+   * @param sentAtMs when their request was sent: they are not younger at the service
    */
-  keep(setCookies: readonly string[]): void {
+  keep(setCookies: readonly string[], sentAtMs = this.#clock.now()): void {
     if (setCookies.length === 0) return;
-    const nowMs = this.#clock.now();
+    const nowMs = sentAtMs;
     for (const [id, { endsAtMs }] of this.#kept) if (endsAtMs <= nowMs) this.#drop(id);
     for (const setCookie of setCookies) this.#keep(setCookie, nowMs);
   }
@@ -241,12 +265,49 @@ export class SessionCookies {
     const before = this.#kept.get(id);
     const allChars = this.#chars + chars - (before?.chars ?? 0);
     const isOneTooMany = before === undefined && this.#kept.size === MAX_COOKIES;
-    if (endsAtMs <= nowMs) this.#drop(id);
-    else if (isOneTooMany || allChars > MAX_COOKIE_CHARS) this.refused += 1;
+    const isEnd = endsAtMs <= nowMs;
+    if (!isEnd && (isOneTooMany || allChars > MAX_COOKIE_CHARS)) {
+      this.refused += 1;
+      return;
+    }
+    if (isEnd) this.#drop(id);
     else {
-      this.#kept.set(id, { text: cookie.cookieString(), path: cookie.path ?? "/", chars, endsAtMs });
+      const { path } = cookie;
+      this.#kept.set(id, { text: cookie.cookieString(), path: path ?? "/", chars, endsAtMs });
       this.#chars = allChars;
     }
+    const ofLogin = this.#ofLogin.get(id);
+    if (ofLogin) this.#ofLogin.set(id, this.#setAnew(ofLogin, isEnd ? nowMs : endsAtMs));
+  }
+
+  /** The login's answer, before any other. */
+  keepOfLogin(setCookies: readonly string[], sentAtMs: number): void {
+    this.keep(setCookies, sentAtMs);
+    const fromMs = this.#clock.monotonicMs() - (this.#clock.now() - sentAtMs);
+    for (const [id, { endsAtMs }] of this.#kept) {
+      const [name = ""] = id.split(";", 1);
+      this.#ofLogin.set(id, this.#setAnew({ name, fromMs, endsAtMs: Infinity }, endsAtMs));
+    }
+  }
+
+  #setAnew(cookie: LoginCookie, endsAtMs: number): Ending {
+    const nowMs = this.#clock.monotonicMs();
+    if (cookie.endsAtMs <= nowMs && endsAtMs <= this.#clock.now())
+      return { ...cookie, wallEndsAtMs: endsAtMs };
+    return { ...cookie, endsAtMs: nowMs + endsAtMs - this.#clock.now(), wallEndsAtMs: endsAtMs };
+  }
+
+  /**
+   * The cookies of the login, as they were set last. One has ended by whichever clock says so first: a wall clock may be set
+   * back, and the monotonic one may stand still while the computer sleeps.
+   */
+  ofLogin(): readonly LoginCookie[] {
+    const nowMs = this.#clock.monotonicMs();
+    const wallNowMs = this.#clock.now();
+    for (const [id, cookie] of this.#ofLogin)
+      if (cookie.wallEndsAtMs <= wallNowMs && cookie.endsAtMs > nowMs)
+        this.#ofLogin.set(id, { ...cookie, endsAtMs: nowMs });
+    return [...this.#ofLogin.values()];
   }
 
   #drop(id: string): void {

@@ -88,7 +88,7 @@ export class ApiClient {
         const timeoutMs = timeLimit?.ms();
         return await this.#sender.send(
           permit,
-          { method: "GET", url, headers, bodyCapBytes, timeoutMs },
+          { method: "GET", url, headers, bodyCapBytes, timeoutMs, readsRefusal: true },
           signal,
         );
       }

@@ -137,20 +137,11 @@ export function connectionRemedy({ reason, proxy, isAnswer }: NoResponse, settin
   return `Check ${setting} and the network between here and ${peer}, ${again}.`;
 }
 
-/** No connection was made, so nothing was sent. */
-const UNREACHED = /^(?:EAI_AGAIN|ECONNREFUSED|EHOSTDOWN|EHOSTUNREACH|ENETDOWN|ENETUNREACH)$/;
-
 const UNANSWERED =
-  /^(?:CONNECTION_LOST|ECONNABORTED|ECONNRESET|EPIPE|ETIMEDOUT|TIMED_OUT|UND_ERR_CONNECT_TIMEOUT)$/;
-
-/** Whether the server has not even seen the request. */
-export function isUnreached(failure: Error): boolean {
-  return failure instanceof NoResponse && failure.proxy === undefined && UNREACHED.test(failure.reason);
-}
+  /^(?:CONNECTION_LOST|EAI_AGAIN|ECONNABORTED|ECONNREFUSED|ECONNRESET|EHOSTDOWN|EHOSTUNREACH|ENETDOWN|ENETUNREACH|EPIPE|ETIMEDOUT|TIMED_OUT|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /** Whether time alone may help. An unknown host, TLS and a proxy wait for a person. */
 export function isUnanswered(failure: Error): boolean {
-  if (isUnreached(failure)) return true;
   return failure instanceof NoResponse && failure.proxy === undefined && UNANSWERED.test(failure.reason);
 }
 

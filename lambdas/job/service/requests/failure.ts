@@ -74,6 +74,41 @@ export function isSessionOver(status: number): boolean {
   return status === 419 || status === 440;
 }
 
+/**
+ * Whether a response refuses the proof itself: 401, and a 403 that names the token (RFC 6750 §3.1), in its challenge or as a
+ * value of its body.
+ */
+export function isUnauthenticated({ status, headers, body }: Refusal): boolean {
+  if (status === 401) return true;
+  if (status !== 403) return false;
+  const challenges = headers.get("www-authenticate")?.join(",") ?? "";
+  if (/\berror\s*=\s*"?invalid_token\b/i.test(challenges)) return true;
+  if (body?.kind !== "whole" || body.bytes.length > MAX_REFUSAL_BYTES) return false;
+  return /"invalid_token"/i.test(Buffer.from(body.bytes).toString("latin1"));
+}
+
+type Refusal = Pick<HttpResponse, "status" | "headers"> & Partial<Pick<HttpResponse, "body">>;
+
+const MAX_REFUSAL_BYTES = 65_536;
+
+/**
+ * Whether only a request without a session is answered so: an accepted one is over then. A redirect to a path below that of
+ * the events is about an event; any other leads to a login, of this service or of another.
+ */
+export function isForStrangers(
+  response: Refusal,
+  base: URL,
+  url: Pick<Address, "href" | "origin"> = base,
+): boolean {
+  const { status, headers } = response;
+  if (isUnauthenticated(response) || isSessionOver(status)) return true;
+  if (status < 300 || status >= 400) return false;
+  const location = headers.get("location")?.[0];
+  if (location === undefined) return false;
+  const events = `${base.pathname.replace(/\/$/, "")}/v1/events/`;
+  return !leadsWithin(response, url) || !parseUrl(location, url.href)?.pathname.startsWith(events);
+}
+
 /** A status without a meaning for the request (docs/service-interface.md §6). */
 export function unexpectedStatus(
   request: string,
@@ -115,12 +150,13 @@ function remedy(failure: Failure, addressOption: AddressOption): string {
   return `The problem is on ${peerOf(addressOption)}'s side: run again later. If this address has never worked, check ${addressOption}.`;
 }
 
-/** A 429 that is not retried. @param waitMs what `Retry-After` says */
-export function throttled(request: string, waitMs: number | undefined): SyncError {
-  const wait = waitMs === undefined ? "Run again later" : `Run again in ${Math.ceil(waitMs / 1_000)} s`;
-  return new SyncError("THROTTLED", `${request} was answered with status 429: too many requests. ${wait}.`, {
-    fields: { request, status: 429 },
-  });
+/** A 429 that is not retried. */
+export function throttled(request: string): SyncError {
+  return new SyncError(
+    "THROTTLED",
+    `${request} was answered with status 429: too many requests. Run again later.`,
+    { fields: { request, status: 429 } },
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { decodeText, isObject, type JsonObject, parseBody } from "../../events/shape.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
 import { endpoint } from "../../requests/api-client.ts";
-import { isUnreached, permanentProblem } from "../../requests/connection-problem.ts";
+import { permanentProblem } from "../../requests/connection-problem.ts";
 import {
   attemptsExhausted,
   BadStatus,
@@ -18,8 +18,8 @@ import {
   UnusableBody,
   unusableBody,
 } from "../../requests/failure.ts";
-import { retryAfterMs, statusClass } from "../../requests/retry.ts";
-import { ServiceCounts } from "../../requests/sender.ts";
+import { isPutOff, retryAfterMs, statusClass } from "../../requests/retry.ts";
+import { MAX_PAUSE_MS, ServiceCounts } from "../../requests/sender.ts";
 import { isOver } from "./is-over.ts";
 
 interface TokenEndpointOptions {
@@ -32,12 +32,14 @@ interface TokenEndpointOptions {
   readonly counts?: ServiceCounts;
 }
 
+/** The request was certainly not carried out. */
+export type PutOff = Pick<FailedAnswer, "error"> & { readonly kind: "put-off"; readonly failure: Failure };
+
 type TokenAnswer =
   | { readonly kind: "tokens"; readonly tokens: OAuthTokens }
   /** The refresh token or the code has expired, was revoked, or was used already. */
   | { readonly kind: "over"; readonly status: number }
-  /** No connection was made, so nothing was sent. */
-  | (Pick<FailedAnswer, "error"> & { readonly kind: "unreached"; readonly failure: Failure })
+  | PutOff
   | FailedAnswer;
 
 /** Another answer without tokens of use. */
@@ -73,6 +75,8 @@ export class TokenEndpoint {
   readonly #options: TokenEndpointOptions;
   /** Whether any response has come so far. */
   hasResponded = false;
+  /** Whether one has come that put nothing off. */
+  hasAnswered = false;
 
   constructor(options: TokenEndpointOptions) {
     this.#options = options;
@@ -115,17 +119,17 @@ export class TokenEndpoint {
   #read(response: HttpResponse, sent: Sent): TokenAnswer {
     const { status, headers, body } = response;
     const request = requestName("POST", this.url);
-    if (status === 429) {
-      const waitMs = retryAfterMs(headers, this.#options.now());
-      return { kind: "other", error: () => throttled(request, waitMs) };
-    }
+    const waitMs = retryAfterMs(headers, this.#options.now());
+    const failure = new BadStatus(status, waitMs);
+    this.hasAnswered ||= !isPutOff(failure);
+    if (status === 429 && !isPutOff(failure)) return { kind: "other", error: () => throttled(request) };
     const members = body.kind === "whole" ? jsonMembers(body.bytes) : undefined;
     switch (statusClass(status)) {
       case "read":
         if (members !== undefined) return this.#tokensIn(members, sent, status);
         return this.#withoutTokens(response);
       case "retry":
-        return this.#lost(new BadStatus(status));
+        return this.#lost(failure);
       case "renew":
       case "refused":
         return isOver(status, members, sent.hasWorked)
@@ -203,12 +207,21 @@ export class TokenEndpoint {
 
   #lost(failure: Failure): TokenAnswer {
     const request = requestName("POST", this.url);
-    const error = (failures: number): SyncError => {
-      const failed = { request, url: this.url, failures, addressOption: "--auth-url" } as const;
-      return permanentProblem(failed, failure, this.hasResponded) ?? attemptsExhausted(failed, failure);
-    };
-    return isUnreached(failure) ? { kind: "unreached", failure, error } : { kind: "lost", error };
+    const failed = { request, url: this.url, addressOption: "--auth-url" } as const;
+    const permanent = permanentProblem({ ...failed, failures: 1 }, failure, this.hasResponded);
+    if (permanent) return { kind: "other", error: () => permanent };
+    const error = (failures: number): SyncError => attemptsExhausted({ ...failed, failures }, failure);
+    return isPutOff(failure) ? { kind: "put-off", failure, error } : { kind: "lost", error };
   }
+}
+
+const PAUSES_MS = [500, 2_000, 4_000, 8_000, 16_000];
+
+/** How long to wait before a request that was put off so many times is sent again; undefined: it is not. */
+export function putOffPauseMs({ failure }: PutOff, times: number): number | undefined {
+  const askedMs = failure.kind === "status" ? (failure.retryAfterMs ?? 0) : 0;
+  const pauseMs = PAUSES_MS[times - 1];
+  return pauseMs === undefined || askedMs > MAX_PAUSE_MS ? undefined : Math.max(askedMs, pauseMs);
 }
 
 /** What an answer's tokens are made with. */
