@@ -120,7 +120,7 @@ test.each<[string, Partial<Setting>, readonly Item[], Ends]>([
     `a session that ends with ${ends}`,
     {
       ...{ ...TEN, method: "session" },
-      session: { maxAgeMs: undefined, maxRequests: 4, exclusive: false, ends },
+      session: { maxAgeMs: undefined, maxRequests: 4, exclusive: false, ends, isOpen: false },
     },
     [],
     EACH_PUBLISHES,

@@ -72,6 +72,11 @@ function drawSetting(seed: number): Setting {
   const pages = new Chance(seed, "pages");
   const hasTwoVersions = versions.is(0.15);
   const proofs = new Chance(seed, "sessions and tokens");
+  const open = new Chance(seed, "open to strangers");
+  // The frozen version does not know such sessions.
+  const isOpen = !hasTwoVersions && open.is(0.3);
+  const maxAgeMs = (drawnMs: number | undefined): number | undefined =>
+    isOpen ? open.pick([70 * SECOND_MS, 3 * MINUTE_MS, 21 * MINUTE_MS]) : drawnMs;
   const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
   const warehouse = chance.pick(["directory", "bucket"]);
   const latencyMs = chance.pick([5, 50, 500, 5_000]);
@@ -98,10 +103,11 @@ function drawSetting(seed: number): Setting {
     isPagingKnown: pages.is(0.7),
     isShuffled: list.is(0.5),
     session: {
-      maxAgeMs: chance.pick([undefined, undefined, 90 * SECOND_MS]),
+      maxAgeMs: maxAgeMs(chance.pick([undefined, undefined, 90 * SECOND_MS])),
       maxRequests: chance.pick([undefined, undefined, 5]),
       exclusive: chance.is(0.2),
       ends: proofs.pick([401, 401, 419, 440, "redirect"]),
+      isOpen,
     },
     tokens: {
       lifeMs: chance.pick([20 * SECOND_MS, 5 * MINUTE_MS, HOUR_MS]),

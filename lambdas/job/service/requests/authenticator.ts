@@ -7,14 +7,15 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { abortable } from "../../runtime/on-abort.ts";
 import type { Address, HttpResponse } from "../http/transport.ts";
+import { AddressDoubt } from "./address-doubt.ts";
 import { isForStrangers, isSessionOver, isUnauthenticated, requestName } from "./failure.ts";
 import { statusClass } from "./retry.ts";
 
 /** Where the methods differ: what requests carry, and how it is renewed. */
 export interface AuthenticationMethod {
   readonly credentials: { readonly current: ServiceCredentials };
-  /** The message of the error for a proof that is refused although there is no better one. */
-  readonly unauthenticated: string;
+  /** The error for a proof that is refused although there is no better one. */
+  readonly unauthenticated: { readonly what: string; readonly ifNew: string };
   /**
    * The first proof, or one in place of a refused or expired one; undefined where there is no other. Called by one request
    * at a time.
@@ -264,12 +265,13 @@ export class Authenticator {
   /** One event may be refused whatever the proof: then the credentials are right, and only its request says so. */
   #unauthenticated(refused: Address | undefined): SyncError {
     const { credentials, unauthenticated } = this.#method;
+    const { what, ifNew } = unauthenticated;
     const request = refused && this.#hasAccepted ? requestName("GET", refused) : undefined;
     const only = request
       ? ` The refused request is ${request}, and others were answered: if it is always this one, ask the service's operator about it.`
       : "";
     const fields = { method: credentials.current.method, status: 401, ...(request && { request }) };
-    return new SyncError("UNAUTHENTICATED", unauthenticated + only, { fields });
+    return new AddressDoubt("UNAUTHENTICATED", what + only, { ifNew, fields });
   }
 }
 

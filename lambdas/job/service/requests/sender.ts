@@ -25,6 +25,8 @@ interface SenderOptions {
 }
 
 const ATTEMPTS = 6;
+/** Seconds. */
+const OLD_S = 600;
 
 /** Adds no credentials, and sends nothing a second time. */
 export class Sender {
@@ -40,6 +42,7 @@ export class Sender {
   readonly #options: SenderOptions;
   readonly #waitReporter: WaitReporter;
   readonly #delays: RetryDelays;
+  #hasWarnedOfAge = false;
   /** For how long the service asked to wait since the last success. */
   #askedMs = 0;
   /** Once that is too long. */
@@ -132,6 +135,16 @@ export class Sender {
     if (Math.abs(this.aheadMs) <= CLOCK_TOLERANCE_MS) return;
     const [own, its] = [nowMs, serviceMs].map((ms) => new Date(ms).toISOString());
     logger.warn(`This computer's clock shows ${own}, and the service's ${its}. Set the one that is wrong.`);
+  }
+
+  /** Of the first answer that is used and was in a cache for long (RFC 9111 §5.1): the data may be older than the run. */
+  noteAge(headers: HttpResponse["headers"]): void {
+    const age = headers.get("age")?.[0]?.trim() ?? "";
+    if (this.#hasWarnedOfAge || !/^\d+$/.test(age) || Number(age) <= OLD_S) return;
+    this.#hasWarnedOfAge = true;
+    this.#options.logger.warn(
+      `A cache before the service answers with what it got ${Math.floor(Number(age) / 60)} minutes ago (Age), so what is published may be as old. If it must not be, ask the service's operator.`,
+    );
   }
 
   /**

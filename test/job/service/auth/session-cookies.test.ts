@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SessionCookies } from "../../../../lambdas/job/service/auth/by-password.ts";
+import { SessionCookies } from "../../../../lambdas/job/service/auth/session-cookies.ts";
 
 const SITE = new URL("https://api.example.com/");
 const NOW = Date.UTC(2026, 10, 21, 6);

@@ -6,6 +6,7 @@ import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-sto
 import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { decodeText, isObject, type JsonObject, parseBody } from "../../events/shape.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
+import { AddressDoubt } from "../../requests/address-doubt.ts";
 import { endpoint } from "../../requests/api-client.ts";
 import { permanentProblem } from "../../requests/connection-problem.ts";
 import {
@@ -77,6 +78,8 @@ export class TokenEndpoint {
   hasResponded = false;
   /** Whether one has come that put nothing off. */
   hasAnswered = false;
+  /** Whether this address has given tokens, in this run or before. */
+  #hasWorked = false;
 
   constructor(options: TokenEndpointOptions) {
     this.#options = options;
@@ -101,6 +104,7 @@ export class TokenEndpoint {
       bodyCapBytes: BODY_CAP_BYTES,
       readsRefusal: true,
     } as const;
+    this.#hasWorked ||= hasWorked;
     // The tokens are not younger than that.
     const obtainedAtMs = now();
     counts.requests += 1;
@@ -108,8 +112,8 @@ export class TokenEndpoint {
       const response = await transport.send(request);
       this.hasResponded = true;
       counts.bytes += response.decodedBytes;
-      const { refresh_token } = grant;
-      return this.#read(response, { client_id, refresh_token, obtainedAtMs, hasWorked });
+      const { refresh_token, redirect_uri } = grant;
+      return this.#read(response, { client_id, refresh_token, redirect_uri, obtainedAtMs, hasWorked });
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
       return this.#lost(error);
@@ -132,11 +136,16 @@ export class TokenEndpoint {
         return this.#lost(failure);
       case "renew":
       case "refused":
+        if (sent.redirect_uri !== undefined && names(members, sent.redirect_uri))
+          return { kind: "other", error: () => wrongRedirect(request, status) };
         return isOver(status, members, sent.hasWorked)
           ? { kind: "over", status }
           : this.#refused(status, members?.["error"]);
       case "redirect":
-        return { kind: "other", error: () => redirected(request, this.url, response, "--auth-url") };
+        return {
+          kind: "other",
+          error: () => this.#told(redirected(request, this.url, response, "--auth-url")),
+        };
     }
   }
 
@@ -175,6 +184,7 @@ export class TokenEndpoint {
       ...(lifetime && { expires_at: new Date(sent.obtainedAtMs + lifetime * 1_000).toISOString() }),
       ...(sent.refresh_token !== undefined && { renewed: true }),
     };
+    this.#hasWorked = true;
     return { kind: "tokens", tokens };
   }
 
@@ -196,13 +206,23 @@ export class TokenEndpoint {
     return {
       kind: "other",
       error: () =>
-        new SyncError(
-          "UNEXPECTED_RESPONSE",
-          `${request} was answered with status ${status} and ${what}. Check that --auth-url is the address of the identity provider; ` +
-            "if it is right, ask the service's operator.",
-          { fields: { request, status } },
+        this.#told(
+          new AddressDoubt(
+            "UNEXPECTED_RESPONSE",
+            `${request} was answered with status ${status} and ${what}.`,
+            {
+              ifNew:
+                "Check that --auth-url is the address of the identity provider; if it is right, ask the service's operator.",
+              fields: { request, status },
+            },
+          ),
         ),
     };
+  }
+
+  #told(error: SyncError): SyncError {
+    const isKnown = this.#hasWorked && error instanceof AddressDoubt;
+    return isKnown ? error.atKnownAddress(this.#options.now()) : error;
   }
 
   #lost(failure: Failure): TokenAnswer {
@@ -210,7 +230,8 @@ export class TokenEndpoint {
     const failed = { request, url: this.url, addressOption: "--auth-url" } as const;
     const permanent = permanentProblem({ ...failed, failures: 1 }, failure, this.hasResponded);
     if (permanent) return { kind: "other", error: () => permanent };
-    const error = (failures: number): SyncError => attemptsExhausted({ ...failed, failures }, failure);
+    const error = (failures: number): SyncError =>
+      this.#told(attemptsExhausted({ ...failed, failures }, failure));
     return isPutOff(failure) ? { kind: "put-off", failure, error } : { kind: "lost", error };
   }
 }
@@ -228,8 +249,23 @@ export function putOffPauseMs({ failure }: PutOff, times: number): number | unde
 interface Sent {
   readonly client_id: string;
   readonly refresh_token: string | undefined;
+  readonly redirect_uri: string | undefined;
   readonly obtainedAtMs: number;
   readonly hasWorked: boolean;
+}
+
+/** Whether a refusal is about the redirect address: it has the parameter's name, however it is written, or the address. */
+function names(members: JsonObject | undefined, redirectUri: string): boolean {
+  const text = JSON.stringify(members ?? {});
+  return /redirect[\s_-]?ur[il]/i.test(text) || text.includes(JSON.stringify(redirectUri).slice(1, -1));
+}
+
+function wrongRedirect(request: string, status: number): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `${request} was answered with status ${status}: the identity provider does not accept the redirect address. Authorize again, with --redirect-uri exactly as it is registered for the client; if it is the same, ask the service's operator.`,
+    { fields: { request, status } },
+  );
 }
 
 /** The members of a JSON object; undefined for any other text. */
