@@ -119,7 +119,7 @@ function checkCatalog(model: Model, { name, start, wasAlone }: ProcessFacts): vo
 
 /** A session that was never accepted is refused when three requests with it were. */
 const TRIES_OF_A_NEW_SESSION = 3;
-/** The most tries of one login: it is repeated where it was put off, and once where nobody knows what came of it. */
+/** The most tries of one login: it is repeated where it was put off, and once where what came of it is not known. */
 const MOST_TRIES = 6;
 const MOST_UNSURE = 2;
 const DAY_MS = 24 * 60 * 60_000;

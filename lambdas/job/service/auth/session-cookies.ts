@@ -75,7 +75,7 @@ export class SessionCookies {
       this.#chars = allChars;
     }
     const ofLogin = this.#ofLogin.get(id);
-    if (ofLogin) this.#ofLogin.set(id, this.#setAnew(ofLogin, isEnd ? nowMs : endsAtMs));
+    if (ofLogin) this.#ofLogin.set(id, this.#setAgain(ofLogin, isEnd ? nowMs : endsAtMs));
   }
 
   /** The login's answer, before any other. */
@@ -84,11 +84,11 @@ export class SessionCookies {
     const fromMs = this.#clock.monotonicMs() - (this.#clock.now() - sentAtMs);
     for (const [id, { endsAtMs }] of this.#kept) {
       const [name = ""] = id.split(";", 1);
-      this.#ofLogin.set(id, this.#setAnew({ name, fromMs, endsAtMs: Infinity }, endsAtMs));
+      this.#ofLogin.set(id, this.#setAgain({ name, fromMs, endsAtMs: Infinity }, endsAtMs));
     }
   }
 
-  #setAnew(cookie: LoginCookie, endsAtMs: number): Ending {
+  #setAgain(cookie: LoginCookie, endsAtMs: number): Ending {
     const nowMs = this.#clock.monotonicMs();
     if (cookie.endsAtMs <= nowMs && endsAtMs <= this.#clock.now())
       return { ...cookie, wallEndsAtMs: endsAtMs };

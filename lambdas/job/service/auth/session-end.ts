@@ -1,5 +1,5 @@
 // When a session is over by its own word: a cookie of the login's answer has ended, by its Max-Age or Expires (RFC 6265 §5.2),
-// and was not set anew. From then on it is not sent, and a service may answer as it answers strangers.
+// and was not set again. From then on it is not sent, and a service may answer as it answers strangers.
 
 /** A cookie of the login's answer, by the monotonic clock: since when there is one, and until when, as it was set last. */
 export interface LoginCookie {

@@ -122,7 +122,7 @@ describe("a session whose cookie has ended", () => {
     ]);
   });
 
-  it("is not renewed where it was set anew", async () => {
+  it("is not renewed where it was set again", async () => {
     await using given = await serviceWith((name, nth) => `s=${name}${nth}; Max-Age=120`);
     const { service, clock, sent } = given;
 

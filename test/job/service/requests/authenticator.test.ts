@@ -479,7 +479,7 @@ describe("a proof after whose end strangers are answered", () => {
     expect(first.isCurrent).toBe(false);
   });
 
-  it("does not count what is answered after its end, whoever asked", async () => {
+  it("does not count what is answered after its end, of any request", async () => {
     const { authenticator, end, begin } = ending();
     const trial = await authenticator.authorize();
     end();
