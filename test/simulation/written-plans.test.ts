@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { drawPlan } from "./plan/draw-plan.ts";
 import {
+  type CallFault,
   type Command,
   faultAt,
   type Item,
@@ -64,6 +65,19 @@ async function live(setting: Partial<Setting>, items: readonly Item[]): Promise<
 type Ends = readonly (readonly [start: string, how: string])[];
 const EACH_PUBLISHES: Ends = [0, 1, 2].map((n) => [`run${n}`, "PUBLISHED"]);
 const TEN: Partial<Setting> = { events: 10, concurrency: 3 };
+const OPEN: Partial<Setting> = {
+  ...{ ...TEN, method: "session" },
+  session: {
+    ...{ maxAgeMs: 70_000, maxRequests: undefined, exclusive: false, ends: 401 },
+    isOpen: true,
+  },
+};
+
+/** One request is. */
+function answered(status: number, seconds?: number): CallFault {
+  const retryAfter = seconds === undefined ? {} : { retryAfter: { seconds, isDate: false } };
+  return { kind: "answer", answer: { kind: "status", status, ...retryAfter }, times: 1 };
+}
 
 test.each<[string, Partial<Setting>, readonly Item[], Ends]>([
   [
@@ -125,6 +139,38 @@ test.each<[string, Partial<Setting>, readonly Item[], Ends]>([
     [],
     EACH_PUBLISHES,
   ]),
+  [
+    "a session that ends while a request with it is on its way",
+    { ...OPEN, events: 14, concurrency: 1, requestsPerMinute: 10 },
+    // The first request of the second minute arrives when its session is over.
+    [faultAt("run1", { port: "service", nth: 11 }, { kind: "slow", ms: 25_000 })],
+    EACH_PUBLISHES,
+  ],
+  [
+    "a session that ends before its first request",
+    OPEN,
+    [
+      faultAt("run1", { port: "service", nth: 2 }, answered(429, 75)),
+      faultAt("run2", { port: "service", nth: 2 }, answered(503, 75)),
+    ],
+    EACH_PUBLISHES,
+  ],
+  [
+    "a login that is put off",
+    { ...TEN, method: "session" },
+    [
+      faultAt("run0", { port: "service", nth: 1 }, answered(503)),
+      faultAt("run1", { port: "service", nth: 1 }, answered(429, 30)),
+      faultAt("run2", { port: "service", nth: 1 }, answered(502)),
+    ],
+    EACH_PUBLISHES,
+  ],
+  [
+    "a token request that is put off",
+    { ...TEN, method: "oauth", tokens: { lifeMs: HOUR_MS / 2, rotates: true, graceMs: 0 } },
+    [faultAt("run1", { port: "service", nth: 1 }, answered(503))],
+    EACH_PUBLISHES,
+  ],
   ["odd details", TEN, [oddDetails("run1", "null"), oddDetails("run2", '{"error":1}')], EACH_PUBLISHES],
 ])("%s", async (_, setting, items, ends) => {
   const story = await live(setting, items);

@@ -6,6 +6,7 @@ import {
   drawChange,
   drawClockFault,
   drawColumns,
+  drawFirstAnswer,
   drawGateway,
   drawProcessFault,
   drawRareCrash,
@@ -54,6 +55,8 @@ export function drawPlan(seed: number): Plan {
   const gateway = new Chance(seed, "gateway");
   for (let n = gateway.is(0.5) ? gateway.between(1, 4) : 0; n > 0; n -= 1)
     items.push(drawGateway(gateway, all));
+  const login = new Chance(seed, "first request");
+  if (login.is(0.15)) items.push(drawFirstAnswer(login, all));
   const crash = new Chance(seed, "rare crash");
   if (crash.is(0.15)) items.push(drawRareCrash(crash, all));
   const upload = new Chance(seed, "upload");

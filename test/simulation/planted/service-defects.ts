@@ -91,27 +91,6 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     seed: 1,
   },
   {
-    name: "what is answered after the end of a session counts",
-    file: "service/requests/authenticator.ts",
-    from: "if (isAccepted && hasEndedUnsaid(proof)) return",
-    to: "if (isAccepted && hasEndedUnsaid(proof) && this.#failure) return",
-    seed: 1,
-  },
-  {
-    name: "a new session that ended before its first request is used",
-    file: "service/requests/authenticator.ts",
-    from: "!(isTrial ? hasEndedUnsaid(proof) : proof.isExpired);",
-    to: "!(!isTrial && proof.isExpired);",
-    seed: 1,
-  },
-  {
-    name: "a session lives from when its answer came",
-    file: "service/auth/by-password.ts",
-    from: 'cookies.keepOfLogin(response.headers.get("set-cookie") ?? [], sentAtMs);',
-    to: 'cookies.keepOfLogin(response.headers.get("set-cookie") ?? [], sentAtMs && options.clock.now());',
-    seed: 1,
-  },
-  {
     name: "a login that was put off ends the run",
     file: "service/auth/by-password.ts",
     from: "const isLast = unsure === MOST_UNSURE ? true : undefined;",
