@@ -142,8 +142,8 @@ test.each<[string, Partial<Setting>, readonly Item[], Ends]>([
   [
     "a session that ends while a request with it is on its way",
     { ...OPEN, events: 14, concurrency: 1, requestsPerMinute: 10 },
-    // The first request of the second minute arrives when its session is over.
-    [faultAt("run1", { port: "service", nth: 11 }, { kind: "slow", ms: 25_000 })],
+    // The first request of the second minute comes there when its session is over.
+    [faultAt("run1", { port: "service", nth: 10 }, { kind: "slow", ms: 25_000 })],
     EACH_PUBLISHES,
   ],
   [

@@ -31,9 +31,11 @@ export class Service {
     return this.#respondFrom(this.#world, request, settings);
   }
 
-  /** What anybody may see: half of the events, with less of each. */
+  /** What anybody may see: half of the events in the list, and less of each. */
   #respondToStranger(request: ServiceRequest, settings: Settings): SimulatedResponse {
-    const events = this.#world.shown().filter(({ uuid }) => Number.parseInt(uuid.slice(-1), 16) % 2 === 0);
+    const isOpen = ({ uuid }: { readonly uuid: string }): boolean =>
+      request.endpoint !== "list" || Number.parseInt(uuid.slice(-1), 16) % 2 === 0;
+    const events = this.#world.shown().filter(isOpen);
     const open = new World(events.map((event) => ({ ...event, source: `{"uuid":"${event.uuid}"}` })));
     const { headers, ...response } = this.#respondFrom(open, request, settings);
     return { ...response, headers: { ...headers, [TO_STRANGER]: "yes" } };

@@ -88,7 +88,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     from: "return ends.isOver(cookies.ofLogin(), clock.monotonicMs());",
     to: "return ends.ignored.has(String(cookies));",
     isPast: true,
-    seed: 1,
+    seed: 37,
   },
   {
     name: "a login that was put off ends the run",
@@ -96,7 +96,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     from: "const isLast = unsure === MOST_UNSURE ? true : undefined;",
     to: "const isLast = unsure < 10 ? true : undefined;",
     isPast: true,
-    seed: 1,
+    seed: 151,
   },
   {
     name: "a login whose answer was lost is sent again and again",
@@ -104,7 +104,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     from: "const MOST_UNSURE = 2;",
     to: "const MOST_UNSURE = 20;",
     isPast: true,
-    seed: 1,
+    seed: 53,
   },
   {
     name: "a renewed access token is used before it is stored",
