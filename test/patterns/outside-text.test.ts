@@ -4,8 +4,8 @@ import { oneLine } from "../../bin/cli/output/terminal.ts";
 import { awsError } from "../../lambdas/job/errors/aws-error.ts";
 import { redactKey } from "../../lambdas/job/errors/shown-text.ts";
 import { parsePointer } from "../../lambdas/job/json/json-pointers.ts";
-import { SessionCookies } from "../../lambdas/job/service/auth/by-password.ts";
 import { isOver } from "../../lambdas/job/service/auth/oauth/is-over.ts";
+import { SessionCookies } from "../../lambdas/job/service/auth/session-cookies.ts";
 import { nextLink } from "../../lambdas/job/service/events/list/next-link.ts";
 import { pageHints } from "../../lambdas/job/service/events/list/page-hints.ts";
 import { isUuid, shownNames } from "../../lambdas/job/service/events/shape.ts";
@@ -104,7 +104,7 @@ const readers: readonly (readonly [string, (text: string) => unknown, readonly s
   ],
   [
     "a Set-Cookie",
-    (text) => new SessionCookies(PAGE, { now: () => 0 }).keep([text]),
+    (text) => new SessionCookies(PAGE, { now: () => 0, monotonicMs: () => 0 }).keep([text]),
     [
       times(";"),
       times("="),

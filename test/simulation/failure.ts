@@ -30,7 +30,7 @@ export async function shrink(failed: History): Promise<History> {
 }
 
 const SIMPLER_SETTINGS: readonly Partial<Setting>[] = [
-  { session: { maxAgeMs: undefined, maxRequests: undefined, exclusive: false, ends: 401 } },
+  { session: { maxAgeMs: undefined, maxRequests: undefined, exclusive: false, ends: 401, isOpen: false } },
   { knownAfterMs: 0 },
   { stricterRequestsPerMinute: undefined },
   { bytesPerMinute: "unlimited" },

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { drawPlan } from "./plan/draw-plan.ts";
 import {
+  type CallFault,
   type Command,
   faultAt,
   type Item,
@@ -66,6 +67,19 @@ async function live(setting: Partial<Setting>, items: readonly Item[]): Promise<
 type Ends = readonly (readonly [start: string, how: string])[];
 const EACH_PUBLISHES: Ends = [0, 1, 2].map((n) => [`run${n}`, "PUBLISHED"]);
 const TEN: Partial<Setting> = { events: 10, concurrency: 3 };
+const OPEN: Partial<Setting> = {
+  ...{ ...TEN, method: "session" },
+  session: {
+    ...{ maxAgeMs: 70_000, maxRequests: undefined, exclusive: false, ends: 401 },
+    isOpen: true,
+  },
+};
+
+/** One request is. */
+function answered(status: number, seconds?: number): CallFault {
+  const retryAfter = seconds === undefined ? {} : { retryAfter: { seconds, isDate: false } };
+  return { kind: "answer", answer: { kind: "status", status, ...retryAfter }, times: 1 };
+}
 
 test.each<[string, Partial<Setting>, readonly Item[], Ends]>([
   [
@@ -109,7 +123,7 @@ test.each<[string, Partial<Setting>, readonly Item[], Ends]>([
     `a session that ends with ${ends}`,
     {
       ...{ ...TEN, method: "session" },
-      session: { maxAgeMs: undefined, maxRequests: 4, exclusive: false, ends },
+      session: { maxAgeMs: undefined, maxRequests: 4, exclusive: false, ends, isOpen: false },
     },
     [],
     EACH_PUBLISHES,
@@ -130,6 +144,38 @@ test.each<[string, Partial<Setting>, readonly Item[], Ends]>([
       ["run1", "PUBLISHED"],
       ["run2", "PUBLISHED"],
     ],
+  ],
+  [
+    "a session that ends while a request with it is on its way",
+    { ...OPEN, events: 14, concurrency: 1, requestsPerMinute: 10 },
+    // The first request of the second minute comes there when its session is over.
+    [faultAt("run1", { port: "service", nth: 10 }, { kind: "slow", ms: 25_000 })],
+    EACH_PUBLISHES,
+  ],
+  [
+    "a session that ends before its first request",
+    OPEN,
+    [
+      faultAt("run1", { port: "service", nth: 2 }, answered(429, 75)),
+      faultAt("run2", { port: "service", nth: 2 }, answered(503, 75)),
+    ],
+    EACH_PUBLISHES,
+  ],
+  [
+    "a login that is put off",
+    { ...TEN, method: "session" },
+    [
+      faultAt("run0", { port: "service", nth: 1 }, answered(503)),
+      faultAt("run1", { port: "service", nth: 1 }, answered(429, 30)),
+      faultAt("run2", { port: "service", nth: 1 }, answered(502)),
+    ],
+    EACH_PUBLISHES,
+  ],
+  [
+    "a token request that is put off",
+    { ...TEN, method: "oauth", tokens: { lifeMs: HOUR_MS / 2, rotates: true, graceMs: 0 } },
+    [faultAt("run1", { port: "service", nth: 1 }, answered(503))],
+    EACH_PUBLISHES,
   ],
   ["odd details", TEN, [oddDetails("run1", "null"), oddDetails("run2", '{"error":1}')], EACH_PUBLISHES],
 ])("%s", async (_, setting, items, ends) => {

@@ -8,7 +8,10 @@ import type { ServiceRequest } from "./service-request.ts";
 import { clearedCookies, type SessionOptions, type Sessions } from "./sessions.ts";
 import type { BearerTokens, Settings } from "./settings.ts";
 import { givenStatus, json, refusal, type SimulatedResponse, WAITING_PAGE } from "./simulated-response.ts";
-import type { World } from "./world.ts";
+import { World } from "./world.ts";
+
+/** The name of a header that tells a test of it. */
+export const TO_STRANGER = "x-to-stranger";
 
 export class Service {
   readonly #world: World;
@@ -22,11 +25,26 @@ export class Service {
   respond(request: ServiceRequest, body: string, settings: Settings, nowMs: number): SimulatedResponse {
     const context: LoginContext = { ...settings, sessions: this.#sessions, nowMs };
     if (request.endpoint === "login") return login(request.method, body, context);
-    const refused = unauthenticated(request, context);
-    if (refused !== undefined) return refused;
+    const asked = authentication(request, context);
+    if (asked === "stranger") return this.#respondToStranger(request, settings);
+    if (asked !== "admitted") return asked;
+    return this.#respondFrom(this.#world, request, settings);
+  }
+
+  /** What anybody may see: half of the events in the list, and less of each. */
+  #respondToStranger(request: ServiceRequest, settings: Settings): SimulatedResponse {
+    const isOpen = ({ uuid }: { readonly uuid: string }): boolean =>
+      request.endpoint !== "list" || Number.parseInt(uuid.slice(-1), 16) % 2 === 0;
+    const events = this.#world.shown().filter(isOpen);
+    const open = new World(events.map((event) => ({ ...event, source: `{"uuid":"${event.uuid}"}` })));
+    const { headers, ...response } = this.#respondFrom(open, request, settings);
+    return { ...response, headers: { ...headers, [TO_STRANGER]: "yes" } };
+  }
+
+  #respondFrom(world: World, request: ServiceRequest, settings: Settings): SimulatedResponse {
     if (request.method !== "GET") return refusal(405, "Use GET.", { allow: "GET" });
-    if (request.endpoint === "list") return listEvents(request.query, this.#world, settings.list);
-    if (request.uuid !== undefined) return oneEvent(request.uuid, this.#world, settings.detail);
+    if (request.endpoint === "list") return listEvents(request.query, world, settings.list);
+    if (request.uuid !== undefined) return oneEvent(request.uuid, world, settings.detail);
     return refusal(404, "No such resource.");
   }
 
@@ -81,19 +99,27 @@ const login = (method: string, body: string, context: LoginContext): SimulatedRe
   return json(200, '{"meta":{"version":"v1"},"data":{}}', { "set-cookie": cookies });
 };
 
-/** The refusal of a request that is not authenticated; undefined where it is. */
-const unauthenticated = (request: ServiceRequest, context: LoginContext): SimulatedResponse | undefined => {
+/** The refusal of a request that is not authenticated, or as whose it is answered. */
+const authentication = (
+  request: ServiceRequest,
+  context: LoginContext,
+): SimulatedResponse | "admitted" | "stranger" => {
   const { account, bearer, sessions } = context;
   if (account.disabled === true) return refusal(401, DISABLED, challenge(context));
   const basic = readBasic(request.authorization ?? "");
-  if (basic !== undefined && account.methods.includes("basic") && matches(basic, account)) return undefined;
+  if (basic !== undefined && account.methods.includes("basic") && matches(basic, account)) return "admitted";
   const token = /^bearer +(\S+)$/i.exec(request.authorization ?? "")?.[1];
   if (token !== undefined && account.methods.includes("oauth") && bearer?.admits(token) === true) {
-    return undefined;
+    return "admitted";
   }
   const session = sessions.look(request.cookie, context.nowMs, context.session);
-  if (session === "admitted") return undefined;
-  return session === "ended" ? endedSession(context) : refusal(401, "Not authenticated.", challenge(context));
+  if (session === "admitted") return session;
+  const isStranger =
+    session === "over" || (request.cookie === undefined && request.authorization === undefined);
+  if (context.session.isOpen === true && isStranger) return "stranger";
+  return session === "ended" || session === "over"
+    ? endedSession(context)
+    : refusal(401, "Not authenticated.", challenge(context));
 };
 
 const endedSession = (context: LoginContext): SimulatedResponse => {

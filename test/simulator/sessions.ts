@@ -17,6 +17,11 @@ export interface SessionOptions {
   readonly knownAfterMs?: number;
   /** How a request with a session that has ended is answered; default 401. A redirect leads to a login page. */
   readonly ends?: SessionEnd;
+  /**
+   * Its cookies say how long it lives (Max-Age). A request after that, or without a session, is answered as that of a stranger:
+   * with 200 and what anybody may see.
+   */
+  readonly isOpen?: boolean;
 }
 
 export type SessionEnd = 401 | 419 | 440 | "redirect";
@@ -24,6 +29,8 @@ export type SessionEnd = 401 | 419 | 440 | "redirect";
 interface Session {
   readonly check: string;
   readonly openedAtMs: number;
+  /** What its cookies say. */
+  readonly saidAgeMs: number | undefined;
   requests: number;
 }
 
@@ -34,8 +41,8 @@ const ATTRIBUTES = "Path=/; HttpOnly";
 /** A session is two cookies, and both are needed: a client that keeps only one is not logged in. */
 export class Sessions {
   readonly #live = new Map<string, Session>();
-  /** The first cookies of those that have ended. */
-  readonly #ended = new Set<string>();
+  /** The first cookies of those that have ended, and how. */
+  readonly #ended = new Map<string, "ended" | "over">();
   readonly #unique: () => string;
 
   constructor(unique: () => string = randomUUID) {
@@ -43,42 +50,47 @@ export class Sessions {
   }
 
   /** Opens a session; returns the values of its `Set-Cookie` headers. */
-  open(nowMs: number, { exclusive = false, attributes = ATTRIBUTES }: SessionOptions): readonly string[] {
+  open(nowMs: number, options: SessionOptions): readonly string[] {
+    const { exclusive = false, isOpen = false, maxAgeMs = Infinity } = options;
+    const attributes = `${options.attributes ?? ATTRIBUTES}${isOpen ? `; Max-Age=${maxAgeMs / 1_000}` : ""}`;
     if (exclusive) this.endAll();
     const id = `${CANARY.cookie}-${this.#unique()}`;
     const check = `${CANARY.cookie}-${this.#unique()}`;
-    this.#live.set(id, { check, openedAtMs: nowMs, requests: 0 });
+    const saidAgeMs = isOpen ? maxAgeMs : undefined;
+    this.#live.set(id, { check, openedAtMs: nowMs, saidAgeMs, requests: 0 });
     return [`${ID}=${id}; ${attributes}`, `${CHECK}=${check}; ${attributes}`];
   }
 
-  /** What these cookies are; `admitted`: a living session's, of which one request is used. */
+  /**
+   * What these cookies are; `admitted`: a living session's, of which one request is used; `over`: of one that has lived its
+   * time.
+   */
   look(
     cookieHeader: string | undefined,
     nowMs: number,
     options: SessionOptions,
-  ): "admitted" | "unknown" | "ended" {
+  ): "admitted" | "unknown" | "ended" | "over" {
     const cookies = parseCookies(cookieHeader ?? "");
     const id = cookies.get(ID) ?? "";
     const session = this.#live.get(id);
-    if (session === undefined) return this.#ended.has(id) ? "ended" : "unknown";
+    if (session === undefined) return this.#ended.get(id) ?? "unknown";
     const { maxAgeMs = Infinity, maxRequests = Infinity, knownAfterMs = 0 } = options;
     const ageMs = nowMs - session.openedAtMs;
     if (session.check !== cookies.get(CHECK) || ageMs < knownAfterMs) return "unknown";
-    if (ageMs >= maxAgeMs || session.requests >= maxRequests) {
-      this.#end(id);
-      return "ended";
-    }
+    const isOver = ageMs >= (session.saidAgeMs ?? maxAgeMs);
+    if (isOver || session.requests >= maxRequests) return this.#end(id, isOver ? "over" : "ended");
     session.requests += 1;
     return "admitted";
   }
 
   endAll(): void {
-    for (const id of this.#live.keys()) this.#end(id);
+    for (const id of this.#live.keys()) this.#end(id, "ended");
   }
 
-  #end(id: string): void {
+  #end<How extends "ended" | "over">(id: string, how: How): How {
     this.#live.delete(id);
-    this.#ended.add(id);
+    this.#ended.set(id, how);
+    return how;
   }
 }
 

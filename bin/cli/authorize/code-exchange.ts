@@ -8,6 +8,7 @@ import type { Clock, Random } from "../../../lambdas/job/runtime/clock.ts";
 import { USER_AGENT } from "../../../lambdas/job/runtime/version.ts";
 import {
   authorizationExpired,
+  putOffPauseMs,
   TokenEndpoint,
 } from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
@@ -20,15 +21,15 @@ interface ExchangeOptions {
   readonly credentials: OAuthCredentials;
   readonly request: Pick<AuthorizationRequest, "redirectUri" | "codeVerifier">;
   readonly proxies: Proxies;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "now" | "sleep">;
   /** The command that authorizes again, for the remedy. */
   readonly authorize: string;
   readonly store: (tokens: OAuthTokens) => Promise<void>;
 }
 
 /**
- * Exchanges the code of an authorization for its first tokens (docs/service-interface.md §3.5). One request: a code is
- * valid once. Throws `AUTHORIZATION_EXPIRED` for a code that is not valid any more,
+ * Exchanges the code of an authorization for its first tokens (docs/service-interface.md §3.5). A code is valid
+ * once: only a request that was certainly not carried out is sent again. Throws `AUTHORIZATION_EXPIRED` for a code that is not valid any more,
  * `CREDENTIALS_INVALID` for a wrong client, `SERVICE_UNAVAILABLE`, `THROTTLED` or `UNEXPECTED_RESPONSE`.
  */
 export async function exchangeCode(code: string, options: ExchangeOptions): Promise<void> {
@@ -38,18 +39,26 @@ export async function exchangeCode(code: string, options: ExchangeOptions): Prom
   const headers = { "user-agent": USER_AGENT, accept: "application/json" };
   const tokenEndpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now() });
   try {
-    const answer = await tokenEndpoint.ask(credentials, {
+    const grant = {
       grant_type: "authorization_code",
       code,
       redirect_uri: request.redirectUri,
       // What proves that the code was asked for here (RFC 7636 §4.5).
       code_verifier: request.codeVerifier,
-    });
+    };
+    let requests = 1;
+    let answer = await tokenEndpoint.ask(credentials, grant);
+    for (; answer.kind === "put-off"; requests += 1) {
+      const pauseMs = putOffPauseMs(answer, requests);
+      if (pauseMs === undefined) break;
+      await clock.sleep(pauseMs);
+      answer = await tokenEndpoint.ask(credentials, grant);
+    }
     if (answer.kind === "over") {
       const why = "The identity provider does not accept the code: it has expired or was used already.";
       throw authorizationExpired(`${why} Authorize again: ${authorize}`, { status: answer.status });
     }
-    if (answer.kind !== "tokens") throw answer.error(1);
+    if (answer.kind !== "tokens") throw answer.error(requests);
     await store(answer.tokens);
   } finally {
     await transport.close();

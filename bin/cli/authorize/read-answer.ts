@@ -49,8 +49,13 @@ function isEqual(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }
 
-/** RFC 6749 §4.1.2.1. */
+/** RFC 6749 §4.1.2.1, and the name that providers have for a redirect address which is not the registered one. */
 function refused(error: string): SyncError {
+  if (/redirect[\s_-]?ur[il]/i.test(error))
+    return new SyncError(
+      "UNEXPECTED_RESPONSE",
+      "The identity provider does not accept the redirect address. Start authorize again, with --redirect-uri exactly as it is registered for the client; if it is the same, ask the operator of the service.",
+    );
   switch (error) {
     case "access_denied":
       return new SyncError(

@@ -70,9 +70,9 @@ export async function withService<T>(
     catalog: warehouse.catalog,
     process: thisProcess(),
     isGone,
-    openService: (rateLimiter) => {
+    openService: (rateLimiter, hasWorked) => {
       display.within(rateLimiter);
-      return openService(rateLimiter);
+      return openService(rateLimiter, hasWorked);
     },
     onProgress: (progress) => display.progress(progress),
     isUnattended,

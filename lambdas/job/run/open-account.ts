@@ -8,7 +8,9 @@ import type { OAuthOptions } from "../service/auth/oauth/by-tokens.ts";
 import type { EventService } from "../service/event-service.ts";
 import { createEventService, type EventServiceOptions } from "../service/http-event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
-import { readJson } from "../storage/store.ts";
+import { readManifest } from "../snapshot/files/manifest.ts";
+import { readHead } from "../storage/publication-log.ts";
+import { type AccountStore, readJson } from "../storage/store.ts";
 import type { Trigger } from "./record/run-log.ts";
 import { StartSkipped } from "./record/run-result.ts";
 import { orWarn, type RunPorts } from "./run-ports.ts";
@@ -20,7 +22,7 @@ export async function openAccount(
   rateLimiter: RateLimiter,
   trigger: Trigger,
 ): Promise<EventService> {
-  const service = await ports.openService(rateLimiter);
+  const service = await ports.openService(rateLimiter, (baseUrl) => isOfHead(ports.store, baseUrl));
   try {
     const isSchedule = trigger === "schedule" || ports.isUnattended === true;
     if (isSchedule || ports.requestId !== undefined) {
@@ -31,6 +33,17 @@ export async function openAccount(
     throw error;
   }
   return recordLoginRefusals(service, ports);
+}
+
+/** Whether what readers see came from this address. What cannot be read says nothing. */
+async function isOfHead(store: AccountStore, baseUrl: string): Promise<boolean> {
+  try {
+    const head = await readHead(store);
+    return head !== undefined && (await readManifest(store, head.snapshot_id)).settings.base_url === baseUrl;
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    return false;
+  }
 }
 
 async function withholdRefused(
@@ -158,7 +171,7 @@ interface TokenAccess {
 /** How a run with these settings opens the service. The credentials are read each time it does. */
 export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPorts["openService"] {
   const { credentials, authorization, ...others } = ports;
-  return async (rateLimiter) => {
+  return async (rateLimiter, hasWorked) => {
     const read = await credentials.read();
     return createEventService({
       ...others,
@@ -166,6 +179,7 @@ export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPo
       rateLimiter,
       credentials: read,
       stored: credentials,
+      hasWorked: hasWorked && (() => hasWorked(settings.baseUrl)),
       oauth: read.method === "oauth" ? await oauthOptions(settings, authorization) : undefined,
     });
   };

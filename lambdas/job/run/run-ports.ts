@@ -28,8 +28,14 @@ export interface RunPorts extends SharedPorts {
   /** Identifies this process, so that another one can find out whether it still exists. */
   readonly process: Omit<Holder, "token">;
   readonly isGone: (holder: Holder) => boolean;
-  /** Reads the credentials and opens the service; sends nothing. Throws `CREDENTIALS_INVALID`. */
-  readonly openService: (rateLimiter: RateLimiter) => Promise<EventService>;
+  /**
+   * Reads the credentials and opens the service; sends nothing. Throws `CREDENTIALS_INVALID`.
+   * @param hasWorked whether a base URL has answered rightly before
+   */
+  readonly openService: (
+    rateLimiter: RateLimiter,
+    hasWorked?: (baseUrl: string) => Promise<boolean>,
+  ) => Promise<EventService>;
   readonly onProgress: (progress: Progress) => void;
   /** Called with the run's id once it is known, and again when the start adopts another run. */
   readonly onRunId?: (runId: string) => void;

@@ -17,6 +17,7 @@ import { ACCEPT_ENCODING } from "./http/response-collector.ts";
 import type { Transport } from "./http/transport.ts";
 import { UndiciTransport } from "./http/undici-transport.ts";
 import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
+import { AddressDoubt } from "./requests/address-doubt.ts";
 import { ApiClient } from "./requests/api-client.ts";
 import { type AuthenticationMethod, Authenticator } from "./requests/authenticator.ts";
 import { Sender, type Wait } from "./requests/sender.ts";
@@ -54,6 +55,8 @@ export interface EventServiceOptions {
   /** True where the service's clock is not compared with this computer's. */
   readonly isClockRight?: boolean | undefined;
   readonly proxies?: Proxies;
+  /** Whether the base URL has answered rightly before this run. Asked only where an error depends on it. */
+  readonly hasWorked?: (() => Promise<boolean>) | undefined;
   /** In place of connections to the service and to the identity provider. */
   readonly transport?: Transport | undefined;
 }
@@ -76,6 +79,7 @@ export function createEventService(options: EventServiceOptions): EventService {
     timeoutMs = 30_000,
     listCaps = LIST_CAPS,
     timeLeftMs = () => Number.POSITIVE_INFINITY,
+    hasWorked = async () => false,
   } = options;
   const baseUrl = new URL(options.baseUrl);
   const listPointer = options.listPointer === undefined ? undefined : parsePointer(options.listPointer);
@@ -109,14 +113,23 @@ export function createEventService(options: EventServiceOptions): EventService {
     shownName,
   };
   const client = new ApiClient(authenticator, sender);
+  const told = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof AddressDoubt)) throw error;
+      const isKnown = sender.successes > 0 || (await hasWorked());
+      throw isKnown ? error.atKnownAddress(clock.now()) : error;
+    }
+  };
 
   return {
     logIn: async (signal) => {
-      const authorization = await authenticator.authorize(signal);
+      const authorization = await told(authenticator.authorize(signal));
       await authorization.settle();
     },
-    list: (signal) => fetchList(client, list, signal),
-    detail: (requestAs, signal) => client.get(detailRequest(requestAs), signal),
+    list: (signal) => told(fetchList(client, list, signal)),
+    detail: (requestAs, signal) => told(client.get(detailRequest(requestAs), signal)),
     close: async () => {
       await method.close?.();
       await transport.close();

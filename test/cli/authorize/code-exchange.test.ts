@@ -13,6 +13,7 @@ import { LogLines } from "../../job/runtime/log-lines.ts";
 import { AUTHORIZE } from "../../job/service/auth/oauth/authorized.ts";
 import { said } from "../../job/service/connection.ts";
 import { CANARY } from "../../simulator/account.ts";
+import type { IdentityFault } from "../../simulator/identity/identity-faults.ts";
 import { IdentityProvider } from "../../simulator/identity/identity-provider.ts";
 import type { IdentityChange } from "../../simulator/identity/identity-settings.ts";
 import { decide } from "../../simulator/identity/person.ts";
@@ -74,7 +75,7 @@ async function exchange(
       },
       request: { redirectUri: REDIRECT, codeVerifier: VERIFIER },
       proxies: readProxies({}),
-      clock: { now: () => NOW_MS },
+      clock: { now: () => NOW_MS, sleep: async () => undefined },
       authorize: AUTHORIZE,
       store: async (granted) => {
         tokens = granted;
@@ -193,6 +194,54 @@ describe("the exchange of a code", () => {
       expect(said(error, new LogLines())).not.toMatch(/canary|undefined/i);
     },
   );
+
+  const answered = (fault: IdentityFault, times = Infinity): IdentityChange => ({
+    faults: [{ match: { target: "authorization_code", times }, fault }],
+  });
+
+  it.each([
+    ["a lost answer", { kind: "reset" }],
+    ["a connection that is reset", { kind: "reset-before" }],
+    ["an answer that breaks off", { kind: "cut" }],
+    ...[408, 425, 429, 500, 502, 504].map((status) => [`a ${status}`, { kind: "status", status }] as const),
+  ] satisfies readonly (readonly [string, IdentityFault])[])(
+    "is never made again after %s",
+    async (_, fault) => {
+      const { sent } = await exchange(answered(fault));
+
+      expect(sent).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ["503", { kind: "status", status: 503 }],
+    ["429 with a time", { kind: "status", status: 429, headers: { "retry-after": "7" } }],
+  ] satisfies readonly (readonly [string, IdentityFault])[])(
+    "that was put off is made again, six times at most (%s)",
+    async (_, fault) => {
+      const { tokens } = await exchange(answered(fault, 5));
+      const { sent, error } = await exchange(answered(fault));
+
+      expect(tokens).toBeDefined();
+      expect(error).toMatchObject({ message: expect.stringContaining("failed 6 times") });
+      expect(sent).toHaveLength(6);
+    },
+  );
+
+  it.each([
+    [400, '{"error":"redirect_uri_mismatch"}'],
+    [400, '{"error":"invalid_grant","error_description":"The redirect URI does not match"}'],
+    [401, '{"error":{"code":"REDIRECT-URL-INVALID"}}'],
+    [400, JSON.stringify({ error: "invalid_request", detail: REDIRECT })],
+  ])("that is refused for its redirect address names --redirect-uri (%i, %s)", async (status, body) => {
+    const { error, sent } = await exchange(answered({ kind: "status", status, body }));
+
+    expect(error).toMatchObject({
+      code: "UNEXPECTED_RESPONSE",
+      message: expect.stringContaining("with --redirect-uri exactly as it is registered"),
+    });
+    expect(sent).toHaveLength(1);
+  });
 });
 
 const SECRETS = ["the-code", "the-state", "canary-description"];
@@ -229,6 +278,7 @@ describe("an answer with", () => {
     ["an unknown client", "error=invalid_client&state=the-state", "CREDENTIALS_INVALID"],
     ["a refused scope", "error=invalid_scope&state=the-state", "UNEXPECTED_RESPONSE"],
     ["a server that is down", "error=temporarily_unavailable&state=the-state", "SERVICE_UNAVAILABLE"],
+    ["another redirect address", "error=redirect_uri_mismatch&state=the-state", "UNEXPECTED_RESPONSE"],
     ["a reason of its own", "error=canary-description&state=the-state", "UNEXPECTED_RESPONSE"],
   ])("%s → %s → %s", (_, query, expected) => {
     expect(outcome(query)).toBe(expected);

@@ -1,6 +1,7 @@
 // Requests of a process: with the lease, few logins, no password twice, and access tokens that are stored before their first use.
 
 import type { TransportRequest } from "../../../lambdas/job/service/http/transport.ts";
+import type { OnAnswer } from "../process/virtual-transport.ts";
 import { hasDamage } from "./check-damage.ts";
 import { readersSeeHead } from "./check-outcomes.ts";
 import type { Model, ProcessFacts } from "./model.ts";
@@ -11,17 +12,21 @@ export interface Login {
   readonly password: string;
   /** Of the session that it opened. */
   cookie: string | undefined;
+  /** When its cookies end by their own word. */
+  endsAtMs: number;
   /** Undefined: no answer came, or not yet. */
   status: number | undefined;
+  /** The service has put it off, and not looked at it. */
+  isPutOff: boolean;
+  /** It says when to come again, which may be too late. */
+  isAsked: boolean;
   /** A request with its session was answered otherwise than with a refusal. */
   wasAccepted: boolean;
   /** So many requests with it were refused, since it was accepted if it was. */
   refusals: number;
 }
 
-type OnAnswer = (status: number, cookie: string) => void;
-
-/** Returns what to call with the answer's status and the session that it opens. */
+/** Returns what to call with the answer. */
 export function watchRequest(
   model: Model,
   facts: ProcessFacts,
@@ -36,7 +41,10 @@ export function watchRequest(
   facts.hasSent = true;
   if (method === "POST") return watchLogin(model, facts, /"password":"(\w+)"/.exec(body)?.[1] ?? "");
   const session = model.logins.find(({ cookie }) => cookie && headers["cookie"]?.includes(cookie));
-  return (status) => {
+  const isOfToday = facts.version === "today";
+  if (session === undefined && isOfToday && model.world.plan.setting.method === "session")
+    model.fail(`${facts.name} sends ${url.pathname} as a stranger`);
+  return ({ status }) => {
     if (session) learn(session, status);
   };
 }
@@ -55,7 +63,7 @@ function watchRenewal(model: Model, process: ProcessFacts, refreshToken: string)
   checkTokenRequest(model, process, refreshToken);
   const request: TokenRequest = { process, refreshToken, status: undefined };
   model.tokenRequests.push(request);
-  return (status) => {
+  return ({ status }) => {
     request.status = status;
   };
 }
@@ -66,13 +74,23 @@ function watchLogin(model: Model, facts: ProcessFacts, password: string): OnAnsw
     process: facts.name,
     password,
     cookie: undefined,
+    endsAtMs: Number.POSITIVE_INFINITY,
     status: undefined,
+    isPutOff: false,
+    isAsked: false,
     wasAccepted: false,
     refusals: 0,
   };
   model.logins.push(login);
-  return (status, cookie) => {
-    Object.assign(login, { status, cookie });
+  const sentAtMs = model.world.timeline.nowMs;
+  return ({ status, headers }) => {
+    const [setCookie = ""] = headers.get("set-cookie") ?? [];
+    const cookie = /=([^;]+)/.exec(setCookie)?.[1] ?? "";
+    const age = /Max-Age=(\d+)/.exec(setCookie)?.[1];
+    const endsAtMs = age === undefined ? Number.POSITIVE_INFINITY : sentAtMs + Number(age) * 1_000;
+    const isAsked = headers.get("retry-after") !== undefined;
+    const isPutOff = status === 503 || (status === 429 && isAsked);
+    Object.assign(login, { status, cookie, endsAtMs, isPutOff, isAsked });
     // A process that is killed later may have forgotten the refusal before.
     if (status === 200) model.refusals.delete(password);
   };
@@ -101,8 +119,9 @@ function checkCatalog(model: Model, { name, start, wasAlone }: ProcessFacts): vo
 
 /** A session that was never accepted is refused when three requests with it were. */
 const TRIES_OF_A_NEW_SESSION = 3;
-/** The most tries of one login: it is repeated only if no answer came. */
+/** The most tries of one login: it is repeated where it was put off, and once where what came of it is not known. */
 const MOST_TRIES = 6;
+const MOST_UNSURE = 2;
 const DAY_MS = 24 * 60 * 60_000;
 
 const isRefused = (status: number | undefined): boolean => status === 404 || status === 401;
@@ -116,16 +135,27 @@ function checkLogin(model: Model, { name, start, version }: ProcessFacts, passwo
   }
   const last = own.at(-1);
   const isPatient = version === "today" && last?.wasAccepted === false;
-  if (last?.status === 200 && last.refusals < (isPatient ? TRIES_OF_A_NEW_SESSION : 1)) {
+  const isOver = last && model.world.timeline.nowMs >= last.endsAtMs;
+  if (last?.status === 200 && !isOver && last.refusals < (isPatient ? TRIES_OF_A_NEW_SESSION : 1)) {
     model.fail(`${name} logs in again although its session was not refused`);
     return;
   }
-  const unanswered = own.slice(own.findLastIndex(({ status }) => status !== undefined) + 1);
-  if (unanswered.length >= MOST_TRIES) model.fail(`${name} logs in again and again`);
+  const tries = own.slice(own.findLastIndex(({ status }) => status === 200) + 1);
+  const unsure = version === "today" ? tries.filter(({ isPutOff }) => !isPutOff).length : 0;
+  if (tries.length >= MOST_TRIES || unsure >= MOST_UNSURE) model.fail(`${name} logs in again and again`);
   const refusedAtMs = model.refusals.get(password);
   const isWithheld = refusedAtMs !== undefined && model.world.timeline.nowMs - refusedAtMs < DAY_MS;
   if (start.by === "schedule" && isWithheld)
     model.fail(`${name} sends a password that was refused to an earlier start`);
+}
+
+/** A process has ended by itself: not because a login was put off for a moment. */
+export function checkGivenUp(model: Model, { name, version }: ProcessFacts, code: string | undefined): void {
+  const own = model.logins.filter(({ process }) => process === name);
+  const tries = own.slice(own.findLastIndex(({ status }) => status === 200) + 1);
+  const isFew = tries.length < MOST_TRIES && tries.every(({ isPutOff, isAsked }) => isPutOff && !isAsked);
+  if (version === "today" && code === "SERVICE_UNAVAILABLE" && tries.length > 0 && isFew)
+    model.fail(`${name} gives up a login that was put off`);
 }
 
 /** A process has ended by itself: what it learned of the credentials counts for the schedule from now on. */

@@ -4,7 +4,7 @@ import type { TransportRequest } from "../../../lambdas/job/service/http/transpo
 import type { Account } from "../account.ts";
 import type { Start } from "../plan/plan.ts";
 import type { Ended } from "../process/do-command.ts";
-import type { RequestObserver } from "../process/virtual-transport.ts";
+import type { OnAnswer, RequestObserver } from "../process/virtual-transport.ts";
 import type { ServedCall } from "../service/virtual-service.ts";
 import type { Version } from "../versions/versions.ts";
 import type { GluePartition, PartitionObserver } from "../warehouse/glue.ts";
@@ -15,7 +15,13 @@ import { checkFound, hasDamage } from "./check-damage.ts";
 import { checkEnd, checkOutcome, checkUploads } from "./check-outcomes.ts";
 import { checkPublication } from "./check-publication.ts";
 import { isCutOff, isRemoved } from "./check-removal.ts";
-import { type Login, rememberRefusal, type TokenRequest, watchRequest } from "./check-requests.ts";
+import {
+  checkGivenUp,
+  type Login,
+  rememberRefusal,
+  type TokenRequest,
+  watchRequest,
+} from "./check-requests.ts";
 import { checkChangesShown, checkSnapshotCheck, noteRestart } from "./check-restart.ts";
 import { checkFormat, checkParts, checkRecord, checkRowsDeleted, checkSnapshot } from "./check-snapshot.ts";
 import {
@@ -169,6 +175,7 @@ export class Model implements RequestObserver, PartitionObserver {
       checkChangesShown(this, facts, ended);
       checkSnapshotCheck(this, facts, ended);
       checkUploads(this, process);
+      checkGivenUp(this, facts, error?.code);
       if (!error?.isRetryable) checkTakenOut(this, facts);
     });
   }
@@ -206,10 +213,10 @@ export class Model implements RequestObserver, PartitionObserver {
       this.fail(`${by} sends a request beyond the ${setting.requestsPerMinute} a minute of the service`);
   }
 
-  onSend(process: string, request: TransportRequest): (status: number, cookie: string) => void {
+  onSend(process: string, request: TransportRequest): OnAnswer {
     const facts = this.processes.get(process);
     if (facts === undefined) return () => undefined;
-    let onAnswer: (status: number, cookie: string) => void = () => undefined;
+    let onAnswer: OnAnswer = () => undefined;
     this.#check(() => {
       onAnswer = watchRequest(this, facts, request);
     });

@@ -6,6 +6,7 @@ import {
   drawChange,
   drawClockFault,
   drawColumns,
+  drawFirstAnswer,
   drawGateway,
   drawProcessFault,
   drawRareCrash,
@@ -54,6 +55,8 @@ export function drawPlan(seed: number): Plan {
   const gateway = new Chance(seed, "gateway");
   for (let n = gateway.is(0.5) ? gateway.between(1, 4) : 0; n > 0; n -= 1)
     items.push(drawGateway(gateway, all));
+  const login = new Chance(seed, "first request");
+  if (login.is(0.15)) items.push(drawFirstAnswer(login, all));
   const crash = new Chance(seed, "rare crash");
   if (crash.is(0.15)) items.push(drawRareCrash(crash, all));
   const upload = new Chance(seed, "upload");
@@ -73,6 +76,11 @@ function drawSetting(seed: number): Setting {
   const words = new Chance(seed, "words of pages");
   const hasTwoVersions = versions.is(0.15);
   const proofs = new Chance(seed, "sessions and tokens");
+  const open = new Chance(seed, "open to strangers");
+  // The frozen version does not know such sessions.
+  const isOpen = !hasTwoVersions && open.is(0.3);
+  const maxAgeMs = (drawnMs: number | undefined): number | undefined =>
+    isOpen ? open.pick([70 * SECOND_MS, 3 * MINUTE_MS, 21 * MINUTE_MS]) : drawnMs;
   const requestsPerMinute = chance.pick(["unlimited", "unlimited", 10, 20, 60]);
   const warehouse = chance.pick(["directory", "bucket"]);
   const latencyMs = chance.pick([5, 50, 500, 5_000]);
@@ -101,10 +109,11 @@ function drawSetting(seed: number): Setting {
     behindLast: words.pick([undefined, undefined, 204, 404, "null", "last"]),
     isShuffled: list.is(0.5),
     session: {
-      maxAgeMs: chance.pick([undefined, undefined, 90 * SECOND_MS]),
+      maxAgeMs: maxAgeMs(chance.pick([undefined, undefined, 90 * SECOND_MS])),
       maxRequests: chance.pick([undefined, undefined, 5]),
       exclusive: chance.is(0.2),
       ends: proofs.pick([401, 401, 419, 440, "redirect"]),
+      isOpen,
     },
     tokens: {
       lifeMs: chance.pick([20 * SECOND_MS, 5 * MINUTE_MS, HOUR_MS]),

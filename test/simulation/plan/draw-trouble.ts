@@ -157,6 +157,19 @@ const SELDOM_CHANGED = [
   "sync_runs",
 ] as const;
 
+/** The first request of a process, most often its login, is put off, or what came of it is not known. */
+export function drawFirstAnswer(chance: Chance, starts: readonly Start[]): ProcessFault {
+  const status = chance.pick([503, 503, 429, 500]);
+  const retryAfter = { seconds: 30, isDate: chance.is(0.5) };
+  const answer = { kind: "status", status, ...(status === 429 ? { retryAfter } : {}) } as const;
+  const times = chance.pick([1, 2, 4]);
+  return faultAt(
+    drawStart(chance, starts).id,
+    { port: "service", nth: 1 },
+    { kind: "answer", answer, times },
+  );
+}
+
 /** At a request of an upload in parts. */
 export function drawUploadFault(chance: Chance, starts: readonly Start[]): ProcessFault {
   const { id } = drawStart(chance, starts);

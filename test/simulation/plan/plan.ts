@@ -47,6 +47,8 @@ export interface Setting {
     readonly exclusive: boolean;
     /** How a request with a session that is over is answered. */
     readonly ends: 401 | 419 | 440 | "redirect";
+    /** Its cookies say how long it lives, and then it is answered as a stranger: with a part of the events. */
+    readonly isOpen: boolean;
   };
   /** So long after it was made, a session or an access token is answered with 401. */
   readonly knownAfterMs: number;

@@ -24,10 +24,12 @@ export interface VirtualTransportOptions {
   readonly observer: RequestObserver;
 }
 
-/** Learns of each request, and of the status and the session's cookie that came back. */
+/** Learns of each request, and of the response that came back. */
 export interface RequestObserver {
-  onSend(process: string, request: TransportRequest): (status: number, cookie: string) => void;
+  onSend(process: string, request: TransportRequest): OnAnswer;
 }
+
+export type OnAnswer = (response: Pick<HttpResponse, "status" | "headers">) => void;
 
 export class VirtualTransport implements Transport {
   readonly #options: VirtualTransportOptions;
@@ -68,7 +70,7 @@ export class VirtualTransport implements Transport {
             reject(settled);
             return;
           }
-          onAnswer(settled.status, /=([^;]+)/.exec(settled.headers.get("set-cookie")?.[0] ?? "")?.[1] ?? "");
+          onAnswer(settled);
           resolve(settled);
         }),
       ),

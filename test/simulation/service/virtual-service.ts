@@ -6,7 +6,7 @@ import { DEFAULT_IDENTITY, type IdentitySettings } from "../../simulator/identit
 import { tokenEndpoint } from "../../simulator/identity/token-endpoint.ts";
 import { Limiter, type Limits } from "../../simulator/limiter.ts";
 import { cursorOf, type ListOptions, type SentPage } from "../../simulator/list-endpoint.ts";
-import { Service } from "../../simulator/service.ts";
+import { Service, TO_STRANGER } from "../../simulator/service.ts";
 import { readRequest, type ServiceRequest } from "../../simulator/service-request.ts";
 import { Sessions } from "../../simulator/sessions.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../simulator/settings.ts";
@@ -34,6 +34,8 @@ export interface ServedCall {
   readonly isOverRequests: boolean;
 }
 
+const HOUR_MS = 60 * 60_000;
+
 export const EMAIL = "someone@example.test";
 export const CLIENT = { id: "client", secret: "secret" };
 
@@ -46,6 +48,7 @@ export class VirtualService {
   readonly #sessions = new Sessions(counted());
   readonly #grants = new Grants(counted());
   readonly #service = new Service(this.content.events, this.#sessions);
+  readonly #loginsAtMs: number[] = [];
   #limiter = new Limiter();
   #limits: Limits;
   /** The number of the list that is sent next: each has an order of its own where they are shuffled. */
@@ -98,8 +101,11 @@ export class VirtualService {
       this.#refusedByGateway(request) ??
       this.#service.respond(request, body, this.#settings, atMs);
     const text = String(answer.body);
-    this.#observe({ by, request, atMs, status: answer.status, text, isOverRequests });
-    if (request.endpoint === "list" && answer.status === 200) this.#lists += 1;
+    if (request.endpoint === "login" && answer.status === 200) this.#loginsAtMs.push(atMs);
+    // What strangers are told is not the service's word.
+    const status = answer.headers[TO_STRANGER] === undefined ? answer.status : 0;
+    this.#observe({ by, request, atMs, status, text, isOverRequests });
+    if (request.endpoint === "list" && status === 200) this.#lists += 1;
     if (refused === undefined) this.#limiter.charge(atMs, Buffer.byteLength(text));
     return answer;
   }
@@ -115,14 +121,22 @@ export class VirtualService {
     );
   }
 
+  /** A cookie that ends a fourth time in an hour is no session's: where others ended so often, the next lives long. */
+  get #maxAgeMs(): number {
+    const { maxAgeMs = Infinity, isOpen } = this.#setting.session;
+    const recent = this.#loginsAtMs.filter((atMs) => atMs > this.#now() - HOUR_MS);
+    return isOpen && recent.length >= 3 ? Math.max(maxAgeMs, 2 * HOUR_MS) : maxAgeMs;
+  }
+
   get #settings(): Settings {
     const { method, session, knownAfterMs, isShuffled, pageSize } = this.#setting;
-    const { maxAgeMs = Infinity, maxRequests = Infinity, exclusive, ends } = session;
+    const { maxRequests = Infinity, exclusive, ends, isOpen } = session;
+    const maxAgeMs = this.#maxAgeMs;
     const { accessToken } = this.#identity;
     return {
       ...DEFAULT_SETTINGS,
       account: { email: EMAIL, password: this.password, disabled: this.isDisabled, methods: [method] },
-      session: { maxAgeMs, maxRequests, exclusive, ends, knownAfterMs },
+      session: { maxAgeMs, maxRequests, exclusive, ends, isOpen, knownAfterMs },
       bearer: {
         admits: (token) => this.#grants.admits(token, this.#now(), accessToken),
         endAccessTokens: () => this.#grants.endAccessTokens(),

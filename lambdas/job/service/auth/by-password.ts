@@ -1,27 +1,21 @@
 // An e-mail address and a password: with them a cookie session (docs/service-interface.md §4.1), which is one login, its cookies
 // on every request, and a new login when they are refused; or HTTP Basic (§4.2).
 
-import { isUtf8 } from "node:buffer";
 import { setImmediate } from "node:timers/promises";
-import { Cookie, CookieJar, pathMatch } from "tough-cookie";
 import type { CurrentCredentials, PasswordCredentials } from "../../credentials/credentials.ts";
-import { isRefusedLogin, SyncError } from "../../errors/sync-error.ts";
-import { canonicalHost } from "../../network/proxies.ts";
+import { isRefusedLogin, type SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import { type Address, type HttpResponse, NoResponse } from "../http/transport.ts";
+import { shownNames } from "../events/shape.ts";
+import { type HttpResponse, NoResponse } from "../http/transport.ts";
+import { AddressDoubt } from "../requests/address-doubt.ts";
 import { endpoint } from "../requests/api-client.ts";
 import { type AuthenticationMethod, NEW_PROOF_PAUSES_MS } from "../requests/authenticator.ts";
-import {
-  attemptsExhausted,
-  BadStatus,
-  redirected,
-  requestName,
-  throttled,
-  unexpectedStatus,
-} from "../requests/failure.ts";
-import { statusClass } from "../requests/retry.ts";
+import { BadStatus, isThrottled, redirected, requestName, unexpectedStatus } from "../requests/failure.ts";
+import { isPutOff, statusClass } from "../requests/retry.ts";
 import type { Sender } from "../requests/sender.ts";
+import { SessionCookies } from "./session-cookies.ts";
+import { SessionEnds } from "./session-end.ts";
 
 interface LoginOptions {
   readonly baseUrl: URL;
@@ -41,9 +35,12 @@ export function basicMethod(credentials: CurrentCredentials<PasswordCredentials>
   let isFirst = true;
   return {
     credentials,
-    unauthenticated:
-      "The service refused the e-mail address and password (status 401, method basic). Check the credentials and " +
-      "--base-url; if they are right, ask the service's operator whether the account is disabled, or use the method session.",
+    unauthenticated: {
+      what:
+        "The service refused the e-mail address and password (status 401, method basic). Check the credentials; if they " +
+        "are right, ask the service's operator whether the account is disabled, or use the method session.",
+      ifNew: "If this address has never worked, check --base-url.",
+    },
     renew: async () => {
       if (!isFirst && !(await credentials.haveChanged())) return undefined;
       isFirst = false;
@@ -60,13 +57,19 @@ export function sessionMethod(
   credentials: CurrentCredentials<PasswordCredentials>,
   options: LoginOptions,
 ): AuthenticationMethod {
+  const { clock, logger } = options;
+  const ends = new SessionEnds();
   let logins = 0;
   return {
     credentials,
-    unauthenticated:
-      "The service accepted the login but answered the next requests with 401 for seconds, also after a new login. Check " +
-      "that the account may use the interface and that --base-url is the service itself and not a proxy that drops " +
-      "cookies. It may also be another program that logs in with the same account, where the service allows one session.",
+    unauthenticated: {
+      what:
+        "The service accepted the login but answered the next requests with 401 for seconds, also after a new login. Check " +
+        "that the account may use the interface. It may also be another program that logs in with the same account, " +
+        "where the service allows one session.",
+      ifNew:
+        "If this address has never worked, check that --base-url is the service itself and not a proxy that drops cookies.",
+    },
     renew: async (signal) => {
       const cookies = await logIn(credentials, options, signal);
       logins += 1;
@@ -74,9 +77,21 @@ export function sessionMethod(
         // The first login gets a second chance: a service may need two logins to settle.
         isLastTry: logins > 1,
         pausesMs: NEW_PROOF_PAUSES_MS,
+        endsUnsaid: true,
+        get isExpired() {
+          return ends.isOver(cookies.ofLogin(), clock.monotonicMs());
+        },
         headers: (url) => cookies.headers(url),
-        keep: (setCookies) => cookies.keep(setCookies),
+        keep: (setCookies, sentAtMs) => cookies.keep(setCookies, sentAtMs),
       };
+    },
+    close: async () => {
+      const { email, password } = credentials.current;
+      const names = [...ends.ignored].map(shownNames(() => [email, password]));
+      if (names.length > 0)
+        logger.warn(
+          `The service ended its cookie ${names.join(", ")} within a minute of a new login, or four times in an hour, so the end of that cookie was no reason for another login any more. If events are missing, ask the service's operator how long a session lasts.`,
+        );
     },
   };
 }
@@ -107,11 +122,10 @@ async function logInWith(
   signal: AbortSignal | undefined,
 ): Promise<SessionCookies> {
   const url = endpoint(options.baseUrl, "/v1/auth/login");
-  const response = await send(credentials, options.sender, url, signal);
-  if (statusClass(response.status) !== "read")
-    throw refused(url, response, options.sender.askedWaitMs(response));
+  const { response, sentAtMs } = await send(credentials, options, url, signal);
+  if (statusClass(response.status) !== "read") throw refused(url, response);
   const cookies = new SessionCookies(options.baseUrl, options.clock);
-  cookies.keep(response.headers.get("set-cookie") ?? []);
+  cookies.keepOfLogin(response.headers.get("set-cookie") ?? [], sentAtMs);
   if (cookies.refused > 0) throw unusable(url, response, TOO_MANY_COOKIES);
   if (Object.keys(cookies.headers(endpoint(options.baseUrl, "/v1/events"))).length === 0)
     throw unusable(url, response, NO_COOKIE);
@@ -121,13 +135,16 @@ async function logInWith(
   return cookies;
 }
 
-/** One POST. Retried only if no response came. */
+/** What came of a login is not known after a lost answer: then it is sent once more. */
+const MOST_UNSURE = 2;
+
+/** A POST. One that was certainly not carried out is sent again as any request is, and a refused one never. */
 async function send(
   { email, password }: PasswordCredentials,
-  sender: Sender,
+  { sender, clock }: LoginOptions,
   url: URL,
   signal: AbortSignal | undefined,
-): Promise<HttpResponse> {
+): Promise<{ readonly response: HttpResponse; readonly sentAtMs: number }> {
   const request = {
     method: "POST",
     url,
@@ -137,44 +154,55 @@ async function send(
     bodyCapBytes: BODY_CAP_BYTES,
   } as const;
   sender.counts.logins += 1;
+  let unsure = 0;
   for (let failures = 1; ; failures += 1) {
+    const permit = await sender.admit("other", signal);
+    const sentAtMs = clock.now();
+    let failure: NoResponse | BadStatus;
     try {
-      return await sender.send(await sender.admit("other", signal), request, signal);
+      const response = await sender.send(permit, request, signal);
+      const { status } = response;
+      if (statusClass(status) !== "retry") return { response, sentAtMs };
+      failure = new BadStatus(status, sender.askedWaitMs(response));
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
-      await sender.backOff("POST", url, error, failures, signal);
+      failure = error;
     }
+    if (!isPutOff(failure)) unsure += 1;
+    // A service that does not say when may refuse for as long as its window is full.
+    const after = isThrottled(failure) && !isPutOff(failure) ? new BadStatus(429, sender.windowMs) : failure;
+    const isLast = unsure === MOST_UNSURE ? true : undefined;
+    await sender.backOff("POST", url, after, failures, signal, isLast);
   }
 }
 
 // The service's own text names the e-mail address (docs/service-interface.md §3.1), so it is not repeated.
-function refused(url: URL, response: HttpResponse, waitMs: number | undefined): SyncError {
+function refused(url: URL, response: HttpResponse): SyncError {
   const request = requestName("POST", url);
   const { status } = response;
   const fields = { request, status };
   if (status === 404)
-    return new SyncError(
+    return new AddressDoubt(
       "LOGIN_REFUSED",
-      "The service refused the login (status 404): wrong password or unknown e-mail address. Check the credentials; " +
-        "if they are right, check --base-url, because a wrong address is answered with 404 as well.",
-      { fields },
+      "The service refused the login (status 404): wrong password or unknown e-mail address. Check the credentials.",
+      {
+        ifNew: "If they are right, check --base-url, because a wrong address is answered with 404 as well.",
+        fields,
+      },
     );
   if (status === 401)
-    return new SyncError(
+    return new AddressDoubt(
       "ACCOUNT_DISABLED",
-      "The service refused the login (status 401): the account is disabled. Ask the service's operator. If this address " +
-        "has never worked, check --base-url, because another server may answer with 401 as well.",
-      { fields },
+      "The service refused the login (status 401): the account is disabled. Ask the service's operator.",
+      {
+        ifNew:
+          "If this address has never worked, check --base-url, because another server may answer with 401 as well.",
+        fields,
+      },
     );
-  if (status === 429) return throttled(request, waitMs);
-  switch (statusClass(status)) {
-    case "redirect":
-      return redirected(request, url, response);
-    case "retry":
-      return attemptsExhausted({ request, failures: 1 }, new BadStatus(status));
-    default:
-      return unexpectedStatus(request, status);
-  }
+  return statusClass(status) === "redirect"
+    ? redirected(request, url, response)
+    : unexpectedStatus(request, status);
 }
 
 // Any of too many may be the session. Cookies of later responses that do not fit are ignored.
@@ -184,108 +212,15 @@ const NO_COOKIE = "none of which is valid for the service's events (path, domain
 /** A response that logs in, but gives no session that can be used. */
 function unusable(url: URL, { status, headers }: HttpResponse, why: string): SyncError {
   const cookies = headers.get("set-cookie")?.length ?? 0;
-  return new SyncError(
+  return new AddressDoubt(
     "UNEXPECTED_RESPONSE",
-    `The login was answered with status ${status} and ${cookies} cookies, ${why}. Check that --base-url is the service ` +
-      "itself and not a proxy or web page, and that this machine's clock is right; if so, ask the service's operator.",
-    { fields: { request: requestName("POST", url), status, cookies } },
+    `The login was answered with status ${status} and ${cookies} cookies, ${why}.`,
+    {
+      ifNew:
+        "Check that --base-url is the service itself and not a proxy or web page, and that this machine's clock is " +
+        "right; if so, ask the service's operator.",
+      ifKnown: "Check that this machine's clock is right.",
+      fields: { request: requestName("POST", url), status, cookies },
+    },
   );
-}
-
-/** RFC 6265 §6.1: what every client should accept from one domain. */
-const MAX_COOKIES = 50;
-/** Names, values and attributes together. Servers that limit request headers accept no more anyway. */
-const MAX_COOKIE_CHARS = 16_384;
-
-/** A cookie that is sent until its end to a path and all below it. */
-interface Kept {
-  readonly text: string;
-  readonly path: string;
-  readonly chars: number;
-  readonly endsAtMs: number;
-}
-
-/** The session is among the first: those that come when there is no room are refused. */
-export class SessionCookies {
-  readonly #root: URL;
-  readonly #clock: Pick<Clock, "now">;
-  /** By name, domain and path (RFC 6265 §5.3), in the order in which they came. */
-  readonly #kept = new Map<string, Kept>();
-  #chars = 0;
-  /** How many cookies did not fit. */
-  refused = 0;
-
-  constructor(baseUrl: URL, clock: Pick<Clock, "now">) {
-    this.#root = new URL("/", baseUrl);
-    this.#clock = clock;
-  }
-
-  /**
-   * Stores `Set-Cookie` headers as far as there is room; one that RFC 6265 §5.3 rejects is ignored. All count as set
-   * by "/": a cookie without a Path would otherwise be sent to /v1/auth only (RFC 6265 §5.1.4), but it belongs on
-   * every later request (docs/service-interface.md §3.1).
-   */
-  keep(setCookies: readonly string[]): void {
-    if (setCookies.length === 0) return;
-    const nowMs = this.#clock.now();
-    for (const [id, { endsAtMs }] of this.#kept) if (endsAtMs <= nowMs) this.#drop(id);
-    for (const setCookie of setCookies) this.#keep(setCookie, nowMs);
-  }
-
-  #keep(setCookie: string, nowMs: number): void {
-    const cookie = acceptedCookie(setCookie, this.#root, nowMs);
-    if (cookie === undefined) return;
-    const id = `${cookie.key};${cookie.domain};${cookie.path}`;
-    const endsAtMs = cookie.expiryTime(new Date(nowMs)) ?? Infinity;
-    const { length: chars } = cookie.toString();
-    const before = this.#kept.get(id);
-    const allChars = this.#chars + chars - (before?.chars ?? 0);
-    const isOneTooMany = before === undefined && this.#kept.size === MAX_COOKIES;
-    if (endsAtMs <= nowMs) this.#drop(id);
-    else if (isOneTooMany || allChars > MAX_COOKIE_CHARS) this.refused += 1;
-    else {
-      this.#kept.set(id, { text: cookie.cookieString(), path: cookie.path ?? "/", chars, endsAtMs });
-      this.#chars = allChars;
-    }
-  }
-
-  #drop(id: string): void {
-    this.#chars -= this.#kept.get(id)?.chars ?? 0;
-    this.#kept.delete(id);
-  }
-
-  /** The headers of a request to the origin of the base URL. */
-  headers({ pathname }: Pick<Address, "pathname">): Readonly<Record<string, string>> {
-    const nowMs = this.#clock.now();
-    const path = canonicalPath(pathname);
-    // RFC 6265 §5.4: longer paths first, then those that came first.
-    const sent = [...this.#kept.values()]
-      .filter((cookie) => nowMs < cookie.endsAtMs && pathMatch(path, cookie.path))
-      .sort((one, other) => other.path.length - one.path.length);
-    return sent.length === 0 ? {} : { cookie: sent.map(({ text }) => text).join("; ") };
-  }
-}
-
-/** Undefined for one that the rules of cookies do not allow here. */
-function acceptedCookie(setCookie: string, root: URL, nowMs: number): Cookie | undefined {
-  const cookie = Cookie.parse(setCookie);
-  if (cookie === undefined) return undefined;
-  if (cookie.domain) cookie.domain = canonicalHost(cookie.domain);
-  if (cookie.path) cookie.path = canonicalPath(cookie.path);
-  return new CookieJar().setCookieSync(cookie, root, { ignoreError: true, now: new Date(nowMs) });
-}
-
-/**
- * As the URL parser writes it, and with one of several ways to percent-encode the same (RFC 3986 §6.2.2). A header arrives as
- * bytes, one character each: UTF-8 that is not encoded.
- */
-function canonicalPath(path: string): string {
-  if (/^[\w/.~-]*$/.test(path)) return path;
-  const bytes = Buffer.from(path, "latin1");
-  const url = new URL("https://host/");
-  url.pathname = isUtf8(bytes) && bytes.toString("latin1") === path ? bytes.toString() : path;
-  return url.pathname.replaceAll(/%[0-9a-f]{2}/gi, (encoded) => {
-    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
-    return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
-  });
 }

@@ -32,6 +32,8 @@ const USUAL_PLACES: readonly (readonly string[])[] = [[], ["data"], ["data", "ev
 interface Place {
   readonly value: JsonObject;
   readonly span: Span;
+  /** What it is in, the outermost first. */
+  readonly around: readonly unknown[];
 }
 
 /**
@@ -52,7 +54,7 @@ export function readDetail(
   const place = placeIn(text, pointer);
   if (place === undefined) throw unexpectedShape(text, shownName, others);
   const { value, span } = place;
-  if (!isSame(value["uuid"], uuid)) {
+  if (!isSame(value["uuid"], uuid) || !isSame(otherIdAround(place, uuid), uuid)) {
     const remedy = "If the event is elsewhere in the response, set --detail-pointer to its place.";
     throw new UnusableBody("an event with another uuid", others === 0 ? remedy : othersWereRead(others));
   }
@@ -79,10 +81,11 @@ function compactBody(body: string): string | undefined {
 function placeIn(text: string, pointer: readonly string[] | undefined): Place | undefined {
   const body = parseBody(text);
   for (const path of pointer === undefined ? USUAL_PLACES : [pointer]) {
+    const around = path.map((_, depth) => path.slice(0, depth).reduce(childOf, body));
     const value = path.reduce(childOf, body);
     if (!isObject(value) || (pointer === undefined && typeof value["uuid"] !== "string")) continue;
     const span = valueAt(text, path, wholeOf(text));
-    return span && { value, span };
+    return span && { value, span, around };
   }
   return undefined;
 }
@@ -97,6 +100,18 @@ function column(text: string, { value, span }: Place, key: string): string | nul
   const own = value[key] ?? null;
   if (own === null || (typeof own === "string" && own.isWellFormed())) return own;
   return columnText(text, valueAt(text, [key], span));
+}
+
+/** The names of an identity: of these words alone. A `requestId` or `account_id` is another one's. */
+const IDENTITY = /^(?:event)?(?:uu|gu)?id$/;
+
+/** A uuid that an object around the event has as its identity, and which is not the one that was asked for. */
+function otherIdAround({ around }: Place, uuid: string): string | undefined {
+  return around
+    .flatMap((each) => (isObject(each) ? Object.entries(each) : []))
+    .filter(([name]) => IDENTITY.test(name.toLowerCase().replaceAll(/[^a-z]/g, "")))
+    .map(([, value]) => value)
+    .find((value): value is string => isUuid(value) && !isSame(value, uuid));
 }
 
 /** An event that a pointer leads to may lack its uuid. */

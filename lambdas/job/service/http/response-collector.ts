@@ -12,8 +12,8 @@ import {
   type TransportRequest,
 } from "./transport.ts";
 
-// Error bodies are read only to reuse the connection.
-const UNREAD_CAP_BYTES = 65_536;
+// Error bodies are read for a code at most, and to reuse the connection.
+const ERROR_CAP_BYTES = 65_536;
 
 type Controller = Dispatcher.DispatchController;
 
@@ -65,7 +65,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   onResponseData(_: Controller, chunk: Uint8Array): void {
     if (this.#isOver) return;
     this.#body.add(chunk);
-    if (this.#body.length <= (this.#isRead ? this.#request.bodyCapBytes : UNREAD_CAP_BYTES)) return;
+    if (this.#body.length <= this.#capBytes) return;
     this.#finish({ kind: "oversize" });
     this.#disconnect(); // stops the download
   }
@@ -86,9 +86,17 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     return status < 300 || (this.#request.readsRefusal === true && status >= 400 && status < 500);
   }
 
+  get #capBytes(): number {
+    const { bodyCapBytes } = this.#request;
+    return (this.#head?.status ?? 0) < 300 ? bodyCapBytes : Math.min(bodyCapBytes, ERROR_CAP_BYTES);
+  }
+
   #breakOff(failure: NoResponse): void {
-    const { reason: cause } = failure;
-    if (this.#head === undefined) this.#reject(failure);
+    const { reason: cause, proxy } = failure;
+    // undici names a controller when it begins to write the request.
+    const isUnsent = this.#controller === undefined;
+    if (isUnsent) this.#reject(new NoResponse(cause, proxy, undefined, true));
+    else if (this.#head === undefined) this.#reject(failure);
     else this.#finish({ kind: "broken", cause });
     this.#isOver = true;
   }
@@ -98,14 +106,14 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     const { status, headers } = this.#head;
     const { bytes } = this.#body;
-    const { bodyCapBytes } = this.#request;
+    const capBytes = this.#capBytes;
     const encoding = headers.get("content-encoding")?.join(",") ?? "";
     const body: ResponseBody = this.#isRead
-      ? (incomplete ?? decodeBody(bytes, encoding, bodyCapBytes))
+      ? (incomplete ?? decodeBody(bytes, encoding, capBytes))
       : { kind: "unread" };
     // Services count what they sent before they compressed it, also of what is of no use here.
     const decodedBytes =
-      body.kind === "whole" ? body.bytes.length : decodedLength(bytes, encoding, bodyCapBytes);
+      body.kind === "whole" ? body.bytes.length : decodedLength(bytes, encoding, this.#request.bodyCapBytes);
     this.#resolve({ status, headers, body, decodedBytes });
   }
 

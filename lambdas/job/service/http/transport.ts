@@ -57,9 +57,11 @@ export class NoResponse extends Error {
   readonly reason: string;
   /** The proxy that opened no tunnel, without credentials; undefined if none is at fault. */
   readonly proxy: string | undefined;
+  /** Not one byte of the request has left: there was no connection for it. */
+  readonly isUnsent: boolean;
 
   /** @param says why the HTTP parser refused what came */
-  constructor(reason: string, proxy?: string, says?: string) {
+  constructor(reason: string, proxy?: string, says?: string, isUnsent = false) {
     const code = says === undefined ? reason : `${reason}: ${says}`;
     super(
       proxy === undefined
@@ -68,6 +70,7 @@ export class NoResponse extends Error {
     );
     this.reason = reason;
     this.proxy = proxy;
+    this.isUnsent = isUnsent;
   }
 
   /** An answer came, but none that can be read. */

@@ -88,7 +88,7 @@ export class ApiClient {
         const timeoutMs = timeLimit?.ms();
         return await this.#sender.send(
           permit,
-          { method: "GET", url, headers, bodyCapBytes, timeoutMs },
+          { method: "GET", url, headers, bodyCapBytes, timeoutMs, readsRefusal: true },
           signal,
         );
       }
@@ -109,6 +109,7 @@ export class ApiClient {
     switch (statusClass(status)) {
       case "read":
         try {
+          this.#sender.noteAge(response.headers);
           return readBody(request, response);
         } catch (error) {
           throw error instanceof NotJson ? unusableBody(response, error) : error;
@@ -149,7 +150,7 @@ function readBody<T>(request: ApiRequest<T>, response: HttpResponse): T {
 }
 
 function foreignEncoding(request: string, response: HttpResponse): SyncError {
-  const { message, remedy } = unusableBody(response);
+  const { message, remedy = "" } = unusableBody(response);
   return new SyncError("UNEXPECTED_RESPONSE", `${request} was answered with ${message}. ${remedy}`, {
     fields: { request },
   });

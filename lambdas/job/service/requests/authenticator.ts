@@ -7,14 +7,15 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { abortable } from "../../runtime/on-abort.ts";
 import type { Address, HttpResponse } from "../http/transport.ts";
-import { isSessionOver, leadsWithin, requestName } from "./failure.ts";
+import { AddressDoubt } from "./address-doubt.ts";
+import { isForStrangers, isSessionOver, isUnauthenticated, requestName } from "./failure.ts";
 import { statusClass } from "./retry.ts";
 
 /** Where the methods differ: what requests carry, and how it is renewed. */
 export interface AuthenticationMethod {
   readonly credentials: { readonly current: ServiceCredentials };
-  /** The message of the error for a proof that is refused although there is no better one. */
-  readonly unauthenticated: string;
+  /** The error for a proof that is refused although there is no better one. */
+  readonly unauthenticated: { readonly what: string; readonly ifNew: string };
   /**
    * The first proof, or one in place of a refused or expired one; undefined where there is no other. Called by one request
    * at a time.
@@ -40,9 +41,14 @@ export interface Proof {
   };
   /** Past its time: it is renewed before its next use. */
   readonly isExpired?: boolean;
+  /**
+   * Past its time the service may answer as it answers strangers, with 200 and a part of the events: nothing is sent then, and
+   * what comes then is asked for again.
+   */
+  readonly endsUnsaid?: true;
   headers(url: Address): Readonly<Record<string, string>>;
-  /** Takes the cookies of a response. */
-  keep?(setCookies: readonly string[]): void;
+  /** Takes the cookies of a response. @param sentAtMs when its request was sent: what lives for so long is not younger */
+  keep?(setCookies: readonly string[], sentAtMs: number): void;
 }
 
 /** A service of several machines may not know a new session or token everywhere yet. */
@@ -57,14 +63,12 @@ export interface Authorization {
   /**
    * Reports the response, or that none came or nothing was sent; once for each authorization. After a refusal it resolves
    * with the authorization to send the request again with, or rejects with `UNAUTHENTICATED`; else it returns undefined.
-   * @param url of the request, which the error names if others were answered
+   * @param url of the request, which the error names if others were answered, and which starts one renewal until it is answered
    */
-  settle(
-    response?: Pick<HttpResponse, "status" | "headers">,
-    signal?: AbortSignal,
-    url?: Address,
-  ): Promise<Authorization> | undefined;
+  settle(response?: Settled, signal?: AbortSignal, url?: Address): Promise<Authorization> | undefined;
 }
+
+type Settled = Pick<HttpResponse, "status" | "headers"> & Partial<Pick<HttpResponse, "body">>;
 
 /** One attempt with a proof. A proof that is tried again has several. */
 interface Generation {
@@ -76,12 +80,12 @@ interface Generation {
 }
 
 interface AuthenticatorPorts {
-  readonly clock: Pick<Clock, "sleep">;
+  readonly clock: Pick<Clock, "now" | "sleep">;
   readonly logger: Pick<Logger, "debug">;
 }
 
-/** So many proofs in a row may expire before a request could try them. */
-const MOST_UNTRIED = 3;
+/** So many proofs in a row may come to nothing: no request was answered with one of them. */
+const MOST_UNANSWERED = 3;
 
 /**
  * A fresh generation is tried by one request while all others wait. The request that found the old one refused
@@ -97,9 +101,12 @@ export class Authenticator {
   #isBusy = false;
   #changed = Promise.withResolvers<void>();
   #failure: SyncError | undefined;
-  #untried = 0;
+  /** How many proofs there were since a request was answered. */
+  #unanswered = 0;
   /** Whether any proof was accepted so far. */
   #hasAccepted = false;
+  /** Each has started a renewal, and has had only refusals since: it may be refused whatever the proof. */
+  readonly #refusedUrls = new Set<string>();
 
   /** @param base credentials go to its exact origin (scheme, host, port) only */
   constructor(base: URL, method: AuthenticationMethod, ports: AuthenticatorPorts) {
@@ -124,9 +131,11 @@ export class Authenticator {
   async #startTrial(signal: AbortSignal | undefined, refused?: Address): Promise<Authorization> {
     this.#isBusy = true;
     try {
-      if (this.#generation?.state !== "fresh") {
+      if (this.#generation?.state !== "fresh" || hasEndedUnsaid(this.#generation.proof)) {
+        if (this.#unanswered === MOST_UNANSWERED) throw this.#unauthenticated(refused);
         const proof = await this.#method.renew(signal);
         if (proof === undefined) throw this.#unauthenticated(refused);
+        this.#unanswered += 1;
         this.#generation = { proof, state: "fresh", pausesMs: proof.pausesMs?.fresh ?? [] };
       }
       return this.#authorization(this.#generation);
@@ -146,37 +155,40 @@ export class Authenticator {
 
   #authorization(generation: Generation): Authorization {
     const { proof } = generation;
+    const { clock } = this.#ports;
     const isTrial = generation.state === "fresh";
     const isCurrent = (): boolean =>
-      this.#generation === generation && generation.state !== "refused" && (isTrial || !proof.isExpired);
+      this.#generation === generation &&
+      generation.state !== "refused" &&
+      !(isTrial ? hasEndedUnsaid(proof) : proof.isExpired);
     let isOver = false;
+    let sentAtMs = 0;
     return {
       get isCurrent() {
         return isCurrent();
       },
-      headers: (url) => (url.origin === this.#base.origin ? proof.headers(url) : {}),
+      headers: (url) => {
+        sentAtMs = clock.now();
+        return url.origin === this.#base.origin ? proof.headers(url) : {};
+      },
       settle: (response, signal, url) => {
         if (isOver) return undefined;
         isOver = isTrial;
-        if (response !== undefined) proof.keep?.(response.headers.get("set-cookie") ?? []);
-        if (response && this.#isRefusal(generation, response))
-          return this.#refused(generation, isTrial, signal, url);
-        if (isTrial) this.#passTrial(generation, response !== undefined && showsAcceptance(response.status));
+        const isStrange = response !== undefined && isForStrangers(response, this.#base, url);
+        if (response !== undefined && !isStrange) {
+          // What a stranger gets may be the cookies of one.
+          proof.keep?.(response.headers.get("set-cookie") ?? [], sentAtMs);
+          if (url) this.#refusedUrls.delete(url.href);
+        }
+        const isAccepted = response !== undefined && showsAcceptance(response);
+        if (isAccepted && hasEndedUnsaid(proof)) return this.#refused(generation, isTrial, signal);
+        if (response && isStrange && isRefusal(generation, response))
+          return this.#refused(generation, isTrial, signal, { url, response });
+        if (isAccepted) this.#unanswered = 0;
+        if (isTrial) this.#passTrial(generation, isAccepted);
         return undefined;
       },
     };
-  }
-
-  /**
-   * Of a proof that was accepted, perhaps before this run, other answers than 401 say as well that it is over. Of a new
-   * one they say that something else is wrong, and end the run.
-   */
-  #isRefusal({ state, proof }: Generation, response: Pick<HttpResponse, "status" | "headers">): boolean {
-    const { status } = response;
-    const kind = statusClass(status);
-    if (kind === "renew") return true;
-    const isOver = isSessionOver(status) || (kind === "redirect" && leadsWithin(response, this.#base));
-    return isOver && (state !== "fresh" || proof.isStored === true);
   }
 
   /** A trial that says nothing of the generation leaves it fresh: the next request tries it. */
@@ -185,20 +197,35 @@ export class Authenticator {
       generation.state = "accepted";
       this.#hasAccepted = true;
       generation.pausesMs = generation.proof.pausesMs?.accepted ?? [];
-      this.#untried = 0;
     }
     this.#endTrial();
   }
 
-  async #refused(
+  /** @param by what refused the proof; undefined where it had ended by then */
+  #refused(
+    generation: Generation,
+    wasTrial: boolean,
+    signal: AbortSignal | undefined,
+    by?: { readonly url: Address | undefined; readonly response: Settled },
+  ): Promise<Authorization> | undefined {
+    // A late refusal of an older proof, or of one that another request has found refused, says nothing new.
+    const isLate = this.#isBusy || this.#generation !== generation || generation.state === "refused";
+    if (!wasTrial && isLate) return this.authorize(signal);
+    if (by?.url && !wasTrial) {
+      const { url, response } = by;
+      if (this.#refusedUrls.has(url.href))
+        return isUnauthenticated(response) ? Promise.reject(this.#unauthenticated(url)) : undefined;
+      this.#refusedUrls.add(url.href);
+    }
+    return this.#renew(generation, wasTrial, signal, by?.url);
+  }
+
+  async #renew(
     generation: Generation,
     wasTrial: boolean,
     signal: AbortSignal | undefined,
     url: Address | undefined,
   ): Promise<Authorization> {
-    // A late refusal of an older proof, or of one that another request has found refused, says nothing new.
-    const isLate = this.#isBusy || this.#generation !== generation || generation.state === "refused";
-    if (!wasTrial && isLate) return this.authorize(signal);
     const { proof, pausesMs } = generation;
     generation.state = "refused";
     const [pauseMs, ...left] = pausesMs;
@@ -206,11 +233,10 @@ export class Authenticator {
       this.#generation = { proof, state: "fresh", pausesMs: left };
       return this.#tryAgain(this.#generation, pauseMs, signal);
     }
-    if (!wasTrial || !proof.isLastTry) return this.#startTrial(signal, url);
     // Its first request waited so long for permission to be sent that the proof had expired by then.
-    this.#untried += 1;
-    const isUntried = proof.isExpired && pausesMs.length === (proof.pausesMs?.fresh ?? []).length;
-    if (isUntried && this.#untried < MOST_UNTRIED) return this.#startTrial(signal);
+    const isUntried =
+      hasEndedUnsaid(proof) || (proof.isExpired && pausesMs.length === (proof.pausesMs?.fresh ?? []).length);
+    if (!wasTrial || !proof.isLastTry || isUntried) return this.#startTrial(signal, url);
     this.#failure = this.#unauthenticated(url);
     this.#endTrial();
     throw this.#failure;
@@ -239,17 +265,31 @@ export class Authenticator {
   /** One event may be refused whatever the proof: then the credentials are right, and only its request says so. */
   #unauthenticated(refused: Address | undefined): SyncError {
     const { credentials, unauthenticated } = this.#method;
+    const { what, ifNew } = unauthenticated;
     const request = refused && this.#hasAccepted ? requestName("GET", refused) : undefined;
     const only = request
       ? ` The refused request is ${request}, and others were answered: if it is always this one, ask the service's operator about it.`
       : "";
     const fields = { method: credentials.current.method, status: 401, ...(request && { request }) };
-    return new SyncError("UNAUTHENTICATED", unauthenticated + only, { fields });
+    return new AddressDoubt("UNAUTHENTICATED", what + only, { ifNew, fields });
   }
 }
 
+function hasEndedUnsaid({ endsUnsaid, isExpired }: Proof): boolean {
+  return endsUnsaid === true && isExpired === true;
+}
+
+/**
+ * Of a proof that was accepted, perhaps before this run, all that strangers get says that it is over. Of a new one all but
+ * the refusal of the proof itself says that something else is wrong, and ends the run.
+ */
+function isRefusal({ state, proof }: Generation, response: Settled): boolean {
+  return isUnauthenticated(response) || state !== "fresh" || proof.isStored === true;
+}
+
 /** A service that fails or asks to wait has perhaps not looked at the proof. */
-function showsAcceptance(status: number): boolean {
+function showsAcceptance(response: Settled): boolean {
+  const { status } = response;
   const kind = statusClass(status);
-  return kind === "read" || (kind === "refused" && !isSessionOver(status));
+  return kind === "read" || (kind === "refused" && !isSessionOver(status) && !isUnauthenticated(response));
 }

@@ -2,13 +2,7 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { type Address, NoResponse } from "../http/transport.ts";
-
-export type AddressOption = "--base-url" | "--auth-url";
-
-/** What stands at an address, in words. */
-export function peerOf(addressOption: AddressOption): string {
-  return addressOption === "--base-url" ? "the service" : "the identity provider";
-}
+import { type AddressOption, peerOf } from "./address-doubt.ts";
 
 /** A request that failed so many times. `addressOption`: what says where it goes. */
 export interface FailedRequest {
@@ -118,39 +112,41 @@ const AT_FIRST: Problems = [
 const PERHAPS_PROXY =
   " If this network reaches the internet through a proxy, set the environment variable HTTPS_PROXY.";
 
-/** What a person does after the last attempt. */
-export function connectionRemedy({ reason, proxy, isAnswer }: NoResponse, setting: AddressOption): string {
+/** What a person does after the last attempt; `ifKnown` where the address is right, if that makes a difference. */
+export function connectionRemedy(
+  { reason, proxy, isAnswer }: NoResponse,
+  setting: AddressOption,
+): { readonly ifNew: string; readonly ifKnown?: string } {
   const again = "then run again";
   if (reason === "EAI_AGAIN")
-    return `No DNS server answered. Check the network of this machine, ${again}.${proxy === undefined ? PERHAPS_PROXY : ""}`;
+    return {
+      ifNew: `No DNS server answered. Check the network of this machine, ${again}.${proxy === undefined ? PERHAPS_PROXY : ""}`,
+    };
   if (proxy !== undefined)
-    return (
-      `Check the proxy ${proxy}, which HTTPS_PROXY names, ${again}. To reach the service directly, add its host ` +
-      "to NO_PROXY."
-    );
+    return {
+      ifNew:
+        `Check the proxy ${proxy}, which HTTPS_PROXY names, ${again}. To reach the service directly, add its host ` +
+        "to NO_PROXY.",
+    };
   const peer = peerOf(setting);
   if (isAnswer)
-    return (
-      `Check ${setting}, and look for a proxy between here and ${peer} that changes headers, ${again}. If there is ` +
-      "none, ask the service's operator: a browser may accept more than HTTP allows, this program does not."
-    );
-  return `Check ${setting} and the network between here and ${peer}, ${again}.`;
+    return {
+      ifNew:
+        `Check ${setting}, and look for a proxy between here and ${peer} that changes headers, ${again}. If there is ` +
+        "none, ask the service's operator: a browser may accept more than HTTP allows, this program does not.",
+      ifKnown: `Look for a proxy between here and ${peer} that changes headers, ${again}. A browser may accept more than HTTP allows, this program does not.`,
+    };
+  return {
+    ifNew: `Check ${setting} and the network between here and ${peer}, ${again}.`,
+    ifKnown: `Check the network between here and ${peer}, ${again}.`,
+  };
 }
-
-/** No connection was made, so nothing was sent. */
-const UNREACHED = /^(?:EAI_AGAIN|ECONNREFUSED|EHOSTDOWN|EHOSTUNREACH|ENETDOWN|ENETUNREACH)$/;
 
 const UNANSWERED =
-  /^(?:CONNECTION_LOST|ECONNABORTED|ECONNRESET|EPIPE|ETIMEDOUT|TIMED_OUT|UND_ERR_CONNECT_TIMEOUT)$/;
-
-/** Whether the server has not even seen the request. */
-export function isUnreached(failure: Error): boolean {
-  return failure instanceof NoResponse && failure.proxy === undefined && UNREACHED.test(failure.reason);
-}
+  /^(?:CONNECTION_LOST|EAI_AGAIN|ECONNABORTED|ECONNREFUSED|ECONNRESET|EHOSTDOWN|EHOSTUNREACH|ENETDOWN|ENETUNREACH|EPIPE|ETIMEDOUT|TIMED_OUT|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /** Whether time alone may help. An unknown host, TLS and a proxy wait for a person. */
 export function isUnanswered(failure: Error): boolean {
-  if (isUnreached(failure)) return true;
   return failure instanceof NoResponse && failure.proxy === undefined && UNANSWERED.test(failure.reason);
 }
 

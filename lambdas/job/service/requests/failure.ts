@@ -1,22 +1,22 @@
 // Why an attempt failed, and the errors for what no retry can fix.
 
+import { isUtf8 } from "node:buffer";
 import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import { parseUrl } from "../../network/proxies.ts";
 import { encodingsIn } from "../http/response-collector.ts";
 import type { Address, HttpResponse, NoResponse } from "../http/transport.ts";
-import { type AddressOption, connectionRemedy, type FailedRequest, peerOf } from "./connection-problem.ts";
+import { AddressDoubt, type AddressOption, peerOf } from "./address-doubt.ts";
+import { connectionRemedy, type FailedRequest } from "./connection-problem.ts";
 
 /** A retry may succeed. */
 export type Failure = NoResponse | UnusableBody | BadStatus;
-
-const NOT_THE_SERVICE =
-  "Check that --base-url is the service itself and not a web page. If it is right, ask the service's operator.";
 
 /** A 2xx body that is unusable. Never quotes the body. */
 export class UnusableBody extends Error {
   override readonly name = "UnusableBody";
   readonly kind = "body";
-  readonly remedy: string;
+  /** Undefined where it may be the body of another server. */
+  readonly remedy: string | undefined;
   /** Why it is not whole: a short code. */
   readonly cutBy: string | undefined;
   /** The code of the error after the last attempt. */
@@ -24,7 +24,7 @@ export class UnusableBody extends Error {
 
   constructor(
     why: string,
-    remedy = NOT_THE_SERVICE,
+    remedy?: string,
     { code = "SERVICE_UNAVAILABLE", cutBy }: { readonly code?: ErrorCode; readonly cutBy?: string } = {},
   ) {
     super(why);
@@ -74,20 +74,51 @@ export function isSessionOver(status: number): boolean {
   return status === 419 || status === 440;
 }
 
+/**
+ * Whether a response refuses the proof itself: 401, and a 403 that names the token (RFC 6750 §3.1), in its challenge or as a
+ * value of its body.
+ */
+export function isUnauthenticated({ status, headers, body }: Refusal): boolean {
+  if (status === 401) return true;
+  if (status !== 403) return false;
+  const challenges = headers.get("www-authenticate")?.join(",") ?? "";
+  if (/\berror\s*=\s*"?invalid_token\b/i.test(challenges)) return true;
+  if (body?.kind !== "whole" || body.bytes.length > MAX_REFUSAL_BYTES) return false;
+  return /"invalid_token"/i.test(Buffer.from(body.bytes).toString("latin1"));
+}
+
+type Refusal = Pick<HttpResponse, "status" | "headers"> & Partial<Pick<HttpResponse, "body">>;
+
+const MAX_REFUSAL_BYTES = 65_536;
+
+/**
+ * Whether only a request without a session is answered so: an accepted one is over then. A redirect to a path below that of
+ * the events is about an event; any other leads to a login, of this service or of another.
+ */
+export function isForStrangers(
+  response: Refusal,
+  base: URL,
+  url: Pick<Address, "href" | "origin"> = base,
+): boolean {
+  const { status, headers } = response;
+  if (isUnauthenticated(response) || isSessionOver(status)) return true;
+  if (status < 300 || status >= 400) return false;
+  const location = headers.get("location")?.[0];
+  if (location === undefined) return false;
+  const events = `${base.pathname.replace(/\/$/, "")}/v1/events/`;
+  return !leadsWithin(response, url) || !parseUrl(location, url.href)?.pathname.startsWith(events);
+}
+
 /** A status without a meaning for the request (docs/service-interface.md §6). */
-export function unexpectedStatus(
-  request: string,
-  status: number,
-  remedy = "Check --base-url: it is the address before /v1. If it is right, ask the service's operator.",
-): SyncError {
+export function unexpectedStatus(request: string, status: number, remedy?: string): SyncError {
   const meaning = isSessionOver(status)
     ? "by which some services say that they do not accept the session"
     : "for which the interface gives no meaning";
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `${request} was answered with status ${status}, ${meaning}. ${remedy}`,
-    { fields: { request, status } },
-  );
+  const fields = { request, status };
+  const what = `${request} was answered with status ${status}, ${meaning}.`;
+  if (remedy !== undefined) return new SyncError("UNEXPECTED_RESPONSE", `${what} ${remedy}`, { fields });
+  const ifNew = "Check --base-url: it is the address before /v1. If it is right, ask the service's operator.";
+  return new AddressDoubt("UNEXPECTED_RESPONSE", what, { ifNew, fields });
 }
 
 /** After the last attempt. `THROTTLED` when its response was 429, else `SERVICE_UNAVAILABLE` or what the failure says. */
@@ -99,28 +130,41 @@ export function attemptsExhausted(
   const times = failures === 1 ? "" : ` ${failures} times, the last time`;
   const cause = failure.kind === "no-response" ? failure.reason : failure.kind;
   const status = failure.kind === "status" ? failure.status : null;
-  return new SyncError(
-    code,
-    `${request} failed${times} with ${failure.message}. ${remedy(failure, addressOption)}`,
-    { fields: { request, attempts: failures, cause, status } },
-  );
-}
-
-function remedy(failure: Failure, addressOption: AddressOption): string {
-  if (failure.kind === "no-response") return connectionRemedy(failure, addressOption);
-  if (failure.remedy !== undefined) return `${failure.remedy} Then run again.`;
-  if (isThrottled(failure)) {
-    return "Run again later, and lower --requests-per-minute to what the service's operator allows you.";
+  const fields = { request, attempts: failures, cause, status };
+  const what = `${request} failed${times} with ${failure.message}.`;
+  const own = ownRemedy(failure);
+  if (own !== undefined) return new SyncError(code, `${what} ${own}`, { fields });
+  if (failure.kind === "no-response") {
+    const { ifNew, ifKnown } = connectionRemedy(failure, addressOption);
+    return ifKnown === undefined
+      ? new SyncError(code, `${what} ${ifNew}`, { fields })
+      : new AddressDoubt(code, what, { ifNew, ifKnown, fields });
   }
-  return `The problem is on ${peerOf(addressOption)}'s side: run again later. If this address has never worked, check ${addressOption}.`;
+  if (failure.kind === "body") {
+    const ifNew = `Check that ${addressOption} is ${peerOf(addressOption)} itself and not a web page. If it is right, ask the service's operator. Then run again.`;
+    return new AddressDoubt(code, what, { ifNew, ifKnown: "Run again later.", fields });
+  }
+  const later = `The problem is on ${peerOf(addressOption)}'s side: run again later.`;
+  const ifNew = `If this address has never worked, check ${addressOption}.`;
+  return new AddressDoubt(code, `${what} ${later}`, { ifNew, fields });
 }
 
-/** A 429 that is not retried. @param waitMs what `Retry-After` says */
-export function throttled(request: string, waitMs: number | undefined): SyncError {
-  const wait = waitMs === undefined ? "Run again later" : `Run again in ${Math.ceil(waitMs / 1_000)} s`;
-  return new SyncError("THROTTLED", `${request} was answered with status 429: too many requests. ${wait}.`, {
-    fields: { request, status: 429 },
-  });
+/** What helps whatever the address; undefined where that matters. */
+function ownRemedy(failure: Failure): string | undefined {
+  if (failure.kind === "no-response") return undefined;
+  if (failure.remedy !== undefined) return `${failure.remedy} Then run again.`;
+  return isThrottled(failure)
+    ? "Run again later, and lower --requests-per-minute to what the service's operator allows you."
+    : undefined;
+}
+
+/** A 429 that is not retried. */
+export function throttled(request: string): SyncError {
+  return new SyncError(
+    "THROTTLED",
+    `${request} was answered with status 429: too many requests. Run again later.`,
+    { fields: { request, status: 429 } },
+  );
 }
 
 /**
@@ -141,18 +185,49 @@ export function unusableBody(
     const { cause: cutBy } = body;
     return cutBy === "UNDECODABLE"
       ? new UnusableBody(`a body that says it is in ${encoding}, and is not`, changed)
-      : new UnusableBody(`a body that broke off (${cutBy})`, `Check the network between here and ${peer}.`, {
-          cutBy,
-        });
+      : new UnusableBody(
+          `a body that broke off (${cutBy})`,
+          `Check the network between here and ${peer}. If it breaks off each time, its Content-Length may be wrong: ask the service's operator.`,
+          { cutBy },
+        );
   }
   if (decodedBytes === 0)
     return new UnusableBody(status === 200 ? "an empty body" : `an empty body (status ${status})`);
   const type = headers.get("content-type")?.[0] ?? "";
   if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type)) return new UnusableBody("a web page");
-  const charset = charsetIn(type);
-  return charset === undefined
+  const bytes = body.kind === "whole" ? body.bytes : new Uint8Array();
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b)
+    return new UnusableBody("a body in gzip whose headers do not say so", changed);
+  return otherText(bytes, type, otherwise);
+}
+
+/** A text that begins as JSON is hardly another server's: what is wrong with it is known, and where to look. */
+function otherText(bytes: Uint8Array, contentType: string, otherwise: UnusableBody): UnusableBody {
+  const charset = charsetIn(contentType);
+  const says =
+    charset === undefined
+      ? otherwise.message
+      : `a body that is not JSON in UTF-8; its Content-Type says ${charset}`;
+  const [first, last] = [bytes.find(isWritten), bytes.findLast(isWritten)];
+  const isJson = first !== undefined && "{[".includes(String.fromCharCode(first));
+  if (!isJson) return charset === undefined ? otherwise : new UnusableBody(says);
+  if (charset !== undefined || !isUtf8(bytes))
+    return new UnusableBody(
+      charset === undefined ? "a body that begins as JSON and is not UTF-8, perhaps ISO-8859-1" : says,
+      "JSON is in UTF-8 (RFC 8259): ask the service's operator to send that.",
+    );
+  const isWhole = last !== undefined && "]}".includes(String.fromCharCode(last));
+  return isWhole
     ? otherwise
-    : new UnusableBody(`a body that is not JSON in UTF-8; its Content-Type says ${charset}`);
+    : new UnusableBody(
+        "a body that begins as JSON and ends in the middle of it",
+        "Its Content-Length may be too small: ask the service's operator, or look for a proxy that cuts bodies.",
+      );
+}
+
+/** Not white space, nor what UTF-16 and byte order marks put around a character. */
+function isWritten(byte: number): boolean {
+  return byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf && byte !== 0xfe && byte !== 0xff;
 }
 
 /** No other text of the header is repeated. */
@@ -202,18 +277,27 @@ export function redirected(
         ? `another path of ${url.origin}`
         : shownOrigin(to);
   const isSlash = to !== null && (to.pathname === `${url.pathname}/` || `${to.pathname}/` === url.pathname);
-  const why =
-    location === undefined
-      ? `. Look for a cache or a proxy that answers instead of ${peerOf(addressOption)}; if there is none, ask the service's operator.`
-      : leadsWithin(response, url)
-        ? `. ${isSlash ? SLASH : LOGIN_PAGE} Check ${addressOption}; if it is right, ask the service's operator.`
-        : ` because the credentials belong to ${addressOption} only. Ask the service's operator for the right address; do ` +
-          "not copy it from a response.";
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `${request} was answered with status ${status}, a redirect to ${target}, which is not followed${why}`,
-    { fields: { request, status, target } },
-  );
+  const fields = { request, status, target };
+  const what = `${request} was answered with status ${status}, a redirect to ${target}, which is not followed`;
+  if (location === undefined)
+    return new SyncError(
+      "UNEXPECTED_RESPONSE",
+      `${what}. Look for a cache or a proxy that answers instead of ${peerOf(addressOption)}; if there is none, ask the service's operator.`,
+      { fields },
+    );
+  if (!leadsWithin(response, url))
+    return new AddressDoubt(
+      "UNEXPECTED_RESPONSE",
+      `${what} because the credentials belong to ${addressOption} only.`,
+      {
+        ifNew: "Ask the service's operator for the right address; do not copy it from a response.",
+        fields,
+      },
+    );
+  return new AddressDoubt("UNEXPECTED_RESPONSE", `${what}. ${isSlash ? SLASH : LOGIN_PAGE}`, {
+    ifNew: `Check ${addressOption}; if it is right, ask the service's operator.`,
+    fields,
+  });
 }
 
 const SLASH =

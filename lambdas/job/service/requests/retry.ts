@@ -2,6 +2,7 @@
 
 import type { Random } from "../../runtime/clock.ts";
 import type { HttpResponse } from "../http/transport.ts";
+import { isUnanswered } from "./connection-problem.ts";
 import { type Failure, isThrottled } from "./failure.ts";
 
 /** Before the first retry of a request that failed alone. */
@@ -19,6 +20,21 @@ export function statusClass(status: number): StatusClass {
   if (status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600)) return "retry";
   if (status >= 300 && status < 400) return "redirect";
   return "refused";
+}
+
+/**
+ * Whether a request was certainly not carried out: nothing of it left, or a service that was too busy has put it off. Then one
+ * that changes something may be sent again as often as any other; else what it did is not known.
+ */
+export function isPutOff(failure: Failure): boolean {
+  if (failure.kind !== "status") return failure.kind === "no-response" && failure.isUnsent;
+  return failure.status === 503 || (isThrottled(failure) && (failure.retryAfterMs ?? 0) > 0);
+}
+
+/** Whether a start that no person waits for should wait for the other side. */
+export function mayPass(failure: Failure, method: "GET" | "POST"): boolean {
+  if (failure.kind === "status") return isPutOff(failure);
+  return isUnanswered(failure) && (method === "GET" || isPutOff(failure));
 }
 
 /** How long a response asks to wait; undefined if it does not say. What a 429 says of its limit counts up to one window. */

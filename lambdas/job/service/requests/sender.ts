@@ -5,9 +5,9 @@ import { CLOCK_TOLERANCE_MS, type Clock, type Random } from "../../runtime/clock
 import type { Logger } from "../../runtime/logger.ts";
 import type { Address, HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
 import type { HeldBackBy, Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
-import { isUnanswered, keepsTrying, permanentProblem } from "./connection-problem.ts";
-import { attemptsExhausted, type Failure, isThrottled, requestName } from "./failure.ts";
-import { askedWaitMs, RetryDelays } from "./retry.ts";
+import { keepsTrying, permanentProblem } from "./connection-problem.ts";
+import { attemptsExhausted, BadStatus, type Failure, isThrottled, requestName } from "./failure.ts";
+import { askedWaitMs, isPutOff, mayPass, RetryDelays } from "./retry.ts";
 
 interface SenderOptions {
   readonly transport: Transport;
@@ -18,13 +18,15 @@ interface SenderOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
-  /** By the monotonic clock. Until then a request to a server that has not responded yet has more attempts than others. */
+  /** By the monotonic clock. Until then a request to a server that has answered none yet has more attempts than others. */
   readonly keepTryingUntilMs?: number | undefined;
   /** True where the service's clock is not compared with this computer's. */
   readonly isClockRight?: boolean | undefined;
 }
 
 const ATTEMPTS = 6;
+/** Seconds. */
+const OLD_S = 600;
 
 /** Adds no credentials, and sends nothing a second time. */
 export class Sender {
@@ -35,9 +37,12 @@ export class Sender {
   successes = 0;
   /** Whether any response has come so far. */
   #hasResponded = false;
+  /** Whether one has come that put nothing off. */
+  #hasAnswered = false;
   readonly #options: SenderOptions;
   readonly #waitReporter: WaitReporter;
   readonly #delays: RetryDelays;
+  #hasWarnedOfAge = false;
   /** For how long the service asked to wait since the last success. */
   #askedMs = 0;
   /** Once that is too long. */
@@ -48,6 +53,11 @@ export class Sender {
     this.#options = options;
     this.#waitReporter = new WaitReporter(onWait);
     this.#delays = new RetryDelays(random, rateLimiter.windowMs);
+  }
+
+  /** What the service averages its limits over. */
+  get windowMs(): number {
+    return this.#options.rateLimiter.windowMs;
   }
 
   /** How long a response asks to wait; undefined if it does not say. */
@@ -100,6 +110,7 @@ export class Sender {
       const all = { ...headers, ...request.headers };
       const response = await transport.send({ ...request, headers: all }, signal);
       this.#hasResponded = true;
+      this.#hasAnswered ||= !isPutOff(new BadStatus(response.status, this.askedWaitMs(response)));
       this.#compareClocks(response.headers);
       const { body, decodedBytes } = response;
       // The service may have counted the whole of a body that broke off.
@@ -126,10 +137,21 @@ export class Sender {
     logger.warn(`This computer's clock shows ${own}, and the service's ${its}. Set the one that is wrong.`);
   }
 
+  /** Of the first answer that is used and was in a cache for long (RFC 9111 §5.1): the data may be older than the run. */
+  noteAge(headers: HttpResponse["headers"]): void {
+    const age = headers.get("age")?.[0]?.trim() ?? "";
+    if (this.#hasWarnedOfAge || !/^\d+$/.test(age) || Number(age) <= OLD_S) return;
+    this.#hasWarnedOfAge = true;
+    this.#options.logger.warn(
+      `A cache before the service answers with what it got ${Math.floor(Number(age) / 60)} minutes ago (Age), so what is published may be as old. If it must not be, ask the service's operator.`,
+    );
+  }
+
   /**
    * Waits between a failed attempt and the next, counts and logs it; holds all requests back where the service asks for it.
    * Throws `SERVICE_UNAVAILABLE` or `THROTTLED` after the last attempt or if no retry can succeed, or the signal's reason.
    * @param failures how many attempts the request has used, this one included
+   * @param isLast no other attempt may follow
    */
   async backOff(
     method: TransportRequest["method"],
@@ -137,12 +159,14 @@ export class Sender {
     failure: Failure,
     failures: number,
     signal: AbortSignal | undefined,
+    isLast = failures >= ATTEMPTS,
   ): Promise<void> {
     const { clock, logger, keepTryingUntilMs = 0 } = this.#options;
     // A wait of 0 names no time.
     const requestedMs = (failure.kind === "status" && failure.retryAfterMs) || undefined;
     const isSilent = requestedMs === undefined && isThrottled(failure);
-    const leftMs = this.#hasResponded || !isUnanswered(failure) ? 0 : keepTryingUntilMs - clock.monotonicMs();
+    const leftMs =
+      this.#hasAnswered || !mayPass(failure, method) ? 0 : keepTryingUntilMs - clock.monotonicMs();
     const longestMs = leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;
     const delayMs = Math.min(longestMs, Math.max(requestedMs ?? 0, this.#delays.after(failure, failures)));
     if (failure.kind === "status" && (requestedMs !== undefined || isSilent))
@@ -153,7 +177,7 @@ export class Sender {
     } else {
       const permanent = permanentProblem({ request, url, failures }, failure, this.#hasResponded);
       if (permanent !== undefined) throw permanent;
-      if (failures >= ATTEMPTS) throw attemptsExhausted({ request, failures }, failure);
+      if (isLast) throw attemptsExhausted({ request, failures }, failure);
     }
     this.counts.retries += 1;
     const seconds = (delayMs / 1_000).toFixed(delayMs < 100 ? 2 : 1);
@@ -183,7 +207,7 @@ export class Sender {
   }
 }
 
-const MAX_PAUSE_MS = 15 * 60_000;
+export const MAX_PAUSE_MS = 15 * 60_000;
 
 /**
  * How long a run waits where the service asks for it: a longer pause, at once or in total without a success in between,

@@ -52,6 +52,27 @@ describe("a refused login", () => {
   });
 });
 
+describe("an error that may be due to a wrong address", () => {
+  test.each([
+    ["names the option before anything was published", false, false, "check --base-url"],
+    ["names the operator where what readers see came from there", true, false, "answered rightly before"],
+    ["names the option where that came from another address", true, true, "check --base-url"],
+  ])("%s", async (_, isPublished, isMoved, says) => {
+    await using sandbox = await Sandbox.start();
+    await using other = await Sandbox.start();
+    if (isPublished) await sandbox.run();
+    if (isMoved) sandbox.settings = { ...sandbox.settings, baseUrl: other.simulator.url };
+    const { simulator } = isMoved ? other : sandbox;
+    simulator.configure({
+      faults: [{ match: { path: "login", times: Infinity }, fault: { kind: "status", status: 500 } }],
+    });
+
+    const { error } = await sandbox.run();
+
+    expect(error).toMatchObject({ message: expect.stringContaining(says) });
+  });
+});
+
 test("HTTP Basic publishes the same snapshot without a login", async () => {
   await using sandbox = await Sandbox.start();
   sandbox.credentials = { method: "basic", ...sandbox.simulator.credentials };

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type Fault, status } from "../../../simulator/faults.ts";
+import { PatientClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, failedList, fetchAll, said, secrets } from "../connection.ts";
 import { httpServer } from "../http/local-server.ts";
+import { scriptedTransport } from "../http/scripted-transport.ts";
 
 describe("HTTP Basic", () => {
   it("sends the credentials with every request and never logs in", async () => {
@@ -138,12 +140,6 @@ describe("the login", () => {
       "another path of http://127.0.0.1",
     ],
     [status(419), "UNEXPECTED_RESPONSE", "status 419"],
-    [status(429), "THROTTLED", "Run again later"],
-    [status(429, { "retry-after": "90" }), "THROTTLED", "Run again in 90 s"],
-    [status(429, { "ratelimit-reset": "90" }), "THROTTLED", "Run again in 60 s"],
-    [status(500), "SERVICE_UNAVAILABLE", "status 500"],
-    [status(503, { "retry-after": "1" }), "SERVICE_UNAVAILABLE", "status 503"],
-    [status(408), "SERVICE_UNAVAILABLE", "status 408"],
     [{ kind: "html" }, "UNEXPECTED_RESPONSE", "status 200 and 0 cookies, none of which is valid"],
   ] satisfies readonly (readonly [Fault, string, string])[])(
     "%j ends with %s: %s",
@@ -161,17 +157,75 @@ describe("the login", () => {
     },
   );
 
-  it.each(["reset", "hang"] as const)("is retried if no response came (%s)", async (kind) => {
+  const PUT_OFF = [status(503), status(503, { "retry-after": "1" }), status(429, { "retry-after": "90" })];
+  const UNSURE = [408, 425, 500, 501, 502, 504, 520, 429].map((code) => status(code));
+  const LOST = [{ kind: "reset" }, { kind: "hang" }] satisfies readonly Fault[];
+
+  it.each([
+    ...PUT_OFF.map((fault) => [fault, 6] as const),
+    [status(429, { "ratelimit-reset": "90" }), 6] as const,
+    ...[...UNSURE, ...LOST].map((fault) => [fault, 2] as const),
+  ])("that is answered with %j is sent %i times at most", async (fault, most) => {
+    const { error, served, text } = await failedList(
+      { faults: [{ match: { path: "login", times: Infinity }, fault }] },
+      { timeoutMs: 100 },
+    );
+
+    const isThrottled = fault.kind === "status" && fault.status === 429;
+    expect(error).toMatchObject({
+      code: isThrottled ? "THROTTLED" : "SERVICE_UNAVAILABLE",
+      message: expect.stringMatching(new RegExp(`^POST /v1/auth/login failed ${most} times`)),
+    });
+    expect(served.requests).toBe(most);
+    for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+
+  it.each([
+    ...PUT_OFF.map((fault) => [fault, 5] as const),
+    ...[...UNSURE, ...LOST].map((fault) => [fault, 1] as const),
+  ])("that is answered with %j is one login, whatever comes after %i of them", async (fault, times) => {
     await using connection = await connect(
-      { faults: [{ match: { path: "login", times: 2 }, fault: { kind } }] },
+      { faults: [{ match: { path: "login", times }, fault }] },
       { timeoutMs: 100 },
     );
     const { service, simulator } = connection;
 
     await service.list();
 
-    expect(simulator.counts).toMatchObject({ logins: 3, list: 1 });
-    expect(service.counts).toMatchObject({ requests: 4, retries: 2, logins: 1 });
+    expect(simulator.counts).toMatchObject({ logins: times + 1, list: 1 });
+    expect(service.counts).toMatchObject({ requests: times + 2, retries: times, logins: 1 });
+  });
+
+  it("whose answer was lost is sent once more, however often it is put off as well", async () => {
+    const at = (nth: number, fault: Fault) => ({ match: { path: "login", nth }, fault }) as const;
+    const faults = [at(1, status(503)), at(2, status(500)), at(3, status(503)), at(4, { kind: "reset" })];
+
+    const { served } = await failedList({ faults });
+
+    expect(served.logins).toBe(4);
+  });
+
+  it("that is refused once it was put off is not sent again", async () => {
+    const faults = [{ match: { path: "login" }, fault: status(503) }] as const;
+
+    const { error, served } = await failedList({ faults, account: { disabled: true } });
+
+    expect(error).toMatchObject({ code: "ACCOUNT_DISABLED" });
+    expect(served.logins).toBe(2);
+  });
+
+  it("that is answered with 429 and no time is sent again after a limit window", async () => {
+    const clock = new PatientClock(Date.UTC(2026, 10, 21, 6));
+    const sentAtMs: number[] = [];
+    const transport = scriptedTransport((name, nth) => {
+      if (name === "login") sentAtMs.push(clock.monotonicMs());
+      return name === "login" && nth === 1 ? { status: 429 } : undefined;
+    });
+    await using connection = await connect({ clock }, { transport, limits: { windowMs: 300_000 } });
+
+    await connection.service.logIn();
+
+    expect((sentAtMs[1] ?? 0) - (sentAtMs[0] ?? 0)).toBe(300_000);
   });
 
   it("fails after six attempts without a response", async () => {

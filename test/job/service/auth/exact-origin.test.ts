@@ -15,7 +15,10 @@ describe.each(METHODS)("with the method %s", (method) => {
     });
     const fault = { kind: "redirect", location: `${other.url}/v1/events` } as const;
 
-    const { error, text } = await failedList({ faults: [{ match: { path: "list" }, fault }] }, { method });
+    const { error, text } = await failedList(
+      { faults: [{ match: { path: "list", times: Infinity }, fault }] },
+      { method },
+    );
 
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
     expect(asked).toBe(0);

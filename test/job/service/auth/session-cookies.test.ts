@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SessionCookies } from "../../../../lambdas/job/service/auth/by-password.ts";
+import { SessionCookies } from "../../../../lambdas/job/service/auth/session-cookies.ts";
 
 const SITE = new URL("https://api.example.com/");
 const NOW = Date.UTC(2026, 10, 21, 6);
@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 10, 21, 6);
 /** What is kept, as it is sent to a path. */
 const keeping = (...setCookies: readonly string[]) => {
   let nowMs = NOW;
-  const cookies = new SessionCookies(SITE, { now: () => nowMs });
+  const cookies = new SessionCookies(SITE, { now: () => nowMs, monotonicMs: () => nowMs });
   cookies.keep(setCookies);
   const sent = (path = "/"): string | undefined => cookies.headers(new URL(path, SITE))["cookie"];
   const pass = (ms: number): void => {

@@ -131,6 +131,11 @@ describe("a detail", () => {
     [`{"item":{"uuid":"${B}"}}`, "/item"],
     ['{"item":{"uuid":7}}', "/item"],
     [`{"uuid":"${A}","uuid":"${B}"}`, undefined],
+    [`{"id":"${B}","attributes":{"date":"d"}}`, "/attributes"],
+    [`{"data":[{"Id":"${B}","event":{"uuid":null}}]}`, "/data/0/event"],
+    [`{"data":{"event_uuid":"${B}","event":{"date":"d"}}}`, "/data/event"],
+    [`{"@id":"${B}","data":{"id":"${A}","body":{}}}`, "/data/body"],
+    [`{"eventId":"${B}","event":{"uuid":"${A}"}}`, "/event"],
   ])("%s is another event (pointer %s): unusable, and a retry may succeed", (text, pointer) => {
     const error = failureOfRead(text, pointer);
 
@@ -139,6 +144,16 @@ describe("a detail", () => {
       message: "an event with another uuid",
       remedy: expect.stringContaining("--detail-pointer"),
     });
+  });
+
+  it.each([
+    ["its own id, in another case", `{"id":"${A.toUpperCase()}","attributes":{"date":"d"}}`, "/attributes"],
+    ["an id that is no uuid", '{"id":7,"uuid":"x","attributes":{"date":"d"}}', "/attributes"],
+    ["the id of something else", `{"requestId":"${B}","trace_id":"${B}","data":{"date":"d"}}`, "/data"],
+    ["the id of what is beside it", `{"data":{"date":"d"},"owner":{"id":"${B}"}}`, "/data"],
+    ["an id of its parts", `{"data":{"date":"d","brand":{"id":"${B}"},"id":"${B}"}}`, "/data"],
+  ])("that a pointer leads to is the one that was asked for beside %s", (_, text, pointer) => {
+    expect(read(text, pointer)).toMatchObject({ kind: "event", eventDate: "d" });
   });
 
   it.each([

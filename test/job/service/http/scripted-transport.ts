@@ -8,9 +8,10 @@ import {
   type TransportRequest,
 } from "../../../../lambdas/job/service/http/transport.ts";
 
-interface Script {
+export interface Script {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 export interface ScriptedTransport extends Transport {
@@ -32,8 +33,8 @@ export function scriptedTransport(
     const nth = sent.filter(([each]) => each === name).length;
     const script = (await respond(name, nth)) ?? {};
     const { status = 200 } = script;
-    const all = { ...script.headers, ...(name === "login" ? { "set-cookie": `s=${nth}` } : {}) };
-    const bytes = Buffer.from(JSON.stringify({ uuid: name }));
+    const all = { ...(name === "login" ? { "set-cookie": `s=${nth}` } : {}), ...script.headers };
+    const bytes = Buffer.from(script.body ?? JSON.stringify({ uuid: name }));
     return {
       status,
       headers: new Map(Object.entries(all).map(([key, value]) => [key, [value]])),
@@ -47,6 +48,9 @@ export function scriptedTransport(
 /** For the nth request, from 1, so long after the first moment: the code it fails with; undefined: it is sent. */
 export type FailureOf = (elapsedMs: number, nth: number) => string | undefined;
 
+/** Codes of Node.js that come before anything is sent. */
+const UNSENT = /^(?:EAI_AGAIN|ECONNREFUSED|EHOSTDOWN|EHOSTUNREACH|ENETDOWN|ENETUNREACH|ENOTFOUND)$/;
+
 /** In front of another one. `sentAtMs` is when each request was sent, since now. */
 export function failingTransport(
   clock: Clock,
@@ -58,7 +62,7 @@ export function failingTransport(
   const send: Transport["send"] = async (request, signal) => {
     const elapsedMs = clock.monotonicMs() - beganAtMs;
     const reason = failureOf(elapsedMs, sentAtMs.push(elapsedMs));
-    if (reason !== undefined) throw new NoResponse(reason);
+    if (reason !== undefined) throw new NoResponse(reason, undefined, undefined, UNSENT.test(reason));
     return behind.send(request, signal);
   };
   return { transport: { send, close: async () => undefined }, sentAtMs, beganAtMs };

@@ -11,7 +11,7 @@ import { LogLines } from "../../runtime/log-lines.ts";
 const BASE = new URL("https://api.example.com");
 const EVENTS = new URL("https://api.example.com/v1/events");
 
-type Traits = Pick<Proof, "pausesMs" | "isStored" | "isExpired">;
+type Traits = Pick<Proof, "pausesMs" | "isStored" | "isExpired" | "endsUnsaid">;
 
 /** As of the method `session`: the first login gets a second chance. `slept` is how long it waited each time. */
 const authenticatorOf = (
@@ -24,7 +24,7 @@ const authenticatorOf = (
   const log = new LogLines();
   const method = {
     credentials: { current: { method: "session", email: "a@b.test", password: "secret" } },
-    unauthenticated: "refused",
+    unauthenticated: { what: "refused", ifNew: "Check --base-url." },
     renew: async () => {
       let value = await logIn();
       logins += 1;
@@ -43,6 +43,7 @@ const authenticatorOf = (
     },
   } as const;
   const clock = {
+    now: () => 0,
     sleep: (ms: number, signal?: AbortSignal) => {
       slept.push(ms);
       return Promise.race([sleep(ms), aborted(signal)]);
@@ -308,6 +309,11 @@ const IN_OTHER_WORDS = [
   ["a redirect to a path", redirect("/login?next=1")],
   ["a redirect to an address of the service", redirect("https://api.example.com/login", 307)],
   ["a redirect to its http: address, before which TLS ends", redirect("http://api.example.com/login")],
+  ["a redirect to another host", redirect("https://sso.example.test/")],
+  ["a redirect to another host, below the same path", redirect("https://sso.example.test/v1/events/a")],
+  ["a redirect to another port", redirect("https://api.example.com:8443/")],
+  ["a redirect to what is no address", redirect("https://[")],
+  ["a redirect to the list", redirect("/v1/events")],
 ] as const;
 
 describe("a session that is ended in other words", () => {
@@ -340,16 +346,197 @@ describe("a session that is ended in other words", () => {
 
   it.each([
     ["another status", response(418)],
-    ["a redirect to another host", redirect("https://sso.example.test/")],
-    ["a redirect to another port", redirect("https://api.example.com:8443/")],
     ["a redirect to nowhere", response(302)],
-    ["a redirect to what is no address", redirect("https://[")],
+    ["a redirect to another event", redirect("/v1/events/2")],
+    ["a redirect to another event by its http: address", redirect("http://api.example.com/v1/events/2")],
+    ["a redirect that adds a slash", redirect("https://api.example.com/v1/events/")],
+    ["a 403 without a name", response(403)],
+    ["a 403 of another name", response(403, { "www-authenticate": ['Bearer error="insufficient_scope"'] })],
   ])("is not: %s", async (_, other) => {
     const { authenticator, logins } = setUp();
     accept(await authenticator.authorize());
 
     expect((await authenticator.authorize()).settle(other)).toBeUndefined();
     expect(logins).toEqual([1]);
+  });
+});
+
+const json = (status: number, value: unknown) => ({
+  ...response(status),
+  body: { kind: "whole", bytes: Buffer.from(JSON.stringify(value)) } as const,
+});
+
+describe("a 403 that names the token", () => {
+  it.each([
+    ["in its challenge", response(403, { "www-authenticate": ['Bearer realm="x", error="invalid_token"'] })],
+    ["without quotes", response(403, { "www-authenticate": ["Basic", "Bearer error=invalid_token, x=1"] })],
+    ["as a value of its body", json(403, { error: "invalid_token" })],
+    ["somewhere in its body", json(403, { errors: [{ status: 403, code: "INVALID_TOKEN" }] })],
+  ])("refuses it as a 401 does, also a new one: %s", async (_, refusal) => {
+    const { authenticator, slept } = setUp();
+
+    accept(await refuse(await authenticator.authorize(), refusal));
+
+    expect(cookie(await refuse(await authenticator.authorize(), refusal))).toBe("s=2");
+    expect(slept).toEqual([1_000]);
+  });
+
+  it.each([
+    ["in a sentence", json(403, { message: "no invalid_token here" })],
+    ["of a 404", json(404, { error: "invalid_token" })],
+    ["in a body that is too long", json(403, ["invalid_token", "x".repeat(65_536)])],
+  ])("does not where it is a word %s", async (_, other) => {
+    const { authenticator } = setUp();
+    accept(await authenticator.authorize());
+
+    expect((await authenticator.authorize()).settle(other)).toBeUndefined();
+  });
+});
+
+describe("one URL", () => {
+  const ONE = new URL("https://api.example.com/v1/events/1");
+  const OTHER = new URL("https://api.example.com/v1/events/2");
+
+  it.each(IN_OTHER_WORDS)("starts one renewal until it is answered: %s", async (_, refusal) => {
+    const { authenticator, logins } = setUp();
+    accept(await authenticator.authorize());
+    const first = await authenticator.authorize();
+    accept((await first.settle(refusal, undefined, ONE)) ?? first);
+
+    const second = (await authenticator.authorize()).settle(refusal, undefined, ONE);
+    const other = await (await authenticator.authorize()).settle(refusal, undefined, OTHER);
+
+    expect(second).toBeUndefined();
+    expect(cookie(other ?? first)).toBe("s=3");
+    expect(logins).toEqual([1, 2, 3]);
+  });
+
+  it("that is refused with 401 again fails alone", async () => {
+    const { authenticator, logins } = setUp();
+    accept(await authenticator.authorize());
+    const first = await authenticator.authorize();
+    accept((await first.settle(response(401), undefined, ONE)) ?? first);
+
+    const second = (await authenticator.authorize()).settle(response(401), undefined, ONE);
+
+    await expect(second).rejects.toMatchObject({
+      code: "UNAUTHENTICATED",
+      fields: { request: "GET /v1/events/1" },
+    });
+    expect(cookie(await authenticator.authorize())).toBe("s=2");
+    expect(logins).toEqual([1, 2]);
+  });
+
+  it("starts another renewal once it was answered", async () => {
+    const { authenticator, logins } = setUp();
+    accept(await authenticator.authorize());
+
+    for (let n = 0; n < 4; n += 1) {
+      const refused = await authenticator.authorize();
+      const renewed = await refused.settle(response(401), undefined, ONE);
+      void renewed?.settle(response(200), undefined, ONE);
+    }
+
+    expect(logins).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+it("three renewals in a row without an answered request are the last", async () => {
+  const { authenticator, logins } = setUp();
+  accept(await authenticator.authorize());
+  const url = (n: number) => new URL(`https://api.example.com/v1/events/${n}`);
+  const refused = async (n: number) =>
+    (await authenticator.authorize()).settle(response(419), undefined, url(n));
+
+  // The renewed ones are not new where the service does not refuse them with 401: each is left to the next request.
+  for (let n = 0; n < 3; n += 1) {
+    const renewed = await refused(n);
+    void renewed?.settle(response(503));
+    void (await authenticator.authorize()).settle(response(302));
+  }
+
+  expect(logins).toEqual([1, 2]);
+});
+
+describe("a proof after whose end strangers are answered", () => {
+  const ending = () => {
+    const ended = new Set<string>();
+    const given = authenticatorOf(async () => `s=${ended.size + 1}`, {
+      endsUnsaid: true,
+      get isExpired() {
+        return ended.has("now");
+      },
+    });
+    return { ...given, end: () => ended.add("now"), begin: () => ended.delete("now") };
+  };
+
+  it("is not sent: the request gets another one, also where it is the first", async () => {
+    const { authenticator, end } = ending();
+    const first = await authenticator.authorize();
+
+    end();
+
+    expect(first.isCurrent).toBe(false);
+  });
+
+  it("does not count what is answered after its end, of any request", async () => {
+    const { authenticator, end, begin } = ending();
+    const trial = await authenticator.authorize();
+    end();
+    const again = trial.settle(response(200));
+    begin();
+    const renewed = await again;
+
+    expect(renewed).toBeDefined();
+  });
+
+  it.each([429, 503])("leaves an answer that says nothing to its own rules (%i)", async (status) => {
+    const { authenticator, end } = ending();
+    accept(await authenticator.authorize());
+    const request = await authenticator.authorize();
+
+    end();
+
+    expect(request.settle(response(status))).toBeUndefined();
+  });
+
+  it("that ends before each first request is renewed three times in a row at most", async () => {
+    const { authenticator, end } = ending();
+    end();
+
+    let last: unknown;
+    for (let n = 0; n < 10 && last === undefined; n += 1) {
+      const outcome = await authenticator.authorize().catch((error: unknown) => ({ error }));
+      if ("error" in outcome) last = [n, outcome.error];
+      else release(outcome);
+    }
+
+    expect(last).toMatchObject([3, { code: "UNAUTHENTICATED" }]);
+  });
+});
+
+describe("the cookies of an answer", () => {
+  it.each([
+    ...IN_OTHER_WORDS.map(([what, { status, headers }]) => [what, status, headers] as const),
+    ["401", 401, new Map<string, readonly string[]>()] as const,
+  ])("that strangers get are not kept: %s", async (_, status, headers) => {
+    const { authenticator } = setUp();
+    accept(await authenticator.authorize());
+    const [first, second] = await Promise.all([authenticator.authorize(), authenticator.authorize()]);
+
+    const strange = { status, headers: new Map([...headers, ["set-cookie", ["s=stranger"]]]) };
+    void first.settle(strange)?.catch(() => undefined);
+
+    expect(cookie(second)).toBe("s=1");
+  });
+
+  it("that any other request gets are kept", async () => {
+    const { authenticator } = setUp();
+    const first = await authenticator.authorize();
+
+    void first.settle(response(404, { "set-cookie": ["s=next"] }));
+
+    expect(cookie(await authenticator.authorize())).toBe("s=next");
   });
 });
 

@@ -261,7 +261,7 @@ describe("what a person does after the last attempt", () => {
 
     expect(error).toHaveProperty(
       "message",
-      `POST /v1/auth/login failed 6 times, the last time with a response that is not valid HTTP (${code}). Check ` +
+      `POST /v1/auth/login failed 2 times, the last time with a response that is not valid HTTP (${code}). Check ` +
         "--base-url, and look for a proxy between here and the service that changes headers, then run again. If there " +
         "is none, ask the service's operator: a browser may accept more than HTTP allows, this program does not.",
     );

@@ -1,11 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { NoResponse } from "../../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../../lambdas/job/service/http/undici-transport.ts";
-import { isUnanswered, isUnreached } from "../../../../lambdas/job/service/requests/connection-problem.ts";
 import { BadStatus } from "../../../../lambdas/job/service/requests/failure.ts";
+import { isPutOff, mayPass } from "../../../../lambdas/job/service/requests/retry.ts";
 import { PatientClock } from "../../../simulator/manual-clock.ts";
 import { type Connection, type ConnectionOptions, connect, errorOf } from "../connection.ts";
-import { type FailureOf, failingTransport, scriptedTransport } from "../http/scripted-transport.ts";
+import {
+  type FailureOf,
+  failingTransport,
+  type Script,
+  scriptedTransport,
+} from "../http/scripted-transport.ts";
 
 const MINUTE = 60_000;
 const CLOSED = "http://127.0.0.1:1";
@@ -24,41 +29,54 @@ const unattended = async (failureOf: FailureOf, options: ConnectionOptions = {})
   return { ...(await connect({ clock }, { transport, keepTryingUntilMs, ...options })), sentAtMs };
 };
 
+const UNSENT = true;
+
 describe("a failure", () => {
   it.each([
-    ["ECONNREFUSED", true, true],
-    ["EAI_AGAIN", true, true],
-    ["EHOSTDOWN", true, true],
-    ["EHOSTUNREACH", true, true],
-    ["ENETDOWN", true, true],
-    ["ENETUNREACH", true, true],
-    ["CONNECTION_LOST", true, false],
-    ["ECONNABORTED", true, false],
-    ["ECONNRESET", true, false],
-    ["EPIPE", true, false],
-    ["ETIMEDOUT", true, false],
-    ["TIMED_OUT", true, false],
-    ["UND_ERR_CONNECT_TIMEOUT", true, false],
-    ["ENOTFOUND", false, false],
-    ["NOT_HTTP", false, false],
-    ["INVALID_HTTP", false, false],
-    ["UND_ERR_HEADERS_OVERFLOW", false, false],
-    ["CERT_HAS_EXPIRED", false, false],
-    ["ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR", false, false],
-  ])("with %s: time alone may help %s, the request was never sent %s", (reason, unanswered, unreached) => {
-    const failure = new NoResponse(reason);
+    ["ECONNREFUSED", UNSENT, true, true],
+    ["ECONNRESET", UNSENT, true, true],
+    ["ECONNRESET", false, true, false],
+    ["CONNECTION_LOST", false, true, false],
+    ["TIMED_OUT", UNSENT, true, true],
+    ["TIMED_OUT", false, true, false],
+    ["ENOTFOUND", UNSENT, false, false],
+    ["CERT_HAS_EXPIRED", UNSENT, false, false],
+    ["INVALID_HTTP", false, false, false],
+    ["UND_ERR_HEADERS_OVERFLOW", false, false, false],
+  ])(
+    "with %s (not one byte was sent: %s) is waited for: a GET %s, a POST %s",
+    (reason, isUnsent, get, post) => {
+      const failure = new NoResponse(reason, undefined, undefined, isUnsent);
 
-    expect([isUnanswered(failure), isUnreached(failure)]).toEqual([unanswered, unreached]);
+      expect([mayPass(failure, "GET"), mayPass(failure, "POST")]).toEqual([get, post]);
+      expect(isPutOff(failure)).toBe(isUnsent);
+    },
+  );
+
+  it("of a proxy waits for a person", () => {
+    const failure = new NoResponse("ECONNREFUSED", "http://proxy.test:3128", undefined, UNSENT);
+
+    expect([mayPass(failure, "GET"), mayPass(failure, "POST"), isPutOff(failure)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 
-  it.each(["ECONNREFUSED", "TIMED_OUT"])("of a proxy waits for a person: %s", (reason) => {
-    const failure = new NoResponse(reason, "http://proxy.test:3128");
+  it.each([
+    [503, undefined, true],
+    [429, 1_000, true],
+    [429, 0, false],
+    [429, undefined, false],
+    [500, 1_000, false],
+    [502, undefined, false],
+    [408, undefined, false],
+  ])("that is status %i with a wait of %s ms was put off: %s", (status, waitMs, expected) => {
+    const failure = new BadStatus(status, waitMs);
 
-    expect([isUnanswered(failure), isUnreached(failure)]).toEqual([false, false]);
-  });
-
-  it("that is a response is none of them", () => {
-    expect([isUnanswered(new BadStatus(503)), isUnreached(new BadStatus(503))]).toEqual([false, false]);
+    expect([isPutOff(failure), mayPass(failure, "GET"), mayPass(failure, "POST")]).toEqual(
+      Array(3).fill(expected),
+    );
   });
 });
 
@@ -75,7 +93,7 @@ describe("a start without a terminal, while no response has come", () => {
   });
 
   it("pauses for half a minute at most, and for the last time until the end", async () => {
-    await using connection = await unattended(() => "CONNECTION_LOST");
+    await using connection = await unattended(() => "ECONNREFUSED");
 
     await errorOf(connection.service.logIn());
 
@@ -87,7 +105,6 @@ describe("a start without a terminal, while no response has come", () => {
   it.each([
     ["ECONNREFUSED", "Check --base-url and the network between here and the service, then run again."],
     ["EAI_AGAIN", "No DNS server answered"],
-    ["CONNECTION_LOST", "Check --base-url and the network"],
   ])("fails when the time is over, and says then what %s may be about", async (reason, says) => {
     await using connection = await unattended(() => reason);
     const { service, sentAtMs } = connection;
@@ -128,7 +145,7 @@ describe("a start without a terminal waits no longer than others", () => {
     ["ENOTFOUND", 1],
     ["CERT_HAS_EXPIRED", 1],
     ["ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", 1],
-    ["INVALID_HTTP", 6],
+    ["INVALID_HTTP", 2],
   ])("for what a person must do something about: %s", async (reason, requests) => {
     await using connection = await unattended(() => reason);
 
@@ -157,12 +174,57 @@ describe("a start without a terminal waits no longer than others", () => {
     expect(connection.service.counts.requests).toBe(6);
   });
 
-  it("for a service that responds with 503", async () => {
-    const transport = scriptedTransport(() => ({ status: 503 }));
-    await using connection = await unattended(() => undefined, { transport, method: "basic" });
+  it("for a login whose answer is lost: it is sent once more", async () => {
+    await using connection = await unattended(() => "CONNECTION_LOST");
 
-    await errorOf(connection.service.list());
+    await errorOf(connection.service.logIn());
 
-    expect(connection.service.counts.requests).toBe(6);
+    expect(connection.sentAtMs).toHaveLength(2);
   });
 });
+
+describe("a start without a terminal, while the service puts off whatever it is asked", () => {
+  it.each([
+    ["session", 503, undefined],
+    ["basic", 503, undefined],
+    ["session", 503, "20"],
+    ["session", 429, "20"],
+  ] as const)("keeps trying until it works (%s, status %i, Retry-After %s)", async (method, status, wait) => {
+    const headers = wait === undefined ? {} : { "retry-after": wait };
+    await using connection = await puttingOff(5 * MINUTE, { status, headers }, { method });
+
+    await connection.service.list();
+
+    expect(connection.log.text.match(/keeps trying/g)).toHaveLength(1);
+  });
+
+  it("fails after ten minutes", async () => {
+    await using connection = await puttingOff(Infinity, { status: 503 });
+    const { clock } = connection;
+    const beganAtMs = clock.monotonicMs();
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    expect(clock.monotonicMs() - beganAtMs).toBe(10 * MINUTE);
+  });
+
+  it("has six attempts once the service has answered", async () => {
+    await using connection = await puttingOff(Infinity, { status: 503 }, {}, "events");
+
+    const error = await errorOf(connection.service.list());
+
+    expect(error).toHaveProperty("message", expect.stringMatching(/^GET \/v1\/events failed 6 times/));
+  });
+});
+
+/** A service that answers so at first. */
+async function puttingOff(forMs: number, answer: Script, options: ConnectionOptions = {}, only?: string) {
+  const clock = new PatientClock(Date.UTC(2026, 10, 21, 6));
+  const beganAtMs = clock.monotonicMs();
+  const transport = scriptedTransport((name) =>
+    (only ?? name) === name && clock.monotonicMs() - beganAtMs < forMs ? answer : { body: "[]" },
+  );
+  const keepTryingUntilMs = beganAtMs + 10 * MINUTE;
+  return { ...(await connect({ clock }, { transport, keepTryingUntilMs, ...options })), clock };
+}

@@ -22,6 +22,10 @@ const json = (charset: string) => ({ "content-type": `application/json; charset=
 const NOT_THE_SERVICE =
   "Check that --base-url is the service itself and not a web page. If it is right, ask the service's operator. Then run again.";
 
+const NOT_UTF8 = "JSON is in UTF-8 (RFC 8259): ask the service's operator to send that. Then run again.";
+const CHANGED =
+  "Look for a proxy between here and the service that changes bodies. If there is none, ask the service's operator.";
+
 describe("a body that is no JSON in UTF-8", () => {
   it.each([
     ["is empty", () => sent({}), "an empty body", NOT_THE_SERVICE],
@@ -42,25 +46,51 @@ describe("a body that is no JSON in UTF-8", () => {
       "is in ISO-8859-1 and says so",
       () => sent(json("iso-8859-1"), Buffer.from(CANARY, "latin1")),
       "a body that is not JSON in UTF-8; its Content-Type says windows-1252",
-      NOT_THE_SERVICE,
+      NOT_UTF8,
     ],
     [
       "is in UTF-16 and says so",
       () => sent(json('"utf-16le"'), Buffer.from(CANARY, "utf16le")),
       "a body that is not JSON in UTF-8; its Content-Type says utf-16le",
-      NOT_THE_SERVICE,
+      NOT_UTF8,
     ],
     [
       "is in ISO-8859-1 and says UTF-8",
       () => sent(json("utf-8"), Buffer.from(CANARY, "latin1")),
-      "a body that is not UTF-8",
-      NOT_THE_SERVICE,
+      "a body that begins as JSON and is not UTF-8, perhaps ISO-8859-1",
+      NOT_UTF8,
     ],
     [
       "says a charset that there is not",
       () => sent(json("canary"), Buffer.from(CANARY, "latin1")),
-      "a body that is not UTF-8",
+      "a body that begins as JSON and is not UTF-8, perhaps ISO-8859-1",
+      NOT_UTF8,
+    ],
+    [
+      "is in ISO-8859-1, begins with a line break, and says nothing",
+      () => sent({}, Buffer.from(`\r\n ${CANARY}`, "latin1")),
+      "a body that begins as JSON and is not UTF-8, perhaps ISO-8859-1",
+      NOT_UTF8,
+    ],
+    [
+      "is text in ISO-8859-1",
+      () => sent(json("iso-8859-1"), Buffer.from("canary München", "latin1")),
+      "a body that is not JSON in UTF-8; its Content-Type says windows-1252",
       NOT_THE_SERVICE,
+    ],
+    ["is text", () => sent({}, "canary"), "a body that is not JSON", NOT_THE_SERVICE],
+    ["is no JSON in the middle", () => sent({}, "{canary}"), "a body that is not JSON", NOT_THE_SERVICE],
+    [
+      "is gzip and does not say so",
+      () => sent({}, gzipSync(CANARY)),
+      "a body in gzip whose headers do not say so",
+      `${CHANGED} Then run again.`,
+    ],
+    [
+      "is cut by its Content-Length",
+      () => sent({ "content-length": "20" }, CANARY.slice(0, 20)),
+      "a body that begins as JSON and ends in the middle of it",
+      "Its Content-Length may be too small: ask the service's operator, or look for a proxy that cuts bodies. Then run again.",
     ],
   ])("is retried and named: it %s", async (_, start, what, remedy) => {
     await using server = await start();
@@ -81,9 +111,6 @@ describe("a body that is no JSON in UTF-8", () => {
     expect((await connection.service.list()).events).toHaveLength(0);
   });
 });
-
-const CHANGED =
-  "Look for a proxy between here and the service that changes bodies. If there is none, ask the service's operator.";
 
 describe("a content encoding", () => {
   it.each(["utf-8", "UTF8", "none", "identity", "", "none, utf-8"])("%j is none", async (encoding) => {
@@ -142,7 +169,8 @@ describe("a content encoding", () => {
       code: "SERVICE_UNAVAILABLE",
       message:
         `GET /v1/events/${EVENT} failed 6 times, the last time with a body that broke off (CUT_OFF). Check the ` +
-        "network between here and the service. Then run again.",
+        "network between here and the service. If it breaks off each time, its Content-Length may be wrong: ask the " +
+        "service's operator. Then run again.",
     });
   });
 });

@@ -77,9 +77,13 @@ export function byTokens(
   return {
     credentials,
     tokensVersion: () => rotation.version,
-    unauthenticated:
-      "The identity provider renewed the access token, but the service answered the next requests with 401. Check that " +
-      "--auth-url and --base-url belong to the same service, and that the person who authorized may use the interface.",
+    unauthenticated: {
+      what:
+        "The identity provider renewed the access token, but the service answered the next requests with 401. Check that " +
+        "the person who authorized may use the interface.",
+      ifNew:
+        "If this address has never worked, check that --auth-url and --base-url belong to the same service.",
+    },
     // A request that stops waiting does not stop the renewal, which the next one joins.
     renew: (signal) => {
       renewal ??= next().finally(() => {

@@ -6,8 +6,9 @@ import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-sto
 import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { decodeText, isObject, type JsonObject, parseBody } from "../../events/shape.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
+import { AddressDoubt } from "../../requests/address-doubt.ts";
 import { endpoint } from "../../requests/api-client.ts";
-import { isUnreached, permanentProblem } from "../../requests/connection-problem.ts";
+import { permanentProblem } from "../../requests/connection-problem.ts";
 import {
   attemptsExhausted,
   BadStatus,
@@ -18,8 +19,8 @@ import {
   UnusableBody,
   unusableBody,
 } from "../../requests/failure.ts";
-import { retryAfterMs, statusClass } from "../../requests/retry.ts";
-import { ServiceCounts } from "../../requests/sender.ts";
+import { isPutOff, retryAfterMs, statusClass } from "../../requests/retry.ts";
+import { MAX_PAUSE_MS, ServiceCounts } from "../../requests/sender.ts";
 import { isOver } from "./is-over.ts";
 
 interface TokenEndpointOptions {
@@ -32,12 +33,14 @@ interface TokenEndpointOptions {
   readonly counts?: ServiceCounts;
 }
 
+/** The request was certainly not carried out. */
+export type PutOff = Pick<FailedAnswer, "error"> & { readonly kind: "put-off"; readonly failure: Failure };
+
 type TokenAnswer =
   | { readonly kind: "tokens"; readonly tokens: OAuthTokens }
   /** The refresh token or the code has expired, was revoked, or was used already. */
   | { readonly kind: "over"; readonly status: number }
-  /** No connection was made, so nothing was sent. */
-  | (Pick<FailedAnswer, "error"> & { readonly kind: "unreached"; readonly failure: Failure })
+  | PutOff
   | FailedAnswer;
 
 /** Another answer without tokens of use. */
@@ -73,6 +76,10 @@ export class TokenEndpoint {
   readonly #options: TokenEndpointOptions;
   /** Whether any response has come so far. */
   hasResponded = false;
+  /** Whether one has come that put nothing off. */
+  hasAnswered = false;
+  /** Whether this address has given tokens, in this run or before. */
+  #hasWorked = false;
 
   constructor(options: TokenEndpointOptions) {
     this.#options = options;
@@ -97,6 +104,7 @@ export class TokenEndpoint {
       bodyCapBytes: BODY_CAP_BYTES,
       readsRefusal: true,
     } as const;
+    this.#hasWorked ||= hasWorked;
     // The tokens are not younger than that.
     const obtainedAtMs = now();
     counts.requests += 1;
@@ -104,8 +112,8 @@ export class TokenEndpoint {
       const response = await transport.send(request);
       this.hasResponded = true;
       counts.bytes += response.decodedBytes;
-      const { refresh_token } = grant;
-      return this.#read(response, { client_id, refresh_token, obtainedAtMs, hasWorked });
+      const { refresh_token, redirect_uri } = grant;
+      return this.#read(response, { client_id, refresh_token, redirect_uri, obtainedAtMs, hasWorked });
     } catch (error) {
       if (!(error instanceof NoResponse)) throw error;
       return this.#lost(error);
@@ -115,24 +123,29 @@ export class TokenEndpoint {
   #read(response: HttpResponse, sent: Sent): TokenAnswer {
     const { status, headers, body } = response;
     const request = requestName("POST", this.url);
-    if (status === 429) {
-      const waitMs = retryAfterMs(headers, this.#options.now());
-      return { kind: "other", error: () => throttled(request, waitMs) };
-    }
+    const waitMs = retryAfterMs(headers, this.#options.now());
+    const failure = new BadStatus(status, waitMs);
+    this.hasAnswered ||= !isPutOff(failure);
+    if (status === 429 && !isPutOff(failure)) return { kind: "other", error: () => throttled(request) };
     const members = body.kind === "whole" ? jsonMembers(body.bytes) : undefined;
     switch (statusClass(status)) {
       case "read":
         if (members !== undefined) return this.#tokensIn(members, sent, status);
         return this.#withoutTokens(response);
       case "retry":
-        return this.#lost(new BadStatus(status));
+        return this.#lost(failure);
       case "renew":
       case "refused":
+        if (sent.redirect_uri !== undefined && names(members, sent.redirect_uri))
+          return { kind: "other", error: () => wrongRedirect(request, status) };
         return isOver(status, members, sent.hasWorked)
           ? { kind: "over", status }
           : this.#refused(status, members?.["error"]);
       case "redirect":
-        return { kind: "other", error: () => redirected(request, this.url, response, "--auth-url") };
+        return {
+          kind: "other",
+          error: () => this.#told(redirected(request, this.url, response, "--auth-url")),
+        };
     }
   }
 
@@ -171,6 +184,7 @@ export class TokenEndpoint {
       ...(lifetime && { expires_at: new Date(sent.obtainedAtMs + lifetime * 1_000).toISOString() }),
       ...(sent.refresh_token !== undefined && { renewed: true }),
     };
+    this.#hasWorked = true;
     return { kind: "tokens", tokens };
   }
 
@@ -192,31 +206,66 @@ export class TokenEndpoint {
     return {
       kind: "other",
       error: () =>
-        new SyncError(
-          "UNEXPECTED_RESPONSE",
-          `${request} was answered with status ${status} and ${what}. Check that --auth-url is the address of the identity provider; ` +
-            "if it is right, ask the service's operator.",
-          { fields: { request, status } },
+        this.#told(
+          new AddressDoubt(
+            "UNEXPECTED_RESPONSE",
+            `${request} was answered with status ${status} and ${what}.`,
+            {
+              ifNew:
+                "Check that --auth-url is the address of the identity provider; if it is right, ask the service's operator.",
+              fields: { request, status },
+            },
+          ),
         ),
     };
   }
 
+  #told(error: SyncError): SyncError {
+    const isKnown = this.#hasWorked && error instanceof AddressDoubt;
+    return isKnown ? error.atKnownAddress(this.#options.now()) : error;
+  }
+
   #lost(failure: Failure): TokenAnswer {
     const request = requestName("POST", this.url);
-    const error = (failures: number): SyncError => {
-      const failed = { request, url: this.url, failures, addressOption: "--auth-url" } as const;
-      return permanentProblem(failed, failure, this.hasResponded) ?? attemptsExhausted(failed, failure);
-    };
-    return isUnreached(failure) ? { kind: "unreached", failure, error } : { kind: "lost", error };
+    const failed = { request, url: this.url, addressOption: "--auth-url" } as const;
+    const permanent = permanentProblem({ ...failed, failures: 1 }, failure, this.hasResponded);
+    if (permanent) return { kind: "other", error: () => permanent };
+    const error = (failures: number): SyncError =>
+      this.#told(attemptsExhausted({ ...failed, failures }, failure));
+    return isPutOff(failure) ? { kind: "put-off", failure, error } : { kind: "lost", error };
   }
+}
+
+const PAUSES_MS = [500, 2_000, 4_000, 8_000, 16_000];
+
+/** How long to wait before a request that was put off so many times is sent again; undefined: it is not. */
+export function putOffPauseMs({ failure }: PutOff, times: number): number | undefined {
+  const askedMs = failure.kind === "status" ? (failure.retryAfterMs ?? 0) : 0;
+  const pauseMs = PAUSES_MS[times - 1];
+  return pauseMs === undefined || askedMs > MAX_PAUSE_MS ? undefined : Math.max(askedMs, pauseMs);
 }
 
 /** What an answer's tokens are made with. */
 interface Sent {
   readonly client_id: string;
   readonly refresh_token: string | undefined;
+  readonly redirect_uri: string | undefined;
   readonly obtainedAtMs: number;
   readonly hasWorked: boolean;
+}
+
+/** Whether a refusal is about the redirect address: it has the parameter's name, however it is written, or the address. */
+function names(members: JsonObject | undefined, redirectUri: string): boolean {
+  const text = JSON.stringify(members ?? {});
+  return /redirect[\s_-]?ur[il]/i.test(text) || text.includes(JSON.stringify(redirectUri).slice(1, -1));
+}
+
+function wrongRedirect(request: string, status: number): SyncError {
+  return new SyncError(
+    "UNEXPECTED_RESPONSE",
+    `${request} was answered with status ${status}: the identity provider does not accept the redirect address. Authorize again, with --redirect-uri exactly as it is registered for the client; if it is the same, ask the service's operator.`,
+    { fields: { request, status } },
+  );
 }
 
 /** The members of a JSON object; undefined for any other text. */

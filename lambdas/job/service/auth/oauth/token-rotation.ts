@@ -7,8 +7,9 @@ import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/logger.ts";
 import { keepsTrying } from "../../requests/connection-problem.ts";
 import { requestName } from "../../requests/failure.ts";
+import { mayPass } from "../../requests/retry.ts";
 import type { ServiceCounts } from "../../requests/sender.ts";
-import { authorizationExpired, type TokenEndpoint } from "./token-endpoint.ts";
+import { authorizationExpired, type PutOff, putOffPauseMs, type TokenEndpoint } from "./token-endpoint.ts";
 
 interface TokenRotationOptions {
   readonly store: TokenStore;
@@ -19,7 +20,7 @@ interface TokenRotationOptions {
   readonly counts: ServiceCounts;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "info" | "debug">;
-  /** By the monotonic clock: until then a provider that cannot be reached is asked again and again. */
+  /** By the monotonic clock: until then a provider that puts requests off is asked again and again. */
   readonly keepTryingUntilMs?: number | undefined;
   /** The command that authorizes again. */
   readonly authorize: string;
@@ -43,8 +44,8 @@ const REQUESTS = 3;
 const REPEATED_FOR_MS = 10_000;
 const PAUSES_MS = [500, 2_000];
 
-/** Between two requests to a provider that cannot be reached: each takes the claim again. */
-const UNREACHED_PAUSE_MS = 20_000;
+/** Between two requests to a provider that keeps putting them off: each takes the claim again. */
+const PUT_OFF_PAUSE_MS = 20_000;
 
 /** Longer than any claim lasts. */
 const LONGEST_WAIT_MS = 90_000;
@@ -78,6 +79,7 @@ export class TokenRotation {
   async renew(spent: OAuthTokens, stop: AbortSignal): Promise<RotatedTokens> {
     const { store, clock, logger } = this.#options;
     let untilMs = clock.monotonicMs() + LONGEST_WAIT_MS;
+    let timesPutOff = 0;
     for (;;) {
       stop.throwIfAborted();
       const stored = await this.#read();
@@ -85,9 +87,10 @@ export class TokenRotation {
         return { tokens: stored.tokens, isRenewed: false };
       const claim = await store.claim(stored.version);
       if (claim !== undefined) {
-        const rotated = await this.#renewClaimed(stored, claim);
-        if (rotated !== undefined) return rotated;
-        await clock.sleep(Math.min(UNREACHED_PAUSE_MS, this.#keepTryingMs), stop);
+        const rotated = await this.#renewClaimed(stored, claim, timesPutOff);
+        if ("tokens" in rotated) return rotated;
+        timesPutOff += 1;
+        await clock.sleep(this.#pauseMs(rotated, timesPutOff), stop);
         untilMs = clock.monotonicMs() + LONGEST_WAIT_MS;
         continue;
       }
@@ -97,19 +100,33 @@ export class TokenRotation {
     }
   }
 
-  /** For how long a provider that has never responded is worth another request; not positive: for none. */
-  get #keepTryingMs(): number {
-    const { endpoint, clock, keepTryingUntilMs = 0 } = this.#options;
-    return endpoint.hasResponded ? 0 : keepTryingUntilMs - clock.monotonicMs();
+  /** How long to wait for a provider that has put a request off. Throws its error after the last one. */
+  #pauseMs(answer: PutOff, times: number): number {
+    const { endpoint, counts, clock, logger, keepTryingUntilMs = 0 } = this.#options;
+    const { failure } = answer;
+    const keepsOn = !endpoint.hasAnswered && mayPass(failure, "POST");
+    const leftMs = keepsOn ? keepTryingUntilMs - clock.monotonicMs() : 0;
+    const usualMs = putOffPauseMs(answer, leftMs > 0 ? 1 : times);
+    if (usualMs === undefined) throw orOver(answer.error(times), this.#options.authorize);
+    counts.retries += 1;
+    if (leftMs <= 0) return usualMs;
+    if (!this.#saysThatItTries) logger.info(keepsTrying(requestName("POST", endpoint.url), failure, leftMs));
+    this.#saysThatItTries = true;
+    return Math.min(leftMs, Math.max(usualMs, PUT_OFF_PAUSE_MS));
   }
 
-  /** Undefined where the provider could not be reached, and is worth another request later. */
-  async #renewClaimed(claimed: Stored, claim: RenewalClaim): Promise<RotatedTokens | undefined> {
+  /** A request that was put off has spent nothing: another claim may send it later. */
+  async #renewClaimed(
+    claimed: Stored,
+    claim: RenewalClaim,
+    timesPutOff: number,
+  ): Promise<RotatedTokens | PutOff> {
     try {
       // Between the reading and the claim another process may have finished a renewal.
       const stored = await this.#read();
       if (stored.tokens.access_token !== claimed.tokens.access_token)
         return { tokens: stored.tokens, isRenewed: false };
+      if (timesPutOff === 0) this.#options.counts.logins += 1;
       return await this.#rotate(stored, claim);
     } finally {
       await this.#release(claim);
@@ -126,7 +143,7 @@ export class TokenRotation {
     }
   }
 
-  async #rotate(stored: Stored, claim: RenewalClaim): Promise<RotatedTokens | undefined> {
+  async #rotate(stored: Stored, claim: RenewalClaim): Promise<RotatedTokens | PutOff> {
     const { endpoint, credentials, counts, clock, authorize } = this.#options;
     const beganAtMs = clock.monotonicMs();
     for (let requests = 1; ; requests += 1) {
@@ -134,14 +151,11 @@ export class TokenRotation {
       const { refresh_token, renewed } = stored.tokens;
       const grant = { grant_type: "refresh_token", refresh_token };
       const answer = await endpoint.ask(credentials.current, grant, renewed);
-      if (requests === 1) {
-        if (answer.kind === "unreached" && this.#keepTryingMs > 0) return this.#unreached(answer.failure);
-        counts.logins += 1;
-      }
+      if (requests === 1 && answer.kind === "put-off") return answer;
       if (answer.kind === "tokens") return this.#store(stored, answer.tokens);
       if (answer.kind === "over") return this.#refused(stored, answer.status);
       // The same token is then worth another request.
-      if (answer.kind === "lost" || answer.kind === "unreached") {
+      if (answer.kind === "lost" || answer.kind === "put-off") {
         const pauseMs = PAUSES_MS[requests - 1] ?? 0;
         const isLate = clock.monotonicMs() + pauseMs - beganAtMs > REPEATED_FOR_MS;
         if (requests >= REQUESTS || isLate) throw orOver(answer.error(requests), authorize);
@@ -158,16 +172,6 @@ export class TokenRotation {
       }
       throw orOver(answer.error(requests), authorize);
     }
-  }
-
-  /** Nothing was sent, so the token is not spent, and another claim may send it later. */
-  #unreached(failure: Error): undefined {
-    const { endpoint, counts, logger } = this.#options;
-    const request = requestName("POST", endpoint.url);
-    counts.retries += 1;
-    if (!this.#saysThatItTries) logger.info(keepsTrying(request, failure, this.#keepTryingMs));
-    this.#saysThatItTries = true;
-    return undefined;
   }
 
   async #store(stored: Stored, tokens: OAuthTokens): Promise<RotatedTokens> {

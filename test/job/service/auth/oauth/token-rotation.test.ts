@@ -195,6 +195,32 @@ describe("a renewal whose answer does not come", () => {
     expect(world.authorized.place.claim).toBeUndefined();
   });
 
+  it.each([
+    ["503", { kind: "status", status: 503 }, "SERVICE_UNAVAILABLE", [0, 500, 2_500, 6_500, 14_500, 30_500]],
+    [
+      "429 for 5 s",
+      { kind: "status", status: 429, headers: { "retry-after": "5" } },
+      "THROTTLED",
+      [0, 5_000, 10_000, 15_000, 23_000, 39_000],
+    ],
+  ] as const)(
+    "because it was put off is asked for six times, as any request (%s)",
+    async (_, fault, code, at) => {
+      await using world = await RotationWorld.start(always(fault));
+      const beganAtMs = world.clock.now();
+      const sentAfterMs: number[] = [];
+      const transport = world.sending({ before: () => sentAfterMs.push(world.clock.now() - beganAtMs) });
+
+      const error = await errorOf(world.renewOnce(world.process({ transport })));
+
+      expect(error).toMatchObject({ code });
+      expect(sentAfterMs).toEqual(at);
+      expect(world.counts).toMatchObject({ logins: 1, requests: 6, retries: 5 });
+      expect(world.authorized.provider.counts.spentTokensSeen).toBe(0);
+      expect(world.authorized.place.claim).toBeUndefined();
+    },
+  );
+
   it("but a web page does, is UNEXPECTED_RESPONSE after three requests", async () => {
     await using world = await RotationWorld.start(always({ kind: "html" }));
 
@@ -271,11 +297,12 @@ describe("a renewal that is refused", () => {
       "UNEXPECTED_RESPONSE",
       "nothing that OAuth 2.0 defines",
     ],
+    ["429", always({ kind: "status", status: 429 }), "THROTTLED", "Run again later"],
     [
-      "429",
-      always({ kind: "status", status: 429, headers: { "retry-after": "30" } }),
+      "429 for more than a quarter of an hour",
+      always({ kind: "status", status: 429, headers: { "retry-after": "901" } }),
       "THROTTLED",
-      "in 30 s",
+      "Run again later",
     ],
     ["404", always({ kind: "status", status: 404 }), "UNEXPECTED_RESPONSE", "Check that --auth-url"],
     [

@@ -59,8 +59,29 @@ describe("an identity provider that cannot be reached", () => {
       code: "SERVICE_UNAVAILABLE",
       message: expect.stringContaining("no response (ECONNREFUSED). Check --auth-url"),
     });
-    expect(sentAtMs.at(-1)).toBe(10 * MINUTE + 2_500);
+    expect(sentAtMs.at(-1)).toBe(10 * MINUTE);
     expect(world.authorized.place.claim).toBeUndefined();
+  });
+
+  it("fails after six requests at a terminal", async () => {
+    await using given = await waiting(() => "ECONNREFUSED");
+    const { world, process, sentAtMs } = given;
+
+    await errorOf(world.renewOnce(world.process({ ...process, keepTryingUntilMs: 0 })));
+
+    expect(sentAtMs).toEqual([0, 500, 2_500, 6_500, 14_500, 30_500]);
+  });
+
+  it("is asked once where waiting changes nothing", async () => {
+    await using given = await waiting(() => "ENOTFOUND");
+    const { world, process, sentAtMs } = given;
+
+    const error = await errorOf(world.renewOnce(world.process(process)));
+
+    expect(error).toMatchObject({
+      message: expect.stringContaining("there is no such host. Check --auth-url"),
+    });
+    expect(sentAtMs).toEqual([0]);
   });
 
   it("uses the tokens of a person who authorizes again meanwhile", async () => {
@@ -97,6 +118,7 @@ describe("a request that may have reached the identity provider, and have spent 
     ["a reset", () => "ECONNRESET"],
     ["a time-out", () => "TIMED_OUT"],
     ["a reset before refusals", (__: number, nth: number) => (nth === 1 ? "ECONNRESET" : "ECONNREFUSED")],
+    ["a failure of TLS that passes", () => "ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR"],
   ])("is sent three times within ten seconds, as always: %s", async (_, failureOf) => {
     await using given = await waiting(failureOf);
     const { world, process, sentAtMs } = given;
@@ -117,7 +139,7 @@ it("an identity provider that has responded is not waited for later in the run",
   const error = await errorOf(world.renewOnce(rotation));
 
   expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
-  expect(sentAtMs).toEqual([0, 0, 500, 2_500]);
+  expect(sentAtMs).toEqual([0, 0, 500, 2_500, 6_500, 14_500, 30_500]);
 });
 
 it("another process that claims the tokens after minutes without the provider is waited for as always", async () => {
