@@ -204,11 +204,14 @@ describe("the exchange of a code", () => {
     ["a connection that is reset", { kind: "reset-before" }],
     ["an answer that breaks off", { kind: "cut" }],
     ...[408, 425, 429, 500, 502, 504].map((status) => [`a ${status}`, { kind: "status", status }] as const),
-  ] satisfies readonly (readonly [string, IdentityFault])[])("is never made again after %s", async (_, fault) => {
-    const { sent } = await exchange(answered(fault));
+  ] satisfies readonly (readonly [string, IdentityFault])[])(
+    "is never made again after %s",
+    async (_, fault) => {
+      const { sent } = await exchange(answered(fault));
 
-    expect(sent).toHaveLength(1);
-  });
+      expect(sent).toHaveLength(1);
+    },
+  );
 
   it.each([
     ["503", { kind: "status", status: 503 }],

@@ -163,7 +163,11 @@ export function drawFirstAnswer(chance: Chance, starts: readonly Start[]): Proce
   const retryAfter = { seconds: 30, isDate: chance.is(0.5) };
   const answer = { kind: "status", status, ...(status === 429 ? { retryAfter } : {}) } as const;
   const times = chance.pick([1, 2, 4]);
-  return faultAt(drawStart(chance, starts).id, { port: "service", nth: 1 }, { kind: "answer", answer, times });
+  return faultAt(
+    drawStart(chance, starts).id,
+    { port: "service", nth: 1 },
+    { kind: "answer", answer, times },
+  );
 }
 
 /** At a request of an upload in parts. */
