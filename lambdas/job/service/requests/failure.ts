@@ -251,7 +251,7 @@ function charsetIn(contentType: string): string | undefined {
 }
 
 /** Whether a redirect stays with the service. Behind a load balancer that ends TLS, services say `http:` for `https:`. */
-export function leadsWithin(
+function leadsWithin(
   { headers }: Pick<HttpResponse, "headers">,
   { href, origin }: Pick<Address, "href" | "origin">,
 ): boolean {
