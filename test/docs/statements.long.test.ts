@@ -20,7 +20,7 @@ import {
   runIn,
 } from "../duckdb/duckdb-versions.ts";
 import { TrinoSQL } from "../lib/trino-grammar.ts";
-import { makeEvents } from "../simulator/simulated-event.ts";
+import { customEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { codeBlocks, column, tableBelow } from "./markdown.ts";
 
 const blocks = (page: string, language: string): readonly string[] =>
@@ -59,6 +59,26 @@ describe.each(["querying.md", "tables.md"])("the SQL of docs/%s", (page) => {
     // The simulated service sends dates that are dates, and the warehouse has one publication.
     expect(empty.filter((sql) => !/misfits > 0|change = 'changed'|published_at >=/.test(sql))).toEqual([]);
   });
+});
+
+test("the SQL of the pages runs where an event has half of a surrogate pair, or a text in place of an array", async () => {
+  const half = String.raw`"name":"\ud800","regions":["\udfff","uk"],"sector":{"name":"\udc00"}`;
+  const events = [
+    customEvent("1c48fc8e-ae9e-46d1-a7c1-4b108a0b85e6", half),
+    customEvent("2c48fc8e-ae9e-46d1-a7c1-4b108a0b85e6", '"name":"x","regions":"uk"'),
+  ];
+  const { cwd, ask } = await laptop({ events });
+  await ask("run", "--account", "demo");
+
+  const printed: string[] = [];
+  for (const sql of [...blocks("querying.md", "sql"), ...blocks("tables.md", "sql")]) {
+    const { exitCode, stdout, stderr } = await sync(["query", sql, "--format", "ndjson"], { cwd });
+
+    expect([sql, exitCode, stderr]).toEqual([sql, 0, ""]);
+    printed.push(stdout);
+  }
+
+  expect(printed).toContainEqual(expect.stringContaining('{"region":"(no array)","events":"1"}'));
 });
 
 describe.skipIf(isSkipped).each(DUCKDB_VERSIONS)("the SQL of the pages in DuckDB %s", (version) => {
