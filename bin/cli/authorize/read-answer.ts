@@ -19,7 +19,7 @@ export function isAnswer(parameters: URLSearchParams): boolean {
  * Whether it answers this attempt, or another, or does not say: a provider that knows only the documented parameters
  * returns no `state` (docs/service-interface.md §4.3).
  */
-export function originOf(parameters: URLSearchParams, state: string): "own" | "foreign" | "unknown" {
+function originOf(parameters: URLSearchParams, state: string): "own" | "foreign" | "unknown" {
   // RFC 6749 §3.1: no parameter comes twice.
   const isRepeated = ["code", "error", "state"].some((name) => parameters.getAll(name).length > 1);
   const given = parameters.get("state");

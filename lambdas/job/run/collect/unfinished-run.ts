@@ -46,7 +46,11 @@ export async function findUnfinished(
   );
   const files = await Array.fromAsync(store.list(store.keys.run(attempt.runId)));
   const own = await open(store, attempt.runId, files);
-  if (own === "other-version") throw ofOtherVersion(attempt.runId);
+  if (own === "OTHER_VERSION")
+    throw new StartSkipped(
+      own,
+      `The run ${attempt.runId} ${OTHER_VERSION_TEXT}. Start a new run; it fetches all events again.`,
+    );
   const found = own ?? (mayAdopt ? await findAdoptable(session, end, columnsBy) : undefined);
   if (found === undefined) return undefined;
 
@@ -62,14 +66,8 @@ export async function findUnfinished(
   return chain;
 }
 
-const OTHER_VERSION = "was begun by another version of this program, so its staged work cannot be continued";
-
-function ofOtherVersion(runId: string): StartSkipped {
-  return new StartSkipped(
-    "OTHER_VERSION",
-    `The run ${runId} ${OTHER_VERSION}. Start a new run; it fetches all events again.`,
-  );
-}
+const OTHER_VERSION_TEXT =
+  "was begun by another version of this program, so its staged work cannot be continued";
 
 function otherShape(runId: string): SyncError {
   return new SyncError(
@@ -81,7 +79,7 @@ function otherShape(runId: string): SyncError {
 
 interface PassedOver {
   readonly runId: string;
-  readonly found: UnfinishedRun | "other-version";
+  readonly found: UnfinishedRun | "OTHER_VERSION";
   /** Why it is not continued, if not for its version. */
   readonly reason: "old" | "no restart" | "other settings";
 }
@@ -134,7 +132,7 @@ async function whyPassedOver(
   { runId, found, reason }: PassedOver,
   settings: RunSettings,
 ): Promise<string> {
-  if (found === "other-version") return `continues nothing: the run ${runId} ${OTHER_VERSION}`;
+  if (found === "OTHER_VERSION") return `continues nothing: the run ${runId} ${OTHER_VERSION_TEXT}`;
   const { plan, files } = found;
   const { shape, events } = plan.header;
   const chain = await Chain.read(store, plan, files).catch(undefinedIfDamaged);
@@ -198,11 +196,11 @@ async function open(
   store: AccountStore,
   runId: string,
   files: readonly StoredKey[],
-): Promise<UnfinishedRun | "other-version" | undefined> {
+): Promise<UnfinishedRun | "OTHER_VERSION" | undefined> {
   const planKey = store.keys.plan(runId);
   if (!files.some(({ key }) => key === planKey)) return undefined;
   const plan = await readPlan(store, planKey);
-  return plan === undefined ? "other-version" : { plan, files: files.filter(({ key }) => isOfLayout(key)) };
+  return plan === undefined ? "OTHER_VERSION" : { plan, files: files.filter(({ key }) => isOfLayout(key)) };
 }
 
 /** SHA-256 in hex. Contains no credentials: the account's name stands for them. */
