@@ -114,6 +114,7 @@ test("check, discover and verify exit with 4", async () => {
       { name: "catalog", ok: true, code: null, remedy: null },
       { name: "snapshot", ok: true, code: null, remedy: null },
     ],
+    doubt: null,
   });
   expect(shown.stdout).toContain("FAILED  lease  LEASE_TAKEN: The run run-1 works on this account");
   for (const ended of [discover, verify])

@@ -7,7 +7,7 @@ import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
 import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
-import { nextValues, textHere } from "./next-command.ts";
+import { doubtHere, nextValues, textHere } from "./next-command.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, plural, repeatedEntries, throttledText } from "./words.ts";
 
@@ -25,18 +25,19 @@ export function reportRun(
   values: ReportValues,
 ): number {
   const { row, error } = result;
+  const own = nextValues(output.given, values.account);
+  const doubt = doubtHere(result.doubt, own);
   const held = heldOf(result);
   const columns = result.columns === undefined ? {} : { columns: result.columns };
   const line = `${row.outcome.padEnd(11)} ${cameTo(row)}`.trimEnd();
-  output.result({ json: { ...row, ...(held && heldJson(held, values)), ...columns }, line });
+  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, values)), ...columns };
+  output.result({ json, line });
   if (!values.json) {
     const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
     output.stdout.lines([...describe(result, values), ...decide.map((words) => `  ${words}`)]);
   }
-  if (error) {
-    const own = nextValues(output.given, values.account);
-    output.stderr.message(`${error.code}: ${textHere(error.message, own)}`);
-  }
+  if (error) output.stderr.message(`${error.code}: ${textHere(error.message, own)}`);
+  if (doubt !== undefined) output.stderr.message(doubt);
   return exitCodeOf(result);
 }
 

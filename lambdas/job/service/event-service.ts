@@ -35,6 +35,8 @@ export interface EventList {
   readonly warnings?: readonly string[];
   /** Absent where something says that the list is whole. */
   readonly doubt?: ListDoubt | undefined;
+  /** Values of `nextPage` that probably fit, best first, at most three. */
+  readonly candidates?: readonly string[] | undefined;
 }
 
 /** Why a list may be a part only, though nothing says that there is more. */
@@ -48,6 +50,16 @@ export interface ListDoubt {
   readonly entries: number;
   /** JSON Pointers to members, and names of headers, that could tell. Names that may be data are not shown. */
   readonly places: readonly string[];
+}
+
+/** What other values of `nextPage` brought where a list is not whole, or may not be. */
+export interface ListTrial {
+  /** The first that brought events which the list did not have. */
+  readonly fits?: string | undefined;
+  /** How many came on one page. */
+  readonly brought: number;
+  /** Those that brought none. */
+  readonly tried: readonly string[];
 }
 
 export type Detail =
@@ -80,8 +92,12 @@ export interface EventService {
   readonly aheadMs?: number | undefined;
   /** Logs in now, where the method knows a login, instead of with the first request. */
   logIn(signal?: AbortSignal): Promise<void>;
-  /** Reads the list once. */
-  list(signal?: AbortSignal): Promise<EventList>;
+  /**
+   * Reads the list once.
+   * @param onTrial called where the list is not whole, or may not be, with what at most three requests more have shown of how
+   * it is paged; without it nothing is tried
+   */
+  list(signal?: AbortSignal, onTrial?: (trial: ListTrial) => void): Promise<EventList>;
   detail(requestAs: string, signal?: AbortSignal): Promise<Detail>;
   close(): Promise<void>;
 }

@@ -142,8 +142,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "the last of readings that differ is taken for the list",
     file: "run/collect/read-list.ts",
-    from: "return { events, rejected: list.rejected, repeated, readings, unstable };",
-    to: "return { events: list.events, rejected: list.rejected, repeated, readings, unstable };",
+    from: "return { events, rejected: list.rejected, repeated, doubt: list.doubt, readings, unstable };",
+    to: "return { ...list, repeated, readings, unstable };",
     seed: 258,
   },
   {

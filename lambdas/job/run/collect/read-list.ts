@@ -3,13 +3,19 @@
 
 import { setImmediate } from "node:timers/promises";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { EventList, EventService, ListedEvent, ListedEvents } from "../../service/event-service.ts";
+import type {
+  EventList,
+  EventService,
+  ListedEvent,
+  ListedEvents,
+  ListTrial,
+} from "../../service/event-service.ts";
 import { CompressedLines } from "../../snapshot/staging/plan.ts";
 import { countText } from "../record/texts.ts";
 import type { RunSession } from "../run-session.ts";
 
 /** What a run works on. */
-interface ReadList extends Pick<EventList, "rejected" | "repeated"> {
+interface ReadList extends Pick<EventList, "rejected" | "repeated" | "doubt"> {
   /** Sorted by uuid, each one once. Where no readings agree, those of all of them. */
   readonly events: Iterable<ListedEvent> & { readonly length: number };
   readonly readings: number;
@@ -42,9 +48,7 @@ export async function readList(session: RunSession, service: EventService): Prom
     const list = await service.list(signal);
     slowestMs = Math.max(slowestMs, clock.monotonicMs() - beganAtMs);
     const readings = earlier.length + 1;
-    if (readings === 1) {
-      for (const doubt of doubts(list)) logger.warn(doubt);
-    }
+    if (readings === 1) for (const warning of list.warnings ?? []) logger.warn(warning);
     if (readings === 1 && list.overlapping === 0) return { ...list, readings, unstable: 0 };
     const { events, lacking, agrees } = await earlier.compare(list);
     if (agrees && list.incomplete === undefined) {
@@ -66,7 +70,7 @@ export async function readList(session: RunSession, service: EventService): Prom
       logger.warn(`${why}; it is not read again`, { readings });
       const repeated = Math.max(earlier.repeated, list.repeated);
       const unstable = readings === 1 ? list.overlapping : lacking;
-      return { events, rejected: list.rejected, repeated, readings, unstable };
+      return { events, rejected: list.rejected, repeated, doubt: list.doubt, readings, unstable };
     }
     logger.warn(`${why}; the list is read again`, { readings });
     await earlier.add(list);
@@ -79,17 +83,18 @@ export async function readList(session: RunSession, service: EventService): Prom
   }
 }
 
-/** For what publishes nothing: reads the list once, and says what a run would look at again, and why it may not be whole. */
+/** For what publishes nothing: reads the list once, and says what a run would look at again. */
 export async function readListOnce(
   service: EventService,
   signal: AbortSignal,
-  warn: (doubt: string) => void,
+  warn: (warning: string) => void,
+  onTrial?: (trial: ListTrial) => void,
 ): Promise<EventList> {
-  const list = await service.list(signal);
+  const list = await service.list(signal, onTrial);
   if (list.overlapping > 0)
     warn(`${overlap(list.overlapping)}; a run reads such a list again, and compares.`);
   if (list.incomplete) warn(list.incomplete.message);
-  for (const doubt of doubts(list)) warn(doubt);
+  for (const warning of list.warnings ?? []) warn(warning);
   const { rejected, rejectedShape } = list;
   if (rejected > 0)
     warn(
@@ -98,14 +103,6 @@ export async function readListOnce(
   if (listedOf(list) === 0)
     warn("The list is empty. Ask the service's operator what is licensed for the account.");
   return list;
-}
-
-function doubts({ warnings = [], doubt }: EventList): readonly string[] {
-  if (doubt === undefined) return warnings;
-  return [
-    ...warnings,
-    `Nothing says that the list is whole: ${countText(doubt.entries)} entries came. Compare with the service's own pages.`,
-  ];
 }
 
 function listedOf({ events, rejected, repeated }: EventList): number {

@@ -280,18 +280,6 @@ describe("the list", () => {
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(expected) });
     expect(error).toHaveProperty("message", expect.not.stringContaining("secret"));
   });
-
-  it.each([
-    [50, {}, true],
-    [50, { members: { top: '"total":50' } }, false],
-    [50, { members: { top: '"has_more":false' } }, false],
-    [51, {}, false],
-    [100, { pageSize: 50 }, false],
-  ])("of %i entries (%j) may be a first page: %s", async (events, list, expected) => {
-    await using connection = await connect({ events: makeEvents(events), list });
-
-    expect(await connection.service.list()).toMatchObject({ mayBeFirstPage: expected });
-  });
 });
 
 describe("the list with --next-page", () => {
