@@ -90,15 +90,16 @@ class SeenPages implements PageClient {
     let left = MOST_REQUESTS;
     for (const candidate of candidates) {
       const nextPage = parseNextPage(candidate);
+      const before = left;
       // Many services count pages from 1, and then their page 1 is there already.
       for (const skipsOne of [true, false]) {
         const page = await this.#try({ ...options, nextPage }, { first, skipsOne, left }, signal);
         if (!page.isAsked) break;
         left -= 1;
         if (page.brought > 0) return { fits: candidate, brought: page.brought, tried };
-        if (!tried.includes(candidate)) tried.push(candidate);
         if (!page.isBehindLast) break;
       }
+      if (left < before) tried.push(candidate);
     }
     return { brought: 0, tried };
   }
