@@ -68,7 +68,9 @@ export function doubtHere(
   return doubtText(doubt, {
     nextPage: values.nextPage,
     set: (nextPage) => nextPageHere(nextPage, values),
-    ...(trial ? { trial: trial.found } : { check: `\`${nextCommand("check", values)}\`` }),
+    ...(trial
+      ? { trial: trial.found }
+      : { check: values.baseUrl === undefined ? "check" : `\`${nextCommand("check", values)}\`` }),
   });
 }
 

@@ -44,7 +44,6 @@ export const aManifest = (over: Partial<Manifest> = {}): Manifest => ({
     detail_pointer: "/data",
   },
   left_out: { bytes: 232, sha256: "e".repeat(64) },
-  doubt: { why: "unsaid", entries: 16, places: ["/meta/after"] },
   ...over,
 });
 

@@ -1,4 +1,4 @@
-// A list that nothing calls whole is published, and its doubt goes with the snapshot, whoever finishes the run.
+// A list that nothing calls whole is published, and its doubt goes with the snapshot, also where another process finishes the run.
 
 import { describe, expect, test } from "vitest";
 import { check } from "../../../../../lambdas/job/commands/check.ts";

@@ -64,7 +64,7 @@ describe("a list that nothing calls whole", () => {
     },
   );
 
-  it("is asked for no other where something says that it is whole, or a person has, or nobody wants to know", async () => {
+  it("is asked for no other where something says that it is whole, or a person has, or no caller wants to know", async () => {
     await using connection = await connect({ events: makeEvents(25), list: SILENT });
 
     const whole = await tried(25, { members: { top: '"total":25' } });
