@@ -35,9 +35,11 @@ test("the command that it names tries what could fit, and says so in its own lin
   const check = await sync(printedCommand(run.stderr, "check"), { cwd });
 
   expect(check.exitCode, check.stderr).toBe(0);
-  expect(lastLine(check.stderr)).toBe(
-    `${UNSAID} If that is all, set --next-page all; else ask the service's operator how it is paged (without other events: page={page}).`,
+  const said = lastLine(check.stderr);
+  expect(said).toContain(
+    `${UNSAID} If that is all, set --next-page all; else ask the service's operator how`,
   );
+  expect(said).toMatch(/ it is paged \(without other events: page=\{page\}[^)]*\)\.$/);
 });
 
 test("check of a list that has other pages names what brought them, and exits with 0", async () => {
