@@ -32,8 +32,7 @@ const stdout = new Terminal(process.stdout, process.env);
 const stop = stopSignals({ process, elapsedMs: () => performance.now() });
 
 const folder = await mkdtemp(join(tmpdir(), "brand-events-demo-"));
-// It says how many events there are: else a list of 100 might be a first page, and the run would warn.
-const simulator = await Simulator.start({ list: { members: { top: ({ all }) => `"total":${all}` } } });
+const simulator = await Simulator.start();
 try {
   await demo();
 } catch (error) {
@@ -54,6 +53,7 @@ async function demo(): Promise<void> {
     baseUrl: simulator.url,
     requestsPerMinute: "unlimited",
     bytesPerMinute: "unlimited",
+    nextPage: "all",
     accounts: { [ACCOUNT]: { credentials } },
   };
   await writeFile(SETTINGS, `${JSON.stringify(settings, null, 2)}\n`);

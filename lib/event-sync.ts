@@ -167,6 +167,7 @@ export class EventSync extends Construct {
       warehouse: location,
     });
     warnOfPlaceholders(this, accounts);
+    warnOfUnsaidLists(this, accounts);
     checkSize(this, Object.keys(accounts).length);
     for (const [key, value] of Object.entries({ [DEPLOYMENT_TAG]: name, ...settings.tags })) {
       Tags.of(this).add(key, value);
@@ -195,6 +196,16 @@ function warnOfPlaceholders(scope: Construct, accounts: Settings["accounts"]): v
   Annotations.of(scope).addWarningV2(
     "brand-events-sync:placeholder",
     `eventSync.baseUrl: the address of the service is still a placeholder (${names.join(", ")}). Set your own; until then runs fail with CONFIG_INVALID.`,
+  );
+}
+
+/** Without it, a list that the service does not call whole is published with a doubt. */
+function warnOfUnsaidLists(scope: Construct, accounts: Settings["accounts"]): void {
+  const names = Object.keys(accounts).filter((name) => accounts[name]?.nextPage === undefined);
+  if (names.length === 0) return;
+  Annotations.of(scope).addWarningV2(
+    "brand-events-sync:next-page",
+    `eventSync.nextPage: not set (${names.join(", ")}). If the service does not say that its list is whole, each run says so. Compare what check counts with the service's own pages; if that is all, set "all".`,
   );
 }
 

@@ -18,6 +18,7 @@ class DataPlatform extends Stack {
     const brands = new EventSync(this, "Brands", {
       settings: {
         baseUrl: "https://brand.example.net",
+        nextPage: "all",
         alarmEmail: "data-team@example.net",
         accounts: {
           uk: { schedule: "cron(0 6 * * ? *)", timeZone: "Europe/London" },
@@ -30,7 +31,11 @@ class DataPlatform extends Stack {
 
     // Another service, whose alarms go to the same people.
     new EventSync(this, "Lab", {
-      settings: { baseUrl: "https://lab.example.net", accounts: { uk: { schedule: "rate(1 day)" } } },
+      settings: {
+        baseUrl: "https://lab.example.net",
+        nextPage: "all",
+        accounts: { uk: { schedule: "rate(1 day)" } },
+      },
       encryptionKey,
       permissionsBoundary,
       alarmTopic: brands.alarmTopic,

@@ -2,7 +2,8 @@
 // what is done, and the answer.
 
 import * as z from "zod";
-import { type Check, check } from "../job/commands/check.ts";
+import { check } from "../job/commands/check.ts";
+import type { Check } from "../job/commands/check-service.ts";
 import { acceptOrRollback, retire } from "../job/commands/decisions.ts";
 import { diff } from "../job/commands/diff.ts";
 import { DEFAULT_SAMPLE, discover } from "../job/commands/discover.ts";
@@ -17,7 +18,7 @@ import { PLAIN_ENGLISH, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, isPlaceholder, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
 import { formatRunId } from "../job/storage/layout.ts";
 import type { Invocation } from "./function-ports.ts";
-import { invokeCommand, reportResult, startCommand } from "./report-result.ts";
+import { doubtInAws, invokeCommand, reportResult, startCommand } from "./report-result.ts";
 import { heldDecision, runResponse } from "./response.ts";
 import type { MetricValues } from "./telemetry.ts";
 
@@ -118,32 +119,38 @@ const ACTIONS = new Map<unknown, Understand>(
       refuseStart,
     ),
     check: online(z.strictObject({ account }), async ({ ports, host, settings }, { account }) => {
+      let doubted = {};
       const checks = await check(host, settings, {
         onEstimate: (text) => host.logger.info(text),
+        onDoubt: (doubt, found) => {
+          doubted = doubtInAws(doubt, account, settings, { found });
+        },
         retireCommand: (snapshotId) =>
           invokeCommand(ports.environment, { action: "retire", account, snapshotId, yes: true }),
         startCommand: (decision) => startCommand(ports.environment, account, decision),
       });
       ports.metrics(account, checkMetrics(checks));
-      return { account, ok: checks.every(({ ok }) => ok), checks };
+      return { account, ok: checks.every(({ ok }) => ok), checks, ...doubted };
     }),
     discover: online(
       z.strictObject({ account, limit: eventLimit.default(DEFAULT_SAMPLE) }),
       async ({ host, settings }, { account, limit }) => {
         const found = await discover(host, settings, limit);
         if ("outcome" in found) return { account, ...found };
-        const { listed, events, fields, duplicateKeys: duplicate_keys, suggestions } = found;
-        return { account, listed, events, fields, duplicate_keys, suggestions };
+        const { listed, events, fields, duplicateKeys: duplicate_keys, suggestions, doubt } = found;
+        const said = doubtInAws(doubt, account, settings);
+        return { account, listed, events, fields, duplicate_keys, suggestions, ...said };
       },
     ),
-    status: action(z.strictObject({ account }), async ({ ports, host }) => {
+    status: action(z.strictObject({ account }), async ({ ports, host, settings }) => {
       const found = await status(host.store, ports.clock.now());
       const isPinned = found.head?.pinned === true;
       const held = found.held.map((one) => ({
         ...one,
         ...heldDecision(ports.environment, found.account, { ...one, isPinned }),
       }));
-      return { ...found, held };
+      const { doubt, ...others } = found;
+      return { ...others, held, ...doubtInAws(doubt, found.account, settings) };
     }),
     /** Compares a snapshot with the one that readers see. */
     diff: action(z.strictObject({ account, snapshotId }), async ({ host }, { account, snapshotId }) => {

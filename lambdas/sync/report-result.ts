@@ -10,6 +10,7 @@ import {
   withCommands,
 } from "../job/errors/sync-error.ts";
 import { type HeldCommands, ifNotAccepted, type Preview, wasPinned } from "../job/run/record/held-mark.ts";
+import { doubtText } from "../job/run/record/list-doubt.ts";
 import { type BusEvent, failedStartEvent, runEvent } from "../job/run/record/run-event.ts";
 import {
   errorColumns,
@@ -21,6 +22,7 @@ import {
 import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
 import { changesText, missingText } from "../job/run/record/texts.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
+import type { ListDoubt, ListTrial } from "../job/service/event-service.ts";
 import { allowance } from "../job/settings/values.ts";
 import { type FunctionEnvironment, START_RETRIES } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
@@ -41,6 +43,8 @@ export async function reportResult(
   const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
   const why = reason ?? row.error_code;
   ports.logger.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });
+  const { doubt } = doubtInAws(result.doubt, account, settings);
+  if (doubt !== undefined && !isRepeat && outcome !== "HANDED_OVER") ports.logger.warn(doubt);
   let publication: string | undefined;
   await tell(ports, account, async () => {
     publication = (await publicationOf(store, row))?.publication;
@@ -50,6 +54,22 @@ export async function reportResult(
     return event && withMail(event, mailOf(account, result, ports.environment));
   });
   return publication;
+}
+
+/** In an answer, what is said of a list that may be a part only; what was tried where that is given. */
+export function doubtInAws(
+  doubt: ListDoubt | undefined,
+  account: string,
+  { nextPage }: Pick<RunSettings, "nextPage">,
+  trial?: { readonly found: ListTrial | undefined },
+): { readonly doubt?: string } {
+  const check = `the function with ${JSON.stringify({ action: "check", account })}`;
+  const said = doubtText(doubt, {
+    nextPage,
+    set: (value) => `"nextPage": ${JSON.stringify(value)} of the account ${account} in cdk.json`,
+    ...(trial ? { trial: trial.found } : { check }),
+  });
+  return said === undefined ? {} : { doubt: said };
 }
 
 /** @param runId null where the invocation was no run, or did not get as far */

@@ -8,11 +8,11 @@ import type { RunResult } from "../job/run/record/run-result.ts";
 import { countText } from "../job/run/record/texts.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import type { Invocation } from "./function-ports.ts";
-import { heldInvocations, isRefusal, reportResult } from "./report-result.ts";
+import { doubtInAws, heldInvocations, isRefusal, reportResult } from "./report-result.ts";
 
 /** Reports the result. Throws the error of one that failed. */
 export async function runResponse(invocation: Invocation, result: RunResult): Promise<object> {
-  const { ports, host, context } = invocation;
+  const { ports, host, settings, context } = invocation;
   const { row, error, isRepeat } = result;
   const { account } = host.store;
   const publication = await reportResult(result, invocation);
@@ -23,20 +23,23 @@ export async function runResponse(invocation: Invocation, result: RunResult): Pr
     return { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation: error?.message, account, run_id };
   }
   if (error) throw error;
-  return responseOf(result, { account, publication, environment: ports.environment, context });
+  const facts = { account, publication, environment: ports.environment, context };
+  return responseOf(result, { ...facts, ...doubtInAws(result.doubt, account, settings) });
 }
 
 interface ResponseFacts {
   readonly account: string;
   /** Ten digits; undefined where nothing was published. */
   readonly publication: string | undefined;
+  /** Why the list may be a part only. */
+  readonly doubt?: string | undefined;
   readonly environment: Pick<FunctionEnvironment, "region" | "functionName" | "workgroup" | "database">;
   readonly context: Pick<Context, "logGroupName" | "logStreamName">;
 }
 
 export function responseOf(result: RunResult, facts: ResponseFacts): object {
   const { row, explanation, isRepeat, differing } = result;
-  const { account, publication } = facts;
+  const { account, publication, doubt } = facts;
   const { outcome, run_id, snapshot_id, reason, seconds, requests } = row;
   const { listed, events, added, changed, removed, gone, forbidden, rejected, repeated } = row;
   return {
@@ -44,6 +47,7 @@ export function responseOf(result: RunResult, facts: ResponseFacts): object {
     summary: summary(row),
     ...(reason === null ? {} : { reason }),
     ...(explanation === undefined ? {} : { explanation }),
+    ...(doubt === undefined ? {} : { doubt }),
     ...(isRepeat ? { note: "This run was finished before; this start did nothing." } : {}),
     account,
     run_id,

@@ -52,6 +52,7 @@ const { page: html } = await makeReport({
   warehouse: "./warehouse",
   nowMs: clock.now() + 3 * HOUR_MS,
   commandsFor: (account, id) => ({ accept: `accept ${id} --account ${account}`, diff: `diff ${id}` }),
+  doubtFor: () => undefined,
   messageFor: (_, message) => message,
 });
 const browser = await startBrowser();

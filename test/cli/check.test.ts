@@ -45,6 +45,7 @@ test("check and discover exit with 4", async () => {
       { name: "catalog", ok: true, code: null, remedy: null },
       { name: "snapshot", ok: true, code: null, remedy: null },
     ],
+    doubt: null,
   });
   expect(shown.stdout).toContain("FAILED  lease  LEASE_TAKEN: The run run-1 works on this account");
   expect(lastJson(discover)).toEqual({ outcome: "SKIPPED", reason: "LEASE_TAKEN", explanation });

@@ -63,7 +63,7 @@ test("discover prints fields, and options that run takes as they are", async () 
 
   expect([json, shown, run].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   expect(json.stdout.trimEnd().split("\n")).toHaveLength(1);
-  expect(Object.keys(found)).toEqual(["fields", "duplicate_keys", "suggestions"]);
+  expect(Object.keys(found)).toEqual(["fields", "duplicate_keys", "suggestions", "doubt"]);
   expect(found["fields"]).toContainEqual({ pointer: "/sector", types: ["object"], count: 4 });
   expect(found["fields"]).toContainEqual({ pointer: "/regions/*", types: ["string"], count: 4 });
   expect(found["suggestions"]).toEqual(

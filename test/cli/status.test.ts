@@ -168,7 +168,7 @@ test("shows the accounts of the settings file that never ran, whose data are too
   ]);
   expect(all.stderr).toContain("es (nothing is published)");
   expect(one).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(lastJson(one)).toEqual({ account: "es", head: null, lease: null, held: [], runs: [] });
+  expect(lastJson(one)).toEqual({ account: "es", head: null, lease: null, held: [], runs: [], doubt: null });
 });
 
 test("damage of one account does not hide the others", async () => {

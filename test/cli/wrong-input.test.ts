@@ -47,7 +47,7 @@ test("the line of JSON says it as well; of one account status shows that it has 
     error_code: "CONFIG_INVALID",
     error_message: expect.stringContaining("There is no warehouse at"),
   });
-  expect(lastJson(one)).toEqual({ account: "uk", head: null, lease: null, held: [], runs: [] });
+  expect(lastJson(one)).toEqual({ account: "uk", head: null, lease: null, held: [], runs: [], doubt: null });
 });
 
 test.each([

@@ -96,6 +96,14 @@ it.each<readonly [string, RegExp, unknown, readonly string[]]>([
     { baseUrl: "https://API.example.com/v1", accounts: { uk: UK, lab } },
     [PLACEHOLDER],
   ],
+  ["no word on how the list is paged", /nextPage/, GOOD, ["eventSync.nextPage: not set (uk)."]],
+  ["a word on that for each account", /nextPage/, { ...GOOD, nextPage: "all" }, []],
+  [
+    "a word on that for one of its accounts",
+    /nextPage/,
+    { ...GOOD, accounts: { uk: UK, us: { ...UK, nextPage: "links" }, de: UK } },
+    ["eventSync.nextPage: not set (uk, de)."],
+  ],
   [
     "a schedule that is rare",
     /alarm "stale"/,

@@ -19,6 +19,25 @@ describe("a request that publishes nothing", () => {
     });
   });
 
+  test("a list that nothing calls whole is a doubt in each answer, and in no event", async () => {
+    await using sandbox = await FunctionSandbox.start();
+
+    const run = await sandbox.invoke({});
+    const others = [
+      await sandbox.invoke({ action: "check" }),
+      await sandbox.invoke({ action: "discover", limit: 3 }),
+      await sandbox.invoke({ action: "status" }),
+    ];
+
+    const said =
+      /^Nothing says that the list is whole: 100 entries came\. Compare .* If that is all, set "nextPage": "all" of the account uk in cdk\.json; else (?:the function with \{"action":"check","account":"uk"\} tries what could fit|ask the service's operator .*)\.$/;
+    for (const answer of [run, ...others])
+      expect(answer).toMatchObject({ doubt: expect.stringMatching(said) });
+    expect(run).toMatchObject({ outcome: "PUBLISHED" });
+    expect(sandbox.log.text).toMatch(/^warn Nothing says that the list is whole/m);
+    expect(JSON.stringify(sandbox.events)).not.toContain("whole");
+  });
+
   test("check of a damaged snapshot has the whole command that restarts, and its payload does", async () => {
     await using sandbox = await FunctionSandbox.start();
     await sandbox.invoke({});

@@ -1,7 +1,7 @@
 // What the function says of how a run ended: metrics, and the response.
 
 import { describe, expect, test } from "vitest";
-import type { Check } from "../../lambdas/job/commands/check.ts";
+import type { Check } from "../../lambdas/job/commands/check-service.ts";
 import { type ErrorCode, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import type { Outcome, RunLogEntry } from "../../lambdas/job/run/record/run-log.ts";
 import { checkMetrics } from "../../lambdas/sync/actions.ts";

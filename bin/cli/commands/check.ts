@@ -1,13 +1,16 @@
 // `check`: tries credentials, service, warehouse and catalog, and says what to do about each that fails.
 
-import { type Check, check } from "../../../lambdas/job/commands/check.ts";
+import { check } from "../../../lambdas/job/commands/check.ts";
+import type { Advice, Check } from "../../../lambdas/job/commands/check-service.ts";
+import type { ListDoubt, ListTrial } from "../../../lambdas/job/service/event-service.ts";
 import { type OptionValues, PLACE_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { nextValues, startCommand } from "../output/next-command.ts";
+import { doubtHere, nextPageHere, nextValues, startCommand } from "../output/next-command.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
+import { askIsAll, NOT_ALL } from "./questions.ts";
 
 export const checkCommand = command({
   name: "check",
@@ -16,42 +19,69 @@ export const checkCommand = command({
     "try credentials, service and warehouse, compare the files of what readers see with their checksums, and say how to fix what fails",
   options: [...SERVICE_OPTIONS, "lifted", "deep", "all"],
   example: "check --base-url https://service.example",
-  execute: async (values, context) => (await tryAccount(values, context)).exitCode,
+  execute: async (values, context) => {
+    const { doubt, advice, exitCode } = await tryAccount(values, context);
+    const isAsked = doubt?.why === "unsaid" && advice.length === 0 && !values.json && !values.all;
+    if (isAsked) await tellWhatToSet(values, context);
+    return exitCode;
+  },
   failureJson: (code, remedy) => ({ ok: false, checks: [{ name: "settings", ok: false, code, remedy }] }),
 });
 
-interface Tried {
+export interface Tried {
   /** They are printed as well. */
   readonly checks: readonly Check[];
   readonly exitCode: number;
+  /** Of the list; undefined where a person has answered it. */
+  readonly doubt: ListDoubt | undefined;
+  /** Settings that were tried and work. */
+  readonly advice: readonly Advice[];
+}
+
+/** Asks a person at a terminal whether the list is whole. */
+async function tellWhatToSet({ account }: OptionValues<"account">, context: CommandContext): Promise<void> {
+  const isAll = await askIsAll(context);
+  if (isAll === undefined) return;
+  const set = nextPageHere("all", nextValues(context.given, account));
+  context.stderr.lines([isAll ? `Then set ${set}: it is not asked any more.` : NOT_ALL]);
 }
 
 export async function tryAccount(
   values: OptionValues<(typeof SERVICE_OPTIONS)[number] | "lifted" | "deep">,
   context: CommandContext,
 ): Promise<Tried> {
+  const own = nextValues(context.given, values.account);
   let estimate = "";
   const onEstimate = (text: string): void => {
     estimate = `  ${text}`;
   };
+  let doubted: readonly [doubt: ListDoubt, trial: ListTrial | undefined] | undefined;
+  const advice: Advice[] = [];
   const checks = await withService(values, context, ({ ports, settings }) =>
     check(ports, settings, {
       deep: values.deep,
       onEstimate,
+      onDoubt: (...found) => {
+        doubted = found;
+      },
+      onAdvice: (found) => advice.push(found),
       retireCommand: (snapshotId) => commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values),
-      startCommand: (decision) => startCommand(decision, nextValues(context.given, values.account)),
+      startCommand: (decision) => startCommand(decision, own),
     }),
   );
+  const [doubt, found] = doubted ?? [];
+  const said = doubtHere(doubt, own, { found });
   const ok = checks.every((one) => one.ok);
   if (ok) await credentialsWork(values.credentials);
-  context.result({ json: { ok, checks }, line: inOneLine(checks, estimate) });
+  context.result({ json: { ok, checks, doubt: said ?? null }, line: inOneLine(checks, estimate) });
   if (!values.json) {
     for (const { name, ok: isOk, code, remedy } of checks) {
       const about = (name === "list" ? estimate : "") + (remedy === null ? "" : `  ${remedy}`);
       context.stdout.message(isOk ? `ok      ${name}${about}` : `FAILED  ${name}  ${code}: ${remedy}`);
     }
   }
-  return { checks, exitCode: exitCodeOf(checks) };
+  if (said !== undefined) context.stderr.message(said);
+  return { checks, exitCode: exitCodeOf(checks), doubt: said === undefined ? undefined : doubt, advice };
 }
 
 /** `ok          5,000 events, about 28 min`, `FAILED      login LOGIN_REFUSED`. */

@@ -17,6 +17,7 @@ import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { formatTable } from "../output/format-result.ts";
+import { doubtHere, nextValues } from "../output/next-command.ts";
 import { reportSkipped } from "../output/run-report.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
@@ -41,9 +42,11 @@ export const discoverCommand = command({
     );
     if ("outcome" in found) return reportSkipped(context, found);
     const line = `ok          ${plural(found.fields.length, "field")} of ${plural(found.events, "event")}`;
-    context.result({ json: asJson(found), line });
+    const doubt = doubtHere(found.doubt, nextValues(context.given, values.account));
+    context.result({ json: { ...asJson(found), doubt: doubt ?? null }, line });
     if (values.sql) context.stdout.text(typedView(found, isS3(values.warehouse) ? TRINO : DUCKDB));
     else if (!values.json) print(found, context.stdout);
+    if (doubt !== undefined) context.stderr.message(doubt);
     return EXIT.done;
   },
 });

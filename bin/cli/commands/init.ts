@@ -2,26 +2,32 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { Check } from "../../../lambdas/job/commands/check.ts";
+import { dirname, join, resolve } from "node:path";
+import type { Advice, Check } from "../../../lambdas/job/commands/check-service.ts";
 import type {
   PasswordCredentials,
   ServiceCredentials,
 } from "../../../lambdas/job/credentials/credentials.ts";
 import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
 import { accountName, authUrl as authUrlSchema } from "../../../lambdas/job/settings/values.ts";
-import { checkedSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
-import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT, systemReason } from "../output/exit-code.ts";
 import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, uncheckedMark } from "../wiring/open-warehouse.ts";
-import { tryAccount } from "./check.ts";
-import { type Ask, askBaseUrl, askCredentials, askPassword, withAnswers } from "./questions.ts";
+import { type Tried, tryAccount } from "./check.ts";
+import { type SettingsBefore, settingsBefore, settingsWith, settingsWithAdvice } from "./init-settings.ts";
+import {
+  type Ask,
+  askBaseUrl,
+  askCredentials,
+  askIsAll,
+  askPassword,
+  askToWrite,
+  NOT_ALL,
+  withAnswers,
+} from "./questions.ts";
 
 const OPTIONS = [
   "config",
@@ -49,11 +55,11 @@ export const initCommand = command({
     const written = await withAnswers(context, (ask) => write(values, context, ask));
     stderr.lines([`Written: ${written.settings} and ${written.credentials}, which only you may read.`]);
     const { account, settings: config } = written;
-    const given = new GivenOptions({ account, config }, {}, context.cwd).withFile();
-    const checked = given.read([...SERVICE_OPTIONS, "lifted", "deep"]);
-    const isHere = checked.config?.path === join(context.cwd, SETTINGS_FILE);
+    const readFile = (): GivenOptions => new GivenOptions({ account, config }, {}, context.cwd).withFile();
+    const checked = (given: GivenOptions) => given.read([...SERVICE_OPTIONS, "lifted", "deep"]);
+    const isHere = resolve(context.cwd, config) === join(context.cwd, SETTINGS_FILE);
     const next = (command: string): string =>
-      commandLineText([command], isHere ? ["account"] : ["config", "account"], checked);
+      commandLineText([command], isHere ? ["account"] : ["config", "account"], checked(readFile()));
     const steps = values.json ? stderr : context.stdout;
     const { login: first } = written;
     if (first.method === "oauth") {
@@ -64,8 +70,11 @@ export const initCommand = command({
       if (values.json) context.stdout.json({ ok: true });
       return EXIT.done;
     }
-    const trial = { ...context, given, stdout: steps, result: (): void => undefined };
-    let tried = await tryAccount(checked, trial);
+    const check = (): Promise<Tried> => {
+      const given = readFile();
+      return tryAccount(checked(given), { ...context, given, stdout: steps, result: (): void => undefined });
+    };
+    let tried = await check();
     for (let left = TRIES - 1; left > 0 && isRefused(first, tried.checks) && context.stdin().isTTY; left--) {
       stderr.lines([
         `${plural(left, "more try", "more tries")}; a service may lock an account after wrong ones.`,
@@ -74,9 +83,9 @@ export const initCommand = command({
         askPassword(first.method, undefined, ask, first.email),
       );
       await replace(written.credentials, credentialsText(login));
-      tried = await tryAccount(checked, trial);
+      tried = await check();
     }
-    const { checks, exitCode } = tried;
+    const { checks, exitCode } = await settle(tried, written, context, check);
     const wrong = isRefused(first, checks)
       ? `the password or the e-mail address in ${written.credentials}`
       : `${written.settings} or ${written.credentials}`;
@@ -93,6 +102,34 @@ export const initCommand = command({
   },
   failureJson: () => ({ ok: false }),
 });
+
+/** Asks what only a person can say, and writes what they say, and what was tried and works. Without a terminal it does nothing. */
+async function settle(
+  first: Tried,
+  { account, settings }: Written,
+  context: CommandContext,
+  check: () => Promise<Tried>,
+): Promise<Tried> {
+  const path = resolve(context.cwd, settings);
+  let tried = first;
+  for (const _ of ["listPointer", "detailPointer", "nextPage"] satisfies readonly Advice["setting"][]) {
+    const [advice] = tried.advice;
+    if (advice === undefined || !(await askToWrite(context, advice, settings))) break;
+    await writeSetting(path, account, advice);
+    tried = await check();
+  }
+  if (tried.doubt?.why !== "unsaid" || tried.advice.length > 0) return tried;
+  const isAll = await askIsAll(context);
+  if (isAll) {
+    await writeSetting(path, account, { setting: "nextPage", value: "all" });
+    context.stderr.lines([`Written: "nextPage": "all" of the account ${account} in ${settings}.`]);
+  } else if (isAll === false) context.stderr.lines([NOT_ALL]);
+  return tried;
+}
+
+async function writeSetting(path: string, account: string, advice: Advice): Promise<void> {
+  await replace(path, settingsWithAdvice(readFileSync(path, "utf8"), account, advice));
+}
 
 /** A service may lock an account after some more. */
 const TRIES = 3;
@@ -222,20 +259,6 @@ function failed(path: string): (error: unknown) => never {
   };
 }
 
-/** The text of a settings file that is usable. */
-interface SettingsBefore {
-  readonly text: string;
-  readonly settings: FileSettings;
-}
-
-/** Undefined where there is no file. Throws `CONFIG_INVALID` for one that is wrong. */
-function settingsBefore(path: string, title: string): SettingsBefore | undefined {
-  const given = readSettingsFile(path, title);
-  if (given === undefined) return undefined;
-  const settings = checkedSettings(fileSettingsSchema, given, { title, keyPath: [] });
-  return { text: readFileSync(path, "utf8"), settings };
-}
-
 function refuseKnownAccount(
   before: SettingsBefore | undefined,
   account: string,
@@ -250,84 +273,4 @@ function refuseKnownAccount(
     );
   }
   if (existsSync(credentials)) throw existsAlready(credentials);
-}
-
-/** Its places are absolute, or in AWS. The warehouse is for a file that is new. */
-type NewAccount = Pick<Values, "account" | "authUrl" | "warehouse"> & {
-  readonly baseUrl: string;
-  readonly credentials: string;
-};
-
-/** The text of the settings file with this account. What a person wrote stays as it stands there. */
-function settingsWith(before: SettingsBefore | undefined, added: NewAccount, path: string): string {
-  const { account, baseUrl, authUrl } = added;
-  const { text, settings } = before ?? {};
-  const own = {
-    ...(settings?.baseUrl === baseUrl ? {} : { baseUrl }),
-    ...(authUrl === undefined || settings?.authUrl === authUrl ? {} : { authUrl }),
-    credentials: beside(path, added.credentials),
-  };
-  if (text !== undefined) return textWith(text, account, own);
-  const schema = schemaFile();
-  const made = {
-    // Below the file's folder it is there for a colleague too, who clones it.
-    $schema: schema && belowFolderOf(path, schema),
-    warehouse: beside(path, added.warehouse),
-    accounts: { [account]: own },
-  };
-  return `${JSON.stringify(made, null, 2)}\n`;
-}
-
-/** In the place of the account if it is there, else after the last one; indented as the others are. */
-function textWith(text: string, account: string, own: object): string {
-  const root = rootSpan(text, text.startsWith("\uFEFF") ? 1 : 0);
-  const accounts = valueAt(text, ["accounts"], root);
-  const all = accounts === undefined ? [] : [...members(text, accounts)];
-  const last = all.at(-1);
-  if (accounts === undefined || last === undefined) throw new Error("a usable file has accounts");
-  const [, newline = "", indent = ""] =
-    /^\{(\r?\n)([ \t]*)/.exec(text.slice(accounts.start, accounts.end)) ?? [];
-  const [, step = "  "] = /\n([ \t]+)/.exec(text) ?? [];
-  const there = all.find(({ key }) => key === account)?.value;
-  const before: Readonly<Record<string, unknown>> = there
-    ? JSON.parse(text.slice(there.start, there.end))
-    : {};
-  const others = Object.entries(before).filter(([key]) => !OWN_KEYS.has(key));
-  const settings = { ...own, ...Object.fromEntries(others) };
-  const value =
-    newline === ""
-      ? JSON.stringify(settings)
-      : JSON.stringify(settings, null, step).replaceAll("\n", `${newline}${indent}`);
-  if (there) return `${text.slice(0, there.start)}${value}${text.slice(there.end)}`;
-  const { end } = last.value;
-  const entry = `,${newline === "" ? " " : `${newline}${indent}`}${JSON.stringify(account)}: ${value}`;
-  return `${text.slice(0, end)}${entry}${text.slice(end)}`;
-}
-
-/** What `init` says of an account. Every other key of one that it writes again is a person's. */
-const OWN_KEYS: ReadonlySet<string> = new Set(["baseUrl", "authUrl", "credentials"]);
-
-/** A path below the file's folder starts from there; every other stays absolute. */
-function beside(path: string, place: string): string {
-  return isAbsolute(place) ? (belowFolderOf(path, place) ?? place) : place;
-}
-
-/** Undefined for what lies elsewhere; on another drive no path leads there. */
-function belowFolderOf(path: string, place: string): string | undefined {
-  const from = relative(dirname(path), place).split(sep).join("/");
-  return isAbsolute(from) || /^\.\.(?:\/|$)/.test(from) ? undefined : `./${from}`;
-}
-
-/** The JSON Schema of the settings file, which editors complete and check with. */
-const SCHEMA = "brand-events.schema.json";
-
-/** In the folder of this program, or in one above this code. Undefined where a package leaves it out. */
-function schemaFile(): string | undefined {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (dirname(folder) !== folder) {
-    const file = join(folder, SCHEMA);
-    if (existsSync(file)) return file;
-    folder = dirname(folder);
-  }
-  return undefined;
 }

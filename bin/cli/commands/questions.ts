@@ -4,7 +4,8 @@ import { lookup } from "node:dns/promises";
 import { on } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
-import type * as z from "zod";
+import * as z from "zod";
+import type { Advice } from "../../../lambdas/job/commands/check-service.ts";
 import {
   type PasswordCredentials,
   parseCredentials,
@@ -39,7 +40,7 @@ class Questions {
   readonly #lines: AsyncIterator<readonly string[], undefined>;
   #shown: string | undefined;
 
-  constructor(input: Input, terminal: Terminal, signal: AbortSignal) {
+  constructor(input: Input, terminal: Terminal, signal: AbortSignal, stopped: string) {
     this.#input = input;
     this.#terminal = terminal;
     // A terminal that is read key by key echoes nothing by itself.
@@ -52,7 +53,7 @@ class Questions {
     this.#reader.on("line", () => {
       this.#shown = undefined;
     });
-    this.#reader.on("SIGINT", () => stop.abort(new SyncError("INTERRUPTED", STOPPED)));
+    this.#reader.on("SIGINT", () => stop.abort(new SyncError("INTERRUPTED", stopped)));
     input.on("keypress", this.#draw);
   }
 
@@ -100,7 +101,7 @@ class Questions {
   };
 }
 
-const STOPPED = "Stopped before all questions were answered. Nothing was written.";
+const STOPPED = "Stopped before all questions were answered.";
 const ENDED =
   "Standard input ended before all questions were answered. Nothing was written. Start init again.";
 
@@ -129,9 +130,10 @@ interface AnswersOptions extends Output {
 export async function withAnswers<T>(
   { stdin, stderr, signal, environment }: AnswersOptions,
   work: (ask: Ask) => Promise<T>,
+  stopped = `${STOPPED} Nothing was written.`,
 ): Promise<T> {
   const input = stdin();
-  const questions = input.isTTY ? new Questions(input, stderr, signal) : undefined;
+  const questions = input.isTTY ? new Questions(input, stderr, signal, stopped) : undefined;
   const ask: Ask = async (given, question) => {
     const { name, fallback, isHidden, schema } = question;
     if (given !== undefined) return given;
@@ -226,4 +228,49 @@ const withoutColon = filledText.refine(
 
 function secret(name: string, words: string): Question<string> {
   return { name, words: `${words} (not shown)`, isHidden: true, schema: filledText };
+}
+
+const YES_OR_NO = z.string().transform((text, context) => {
+  const answer = text.toLowerCase();
+  if (answer === "yes" || answer === "y") return true;
+  if (answer === "no" || answer === "n") return false;
+  context.addIssue("expected yes or no");
+  return z.NEVER;
+});
+
+/** Undefined where there is no person at a terminal who sees the question and answers it. */
+async function askAtTerminal<Value>(
+  context: AnswersOptions,
+  question: Omit<Question<Value>, "name">,
+): Promise<Value | undefined> {
+  const { stdin, stderr } = context;
+  if (!stdin().isTTY || stderr.width === undefined) return undefined;
+  const answering = withAnswers(context, (ask) => ask(undefined, { name: "", ...question }), STOPPED);
+  return answering.catch((error: unknown) => {
+    // The input has ended.
+    if (error instanceof SyncError && error.code === "CONFIG_INVALID") return undefined;
+    throw error;
+  });
+}
+
+/** Of a list of which nothing says that it is whole. Undefined for Enter too, by which a person does not know. */
+export function askIsAll(context: AnswersOptions): Promise<boolean | undefined> {
+  const words = "Is that all? yes, no, or Enter if you do not know";
+  return askAtTerminal(context, {
+    words,
+    schema: z.union([z.literal("").transform(() => undefined), YES_OR_NO]),
+  });
+}
+
+export const NOT_ALL =
+  "Then ask the service's operator how the list is paged, and set --next-page (nextPage in a settings file) to it: links, or a query such as page={page}.";
+
+/** Whether to write a setting that works. */
+export function askToWrite(
+  context: AnswersOptions,
+  { setting, value }: Advice,
+  file: string,
+): Promise<boolean | undefined> {
+  const words = `"${setting}": ${JSON.stringify(value)} works. Write it into ${file}? yes or no`;
+  return askAtTerminal(context, { words, fallback: "yes", schema: YES_OR_NO });
 }

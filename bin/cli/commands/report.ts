@@ -7,7 +7,7 @@ import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
 import { heldCommands } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { nextValues, textHere } from "../output/next-command.ts";
+import { doubtHere, nextValues, textHere } from "../output/next-command.ts";
 import { writeOutFile } from "../query/out-file.ts";
 import { makeReport } from "../report/report-page.ts";
 import { command } from "../wiring/command.ts";
@@ -44,6 +44,7 @@ export const reportCommand = command({
           nowMs: clock.now(),
           limitOf: (account) => given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
           commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
+          doubtFor: (account, doubt) => doubtHere(doubt, nextValues(given, account)),
           messageFor: (account, message) => textHere(message, nextValues(given, account)),
         });
         const { page, damaged } = await abortable(report, signal);

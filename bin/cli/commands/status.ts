@@ -27,7 +27,7 @@ import {
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { formatTable } from "../output/format-result.ts";
-import { nextValues } from "../output/next-command.ts";
+import { doubtHere, nextValues } from "../output/next-command.ts";
 import type { Output } from "../output/terminal.ts";
 import { age, minute, plural, throttledText, whereText } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
@@ -60,7 +60,7 @@ export const statusCommand = command({
       : statusOfAll(store, values, nowMs, signal);
     const found = await abortable<readonly AccountStatus[]>(reading, signal);
     if (values.json) {
-      const objects = found.map((one) => asJson(one, values));
+      const objects = found.map((one) => asJson(one, values, context.given));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
     } else print(context, found, nowMs, values);
     if (isOne) await abortable(nameDamaged(accountStore(store, values.account), context), signal);
@@ -102,12 +102,12 @@ async function nameDamaged(store: AccountStore, { stderr }: Output): Promise<voi
   }
 }
 
-function asJson(one: AccountStatus, values: Values): object {
+function asJson(one: AccountStatus, values: Values, given: GivenOptions): object {
   if ("damage" in one) {
     const { code, message } = one.damage;
     return { account: one.account, error_code: code, error_message: message };
   }
-  const { account, head, lease, held, runs } = one;
+  const { account, head, lease, held, runs, doubt } = one;
   const isPinned = head?.pinned === true;
   return {
     account,
@@ -118,6 +118,7 @@ function asJson(one: AccountStatus, values: Values): object {
       ? {}
       : { held_snapshots: held.map((each) => heldJson({ ...each, isPinned }, { ...values, account })) }),
     runs,
+    doubt: doubtHere(doubt, nextValues(given, account)) ?? null,
   };
 }
 
@@ -133,13 +134,15 @@ function print(
     if ("damage" in only) return;
     const limit = given.ofAccount(only.account).read(["account", "requestsPerMinute"]);
     stdout.lines(describeStatus(only, nowMs, { ...values, ...limit }));
-    stdout.lines(troubleLine(only, given));
+    stdout.lines([...doubtLine(only, given), ...troubleLine(only, given)]);
     return;
   }
   stdout.text(formatTable(statusTable(found, nowMs), { maxWidth: 80 }));
   const words = ["status", "--account", only?.account ?? ""];
   const troubled = found.flatMap((one) =>
-    "damage" in one ? [] : troubleLine(one, given).map((line) => `${one.account}: ${line}`),
+    "damage" in one
+      ? []
+      : [...doubtLine(one, given), ...troubleLine(one, given)].map((line) => `${one.account}: ${line}`),
   );
   stdout.lines([
     ...troubled,
@@ -192,6 +195,11 @@ function describeStatus(
   if (older > 0) lines.push(`  held         ${plural(older, "snapshot")} older than what readers see`);
   if (runs.length > 0) lines.push("last runs, newest first", ...runs.map((row) => describeRun(row, nowMs)));
   return lines;
+}
+
+function doubtLine({ account, doubt }: Status, given: GivenOptions): readonly string[] {
+  const said = doubtHere(doubt, nextValues(given, account));
+  return said === undefined ? [] : [said];
 }
 
 /** None where the last run did its work. */

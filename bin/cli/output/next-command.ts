@@ -1,8 +1,11 @@
 // What a person runs after an attempt that came to nothing: a command for this computer, ready to paste, and the
 // attempt's message before it.
 
+import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { type StartDecision, withCommands } from "../../../lambdas/job/errors/sync-error.ts";
+import { doubtText } from "../../../lambdas/job/run/record/list-doubt.ts";
 import type { Skipped } from "../../../lambdas/job/run/record/run-result.ts";
+import type { ListDoubt, ListTrial } from "../../../lambdas/job/service/event-service.ts";
 import {
   AUTHORIZE_OPTIONS,
   longName,
@@ -54,6 +57,28 @@ export function startCommand(decision: StartDecision, values: NextValues): strin
 /** The text of an error for a person at this computer. Where no address of a service is known, no command could work. */
 export function textHere(text: string, values: NextValues): string {
   return values.baseUrl === undefined ? text : withCommands(text, (each) => startCommand(each, values));
+}
+
+/** What is said of a list that may be a part only; what was tried where that is given, else the command that tries. */
+export function doubtHere(
+  doubt: ListDoubt | undefined,
+  values: NextValues,
+  trial?: { readonly found: ListTrial | undefined },
+): string | undefined {
+  return doubtText(doubt, {
+    nextPage: values.nextPage,
+    set: (nextPage) => nextPageHere(nextPage, values),
+    ...(trial
+      ? { trial: trial.found }
+      : { check: values.baseUrl === undefined ? "check" : `\`${nextCommand("check", values)}\`` }),
+  });
+}
+
+/** How a person sets `nextPage` here: in the settings file that has the account, or as an option. */
+export function nextPageHere(nextPage: string, { account, config }: NextValues): string {
+  return config?.accounts.includes(account)
+    ? `"nextPage": ${JSON.stringify(nextPage)} of the account ${account} in ${config.title}`
+    : `--next-page ${shellWord(nextPage)}`;
 }
 
 /** The command, or what it needs and nothing here says. */

@@ -8,7 +8,7 @@ import type { GivenOptions } from "../options/read-options.ts";
 import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { changesTable, formatTable } from "./format-result.ts";
-import { nextValues, textHere } from "./next-command.ts";
+import { doubtHere, nextValues, textHere } from "./next-command.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, firstOf, plural, repeatedEntries, throttledText } from "./words.ts";
 
@@ -26,21 +26,22 @@ export function reportRun(
   values: ReportValues,
 ): number {
   const { row, error } = result;
+  const own = nextValues(output.given, values.account);
+  const doubt = doubtHere(result.doubt, own);
   const held = heldOf(result);
   const { differing: rows, columns } = result;
   const ofDryRun = { ...(columns && { columns }), ...(rows && { rows }) };
   const line = `${row.outcome.padEnd(11)} ${cameTo(row)}`.trimEnd();
-  output.result({ json: { ...row, ...(held && heldJson(held, values)), ...ofDryRun }, line });
+  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, values)), ...ofDryRun };
+  output.result({ json, line });
   if (!values.json) {
     const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
     output.stdout.lines([...describe(result, values), ...decide.map((words) => `  ${words}`)]);
     if (rows !== undefined && rows.length > 0)
       output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width }));
   }
-  if (error) {
-    const own = nextValues(output.given, values.account);
-    output.stderr.message(`${error.code}: ${textHere(error.message, own)}`);
-  }
+  if (error) output.stderr.message(`${error.code}: ${textHere(error.message, own)}`);
+  if (doubt !== undefined) output.stderr.message(doubt);
   return exitCodeOf(result);
 }
 

@@ -38,6 +38,8 @@ export interface AccountOptions {
   readonly limitOf: (account: string) => RequestLimit;
   /** That decide on a held snapshot. */
   readonly commandsFor: (account: string, snapshotId: string) => HeldCommands;
+  /** What is said of a list that may be a part only. */
+  readonly doubtFor: (account: string, doubt: Status["doubt"]) => string | undefined;
   /** The message of an error, with the commands that it has here. */
   readonly messageFor: (account: string, message: string) => string;
 }
@@ -50,7 +52,7 @@ export async function reportAccount(store: AccountStore, options: AccountOptions
   const head = "damage" in found ? null : found.status.head;
   return {
     ...found,
-    trouble: troubleOf(found),
+    trouble: troubleOf(found, options),
     dataMs: head === null ? undefined : madeAtMs(head),
     content: contentOf(found, options),
   };
@@ -104,14 +106,20 @@ async function lastPublications(
 
 export const NOTHING = "Nothing is published yet";
 
-function troubleOf(one: AccountReport | DamagedAccount): string | undefined {
+function troubleOf(
+  one: AccountReport | DamagedAccount,
+  { doubtFor }: Pick<AccountOptions, "doubtFor">,
+): string | undefined {
   if ("damage" in one) return `The account cannot be read (${one.damage.code})`;
   const { status: found, failed } = one;
   const held = publishableOf(found).length;
   if (held > 0) return `${plural(held, "snapshot")} ${held === 1 ? "waits" : "wait"} for your decision`;
   if (failed) return failureText(failed);
-  return found.head === null ? NOTHING : undefined;
+  if (found.head === null) return NOTHING;
+  return doubtFor(one.account, found.doubt) === undefined ? undefined : DOUBTED;
 }
+
+const DOUBTED = "The list of events may be a part only";
 
 function failureText(failed: RunLogEntry): string {
   const reason = reasonOf(failed);
@@ -120,14 +128,16 @@ function failureText(failed: RunLogEntry): string {
 
 function contentOf(
   one: AccountReport | DamagedAccount,
-  { nowMs, commandsFor }: AccountOptions,
+  { nowMs, commandsFor, doubtFor }: AccountOptions,
 ): readonly Html[] {
   if ("damage" in one)
     return [failedNote(`This account cannot be read: ${one.damage.code}`, one.damage.message)];
   const { failed } = one;
+  const doubt = doubtFor(one.account, one.status.doubt);
   const notes = [
     ...heldNotes(one.status, commandsFor),
     ...(failed ? [failedNote(failureText(failed), failed.error_message)] : []),
+    ...(doubt === undefined ? [] : [doubtNote(doubt)]),
   ];
   return [
     facts(one, nowMs),
@@ -140,6 +150,10 @@ function failedNote(title: string, message: string | null): Html {
   return html`<div class="note failed"><h3>${title}</h3>${message === null ? "" : html`\n<p>${message}</p>`}
 </div>
 `;
+}
+
+function doubtNote(doubt: string): Html {
+  return html`<div class="note held"><h3>${DOUBTED}</h3>\n<p>${doubt}</p>\n</div>\n`;
 }
 
 type Fact = readonly [name: string, value: string, more: string];

@@ -8,17 +8,14 @@ import {
   undefinedIfDamaged,
   withCommands,
 } from "../errors/sync-error.ts";
-import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
 import { checkTimeLeft, estimateText } from "../run/collect/time-budget.ts";
 import { newRateLimiter, type OpenService, withLease } from "../run/lease/lease-account.ts";
 import { openAccount } from "../run/open-account.ts";
 import { columnsOfRun } from "../run/publish/columns.ts";
 import { heldSnapshots } from "../run/publish/held-snapshots.ts";
-import type { Skipped } from "../run/record/run-result.ts";
 import type { RunPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
 import { wrongClock } from "../run/wrong-clock.ts";
-import type { EventService, ListedEvent } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyLeftOut } from "../snapshot/files/manifest.ts";
 import { foreignChanges, incompleteUnits, keptSnapshots } from "../snapshot/files/units.ts";
@@ -37,35 +34,9 @@ import {
 } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
+import { adviseAfter, type Check, type ListAdvice, type RunCheck, tryService } from "./check-service.ts";
 
-const CHECKS = [
-  "credentials",
-  "lease",
-  "login",
-  "list",
-  "detail",
-  "store",
-  "catalog",
-  "clock",
-  "snapshot",
-] as const;
-
-export interface Check {
-  readonly name: (typeof CHECKS)[number];
-  readonly ok: boolean;
-  readonly code: SyncError["code"] | Skipped["reason"] | null;
-  /** What to do about a problem. A check that is ok has a warning here, or null. */
-  readonly remedy: string | null;
-}
-
-/** How many details are tried, of the whole list. */
-const MOST_TRIED = 20;
-/** They take one part in so many of what the budget has now. */
-const SHARE = 4;
-/** However little the budget has: one event may be gone or forbidden. */
-const LEAST_TRIED = 3;
-
-interface CheckOptions {
+interface CheckOptions extends ListAdvice {
   /** Verifies everything that is kept, not only what readers see. */
   readonly deep?: boolean;
   /** Called with how many events are listed and how long a run of them takes, in words. */
@@ -74,11 +45,6 @@ interface CheckOptions {
   readonly retireCommand?: (snapshotId: string) => string;
   readonly startCommand?: (decision: StartDecision) => string;
 }
-
-type RunCheck = <T>(
-  name: Check["name"],
-  work: (warn: (remedy: string) => unknown) => Promise<T>,
-) => Promise<T | undefined>;
 
 /**
  * The checks in order; a check that needs a failed one is left out. Publishes nothing. Holds the lease while it uses the
@@ -93,6 +59,7 @@ export async function check(
     onEstimate = () => undefined,
     retireCommand = (snapshotId) => `retire ${snapshotId} --yes`,
     startCommand = (decision) => `run with ${decision}`,
+    ...advice
   }: CheckOptions = {},
 ): Promise<readonly Check[]> {
   const checks: Check[] = [];
@@ -106,6 +73,7 @@ export async function check(
       ports.signal.throwIfAborted();
       if (!(error instanceof SyncError)) throw error;
       checks.push({ name, ok: false, code: error.code, remedy: error.message });
+      adviseAfter(error, advice);
       return undefined;
     }
   };
@@ -115,7 +83,14 @@ export async function check(
   const unused = newRateLimiter(ports, settings);
   const openWithoutLease: OpenService = () => openAccount(ports, unused, "manual");
   const tryAll = async (open: OpenService, leased: RunPorts, budget: RateLimiter): Promise<undefined> => {
-    const found = await tryService(leased, open, budget, runCheck);
+    // Under another's lease nothing is tried.
+    const found = await tryService(
+      leased,
+      open,
+      budget,
+      runCheck,
+      open === openWithoutLease ? undefined : advice,
+    );
     aheadMs = found?.aheadMs;
     if (found?.listed !== undefined) onEstimate(estimateText(found.listed, budget));
   };
@@ -152,51 +127,6 @@ export async function check(
     });
   }
   return checks;
-}
-
-/** Returns how many events a run would request, if the service lists them, and how far this computer's clock is ahead. */
-async function tryService(
-  ports: RunPorts,
-  open: OpenService,
-  budget: RateLimiter,
-  runCheck: RunCheck,
-): Promise<{ readonly listed: number | undefined; readonly aheadMs: number | undefined } | undefined> {
-  const service = await runCheck("credentials", open);
-  if (service === undefined) return undefined;
-  try {
-    const loggedIn = await runCheck("login", async () => {
-      await service.logIn(ports.signal);
-      return true;
-    });
-    const list = loggedIn
-      ? await runCheck("list", (warn) => readListOnce(service, ports.signal, warn))
-      : undefined;
-    let most = MOST_TRIED;
-    while (most > LEAST_TRIED && budget.waitMs(most * SHARE) > 0) most -= 1;
-    const tried = list ? spread(list.events, most) : [];
-    if (tried.length > 0) await runCheck("detail", (warn) => tryDetails(ports, service, tried, warn));
-    return { listed: list?.events.length, aheadMs: service.aheadMs };
-  } finally {
-    await service.close();
-  }
-}
-
-async function tryDetails(
-  ports: RunPorts,
-  service: EventService,
-  tried: readonly ListedEvent[],
-  warn: (remedy: string) => void,
-): Promise<void> {
-  const details = await Promise.all(tried.map(({ requestAs }) => service.detail(requestAs, ports.signal)));
-  const read = details.filter(({ kind }) => kind === "event").length;
-  const leftOut = (reason: "gone" | "forbidden"): number =>
-    details.filter((one) => one.kind === "left-out" && one.reason === reason).length;
-  if (read === 0) throw noneReadable(tried.length, leftOut("gone"));
-  const refused = leftOut("forbidden");
-  if (refused > 0)
-    warn(
-      `The service refuses the details of ${refused} of ${tried.length} events that were tried (403). If the account may not see them, a first snapshot may be held as MISSING or FEW_ROWS: accept it, and later ones with the same share are published.`,
-    );
 }
 
 /** The columns are those that a run would have. */

@@ -92,6 +92,7 @@ async function publishAgain(
   attempt.snapshotId = snapshotId;
   const manifest = await requirePublishable(store, request);
   attempt.counts = countsOf(manifest);
+  attempt.doubt = manifest.doubt;
   const pinned = request.action === "rollback" && request.pin;
   const decide = async (head: Publication | undefined) => {
     const isOlder = head !== undefined && head.snapshot_id > snapshotId;

@@ -9,7 +9,7 @@ import type { Skipped } from "../run/record/run-result.ts";
 import type { RunPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
 import { mapOrdered } from "../runtime/map-ordered.ts";
-import type { Detail, EventService, ListedEvent } from "../service/event-service.ts";
+import type { Detail, EventService, ListDoubt, ListedEvent } from "../service/event-service.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
 import { suggestColumns, TextTypes } from "../snapshot/fields/suggest-columns.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
@@ -29,6 +29,8 @@ export interface Discovery {
   /** The lifted columns that a run has without these suggestions; without a type they have the one that fits the sample. */
   readonly columns: readonly WarehouseColumn[];
   readonly suggestions: readonly LiftedColumn[];
+  /** Why the list may be a part only. */
+  readonly doubt: ListDoubt | undefined;
 }
 
 export const DEFAULT_SAMPLE = 50;
@@ -76,7 +78,7 @@ async function readSample(
   limit: number,
   columns: readonly WarehouseColumn[],
 ): Promise<Discovery> {
-  const list = await readListOnce(service, ports.signal, (doubt) => ports.logger.warn(doubt));
+  const list = await readListOnce(service, ports.signal, (warning) => ports.logger.warn(warning));
   const sample = spread(list.events, limit);
   const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
     service.detail(requestAs, stop);
@@ -114,6 +116,7 @@ async function readSample(
     isComplete: fields_complete,
     columns: columns.map((column) => withType(column, types)),
     suggestions: suggestColumns(fields, events, columns, (pointer) => types.typeAt(pointer)),
+    doubt: list.doubt,
   };
 }
 

@@ -4,6 +4,7 @@ import { undefinedIfDamaged } from "../errors/sync-error.ts";
 import { type HeldLease, heldLease, readLease } from "../run/lease/lease-file.ts";
 import { type HeldSnapshot, heldSnapshots } from "../run/publish/held-snapshots.ts";
 import { lastRuns, type RunLogEntry } from "../run/record/run-log.ts";
+import type { ListDoubt } from "../service/event-service.ts";
 import { type FieldChanges, fieldChanges } from "../snapshot/fields/field-changes.ts";
 import { readManifest } from "../snapshot/files/manifest.ts";
 import type { DamagedAccount } from "../storage/known-accounts.ts";
@@ -22,20 +23,24 @@ export interface Status {
   readonly runs: readonly RunLogEntry[];
   /** What is new in the fields of the head's events, against the snapshot before it; undefined where that is gone. */
   readonly fieldChanges: FieldChanges | undefined;
+  /** Why the list of what readers see may be a part only. */
+  readonly doubt: ListDoubt | undefined;
 }
 
 /** Reads only. Throws `STORE_CORRUPT` for a damaged file among those that it reads. */
 export async function status(store: AccountStore, nowMs: number): Promise<Status> {
   const lease = (await readLease(store))?.lease;
   const head = await readHead(store);
+  // check and run report a damaged manifest: here it must not hide everything else.
+  const manifest = head && (await readManifest(store, head.snapshot_id).catch(undefinedIfDamaged));
   return {
     account: store.account,
     head: head ?? null,
     lease: (lease && heldLease(lease, nowMs)) ?? null,
     held: await heldSnapshots(store, head),
     runs: await lastRuns(store, LAST_RUNS, nowMs),
-    // check and run report a damaged manifest: here it must not hide everything else.
     fieldChanges: head && (await publishedFieldChanges(store, head).catch(undefinedIfDamaged)),
+    doubt: manifest?.doubt,
   };
 }
 

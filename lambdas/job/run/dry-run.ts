@@ -45,7 +45,8 @@ export async function dryRun(
   session.useColumns((await columnsOfRun(ports, session.settings)).columns);
   const { settings } = session;
   const service = await session.openService();
-  const list = await readListOnce(service, ports.signal, (doubt) => ports.logger.warn(doubt));
+  const list = await readListOnce(service, ports.signal, (warning) => ports.logger.warn(warning));
+  attempt.doubt = list.doubt;
   const listed = list.events.length + list.rejected;
   const planned = Math.min(list.events.length, limit ?? list.events.length);
   const isPart = planned < list.events.length;

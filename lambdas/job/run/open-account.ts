@@ -114,7 +114,7 @@ function recordLoginRefusals(
   };
   return {
     logIn: (signal) => recorded(service.logIn(signal)),
-    list: (signal) => recorded(service.list(signal)),
+    list: (signal, onTrial) => recorded(service.list(signal, onTrial)),
     detail: (requestAs, signal) => recorded(service.detail(requestAs, signal)),
     close: () => service.close(),
     get counts() {

@@ -156,6 +156,7 @@ async function makeSnapshot(session: RunSession, end: LogEnd, mayAdopt: boolean)
   if (published) {
     attempt.snapshotId = attempt.runId;
     attempt.counts = published.counts;
+    attempt.doubt = published.doubt;
     attempt.publication = published.publication;
     return published.end;
   }
@@ -166,6 +167,7 @@ async function makeSnapshot(session: RunSession, end: LogEnd, mayAdopt: boolean)
 
   const staged = await findUnfinished(session, end, mayAdopt, [columns, ...earlier]);
   if (staged === undefined) session.useColumns(columns);
+  attempt.doubt = staged?.plan.header.doubt;
   const facts = new SnapshotFacts(session.settings.require);
   if (staged?.isComplete) return publishRun({ session, end, chain: staged, facts });
   const service = await session.openService();
@@ -179,7 +181,7 @@ async function listAndPlan(session: RunSession, service: EventService, end: LogE
   const { ports, settings, attempt, decided } = session;
   const { store, clock, logger } = ports;
   await announceStart(ports, attempt);
-  const { events, rejected, repeated, readings, unstable } = await readList(session, service);
+  const { events, rejected, repeated, doubt, readings, unstable } = await readList(session, service);
   session.checkClock(end);
   const listed = events.length + rejected;
   attempt.counts = { ...attempt.counts, listed, repeated };
@@ -193,8 +195,10 @@ async function listAndPlan(session: RunSession, service: EventService, end: LogE
     ...shapeOfPlan(store.account, settings),
     created_at: new Date(clock.now()).toISOString(),
     ...{ rejected, repeated, readings, unstable, events },
+    ...(doubt ? { doubt } : {}),
   });
   session.isPlanned = true;
+  attempt.doubt = plan.header.doubt;
   return plan;
 }
 

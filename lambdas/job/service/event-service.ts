@@ -54,6 +54,16 @@ export interface ListDoubt {
   readonly places: readonly string[];
 }
 
+/** What other values of `nextPage` brought where a list is not whole, or may not be. */
+export interface ListTrial {
+  /** The first that brought events which the list did not have. */
+  readonly fits?: string | undefined;
+  /** How many came on one page. */
+  readonly brought: number;
+  /** Those that brought none. */
+  readonly tried: readonly string[];
+}
+
 export type Detail =
   | {
       readonly kind: "event";
@@ -84,8 +94,12 @@ export interface EventService {
   readonly aheadMs?: number | undefined;
   /** Logs in now, where the method knows a login, instead of with the first request. */
   logIn(signal?: AbortSignal): Promise<void>;
-  /** Reads the list once. */
-  list(signal?: AbortSignal): Promise<EventList>;
+  /**
+   * Reads the list once.
+   * @param onTrial called where the list is not whole, or may not be, with what at most three requests more have shown of how
+   * it is paged; without it nothing is tried
+   */
+  list(signal?: AbortSignal, onTrial?: (trial: ListTrial) => void): Promise<EventList>;
   detail(requestAs: string, signal?: AbortSignal): Promise<Detail>;
   close(): Promise<void>;
 }

@@ -11,6 +11,7 @@ import { basicMethod, sessionMethod } from "./auth/by-password.ts";
 import { byTokens, type OAuthOptions } from "./auth/oauth/by-tokens.ts";
 import type { EventService } from "./event-service.ts";
 import { fetchList, LIST_CAPS, type ListOptions } from "./events/list/fetch-list.ts";
+import { fetchListAndTry } from "./events/list/try-next-page.ts";
 import { detailRequests } from "./events/read-detail.ts";
 import { shownNames } from "./events/shape.ts";
 import { ACCEPT_ENCODING } from "./http/response-collector.ts";
@@ -128,7 +129,8 @@ export function createEventService(options: EventServiceOptions): EventService {
       const authorization = await told(authenticator.authorize(signal));
       await authorization.settle();
     },
-    list: (signal) => told(fetchList(client, list, signal)),
+    list: (signal, onTrial) =>
+      told(onTrial ? fetchListAndTry(client, list, onTrial, signal) : fetchList(client, list, signal)),
     detail: (requestAs, signal) => told(client.get(detailRequest(requestAs), signal)),
     close: async () => {
       await method.close?.();

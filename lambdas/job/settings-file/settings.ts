@@ -138,7 +138,7 @@ export const ACCOUNT_SETTINGS = {
     where: "both",
     use: "service",
     flag: "--next-page <how>",
-    help: "How pages of the list are asked for, if its links do not say it: `links`, `none`, or a query such as `page={page}`. See [a list with pages](operations.md#a-list-with-pages)",
+    help: "How pages of the list are asked for, if its links do not say it: `all` (it is one page, as you have seen), `links`, `none`, or a query such as `page={page}`. See [a list with pages](operations.md#a-list-with-pages)",
   },
   detailPointer: {
     schema: pointer,

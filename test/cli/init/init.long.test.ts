@@ -4,17 +4,20 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
+import type { ListOptions } from "../../simulator/list-endpoint.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
 import { printedCommand, sync } from "../command-line.ts";
 import { hasPseudoTerminals, syncOnTerminal } from "../output/pseudo-terminal.ts";
+
+const WHOLE: ListOptions = { members: { top: '"total":3' } };
 
 describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, () => {
   test.each([{ TERM: "xterm-256color" }, { TERM: "dumb" }])(
     "asks until an answer will do, shows no password, and prints a command that works: $TERM",
     async (env) => {
       const cwd = await temporaryDirectory();
-      await using simulator = await Simulator.start({ events: makeEvents(3) });
+      await using simulator = await Simulator.start({ events: makeEvents(3), list: WHOLE });
       const { email, password } = simulator.credentials;
 
       const terminal = syncOnTerminal(["init"], { cwd, columns: 100, env });
@@ -56,7 +59,7 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
     { typed: ["wrong-2", "wrong-3"], asked: "three times", exitCode: 1, logins: 3 },
   ])("asks for a refused password again, $asked", async ({ typed, exitCode, logins }) => {
     const cwd = await temporaryDirectory();
-    await using simulator = await Simulator.start({ events: makeEvents(3) });
+    await using simulator = await Simulator.start({ events: makeEvents(3), list: WHOLE });
     const { email, password } = simulator.credentials;
     const given = ["--account", "uk", "--base-url", simulator.url, "--method", "session", "--email", email];
 
@@ -126,6 +129,96 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
       client_id: "the-client",
       client_secret: secret,
     });
+  });
+
+  /** An account whose list this is, where the password is typed and `init` then goes on. */
+  async function newAccount(list: ListOptions, events = 25) {
+    const cwd = await temporaryDirectory();
+    const simulator = await Simulator.start({ events: makeEvents(events), list });
+    const { email, password } = simulator.credentials;
+    const given = ["--account", "uk", "--base-url", simulator.url, "--method", "session", "--email", email];
+    const terminal = syncOnTerminal(["init", ...given], { cwd, columns: 200 });
+    await terminal.until("Password (not shown): ");
+    terminal.type(`${password}\r`);
+    const settings = async (): Promise<unknown> =>
+      JSON.parse(await readFile(join(cwd, "brand-events.json"), "utf8")).accounts.uk;
+    const own = { baseUrl: `${simulator.url}/`, credentials: "./credentials/uk.json" };
+    return { cwd, simulator, terminal, settings, own, [Symbol.asyncDispose]: () => simulator.stop() };
+  }
+
+  const QUESTION = "Is that all? yes, no, or Enter if you do not know: ";
+
+  test.each([
+    {
+      typed: "maybe\ryes",
+      written: { nextPage: "all" },
+      said: `Written: "nextPage": "all" of the account uk in`,
+    },
+    { typed: "no", written: {}, said: "Then ask the service's operator how the list is paged" },
+    { typed: "", written: {}, said: QUESTION },
+  ])(
+    "asks whether a list is whole that does not say it, and writes the answer: $typed",
+    async ({ typed, written, said }) => {
+      await using there = await newAccount({});
+      const { cwd, terminal, settings, own } = there;
+
+      await terminal.until(QUESTION);
+      terminal.type(`${typed}\r`);
+      const exitCode = await terminal.exitCode;
+      const run = await sync(printedCommand(terminal.text().replaceAll("\r", ""), "run"), { cwd });
+
+      expect(exitCode, terminal.text()).toBe(0);
+      expect(terminal.text()).toContain(said);
+      expect(await settings()).toEqual({ ...own, ...written });
+      expect(run.stderr.includes("Nothing says that the list is whole")).toBe(typed !== "maybe\ryes");
+    },
+  );
+
+  test("offers settings that work, one after the other, and writes those that a person wants", async () => {
+    await using there = await newAccount({ shape: "result-items", pageSize: 10, next: "none" });
+    const { cwd, terminal, settings, own } = there;
+
+    await terminal.until(
+      '"listPointer": "/result/items" works. Write it into brand-events.json? yes or no [yes]: ',
+    );
+    terminal.type("\r");
+    await terminal.until(
+      '"nextPage": "page={page}" works. Write it into brand-events.json? yes or no [yes]: ',
+    );
+    terminal.type("y\r");
+    const exitCode = await terminal.exitCode;
+    const run = await sync(printedCommand(terminal.text().replaceAll("\r", ""), "run"), { cwd });
+
+    expect(exitCode, terminal.text()).toBe(0);
+    expect(await settings()).toEqual({ ...own, listPointer: "/result/items", nextPage: "page={page}" });
+    expect(run.stdout).toContain("25 events with details");
+    expect(run.stderr).not.toContain("list is");
+  });
+
+  test("check asks too, says what to set, and changes no file", async () => {
+    await using there = await newAccount({});
+    await there.terminal.until(QUESTION);
+    there.terminal.type("\r");
+    await there.terminal.exitCode;
+
+    const terminal = syncOnTerminal(["check"], { cwd: there.cwd, columns: 200 });
+    await terminal.until(QUESTION);
+    terminal.type("yes\r");
+    const exitCode = await terminal.exitCode;
+
+    expect(exitCode, terminal.text()).toBe(0);
+    expect(terminal.text()).toContain('Then set "nextPage": "all" of the account uk in brand-events.json');
+    expect(await there.settings()).toEqual(there.own);
+  });
+
+  test("Ctrl-C at the last question does not say that nothing was written", async () => {
+    await using there = await newAccount({});
+
+    await there.terminal.until(QUESTION);
+    there.terminal.interrupt();
+
+    expect(await there.terminal.exitCode).toBe(130);
+    expect(there.terminal.text()).toMatch(/INTERRUPTED: Stopped before all questions were answered\.\r?\n$/);
   });
 
   test("Ctrl-C in the middle writes nothing and exits with 130", async () => {

@@ -20,6 +20,7 @@ export async function printedWorld(asks: "tokens" | "cookies" = "cookies") {
   const redirectUri = await freeRedirectUri();
   const provider = await IdentityProvider.start({ client: { redirectUris: [redirectUri] } });
   const service = await Simulator.start({
+    list: { members: { top: ({ all }) => `"total":${all}` } },
     events: makeEvents(12),
     ...(asks === "tokens" ? { bearer: provider } : {}),
   });

@@ -190,6 +190,7 @@ export class ReportWorld {
         accept: `brand-events-sync accept ${snapshotId} --account ${account}`,
         diff: `brand-events-sync diff ${snapshotId} --account ${account}`,
       }),
+      doubtFor: () => undefined,
       messageFor: (_, message) => message,
     });
   }

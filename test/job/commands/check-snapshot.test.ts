@@ -1,6 +1,7 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Check, check } from "../../../lambdas/job/commands/check.ts";
+import { check } from "../../../lambdas/job/commands/check.ts";
+import type { Check } from "../../../lambdas/job/commands/check-service.ts";
 import { removeAccount } from "../../../lambdas/job/commands/decisions.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { type AccountStore, accountStore } from "../../../lambdas/job/storage/store.ts";

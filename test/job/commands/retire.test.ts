@@ -2,7 +2,8 @@
 
 import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Check, check } from "../../../lambdas/job/commands/check.ts";
+import { check } from "../../../lambdas/job/commands/check.ts";
+import type { Check } from "../../../lambdas/job/commands/check-service.ts";
 import { type Retired, retire } from "../../../lambdas/job/commands/decisions.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../lambdas/job/storage/publication-log.ts";

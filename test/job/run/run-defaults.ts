@@ -7,10 +7,14 @@ import type { EventService } from "../../../lambdas/job/service/event-service.ts
 import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { LogLines } from "../runtime/log-lines.ts";
 
-/** Those of an account that says no more than its address, without limits. */
+/** Those of an account that says no more than its address, and that its list is whole, without limits. */
 export function settingsWith(changes: Partial<RunSettings> = {}): RunSettings {
   const unlimited = { requestsPerMinute: "unlimited", bytesPerMinute: "unlimited" } as const;
-  const account = accountSettings.parse({ baseUrl: "https://service.example", ...unlimited });
+  const account = accountSettings.parse({
+    baseUrl: "https://service.example",
+    nextPage: "all",
+    ...unlimited,
+  });
   return { ...runSettings(account, []), ...changes };
 }
 

@@ -1,6 +1,6 @@
 // Does one command with a real job, and says how it ended.
 
-import type { Check } from "../../../lambdas/job/commands/check.ts";
+import type { Check } from "../../../lambdas/job/commands/check-service.ts";
 import type { AcceptOrRollback } from "../../../lambdas/job/commands/decisions.ts";
 import type { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";

@@ -9,6 +9,7 @@ import type {
   ListDoubt,
   ListedEvent,
   ListedEvents,
+  ListTrial,
 } from "../../service/event-service.ts";
 import { CompressedLines } from "../../snapshot/staging/plan.ts";
 import { countText } from "../record/texts.ts";
@@ -57,9 +58,7 @@ export async function readList(
     const list = await service.list(signal);
     slowestMs = Math.max(slowestMs, clock.monotonicMs() - beganAtMs);
     const readings = earlier.length + 1;
-    if (readings === 1) {
-      for (const doubt of doubts(list)) logger.warn(doubt);
-    }
+    if (readings === 1) for (const warning of list.warnings ?? []) logger.warn(warning);
     if (readings === 1 && list.overlapping === 0) return { ...list, readings, unstable: 0 };
     const { events, lacking, agrees } = await earlier.compare(list);
     if (agrees && list.incomplete === undefined) {
@@ -94,17 +93,18 @@ export async function readList(
   }
 }
 
-/** For what publishes nothing: reads the list once, and says what a run would look at again, and why it may not be whole. */
+/** For what publishes nothing: reads the list once, and says what a run would look at again. */
 export async function readListOnce(
   service: EventService,
   signal: AbortSignal,
-  warn: (doubt: string) => void,
+  warn: (warning: string) => void,
+  onTrial?: (trial: ListTrial) => void,
 ): Promise<EventList> {
-  const list = await service.list(signal);
+  const list = await service.list(signal, onTrial);
   if (list.overlapping > 0)
     warn(`${overlap(list.overlapping)}; a run reads such a list again, and compares.`);
   if (list.incomplete) warn(list.incomplete.message);
-  for (const doubt of doubts(list)) warn(doubt);
+  for (const warning of list.warnings ?? []) warn(warning);
   const { rejected, rejectedShape } = list;
   if (rejected > 0)
     warn(
@@ -113,14 +113,6 @@ export async function readListOnce(
   if (listedOf(list) === 0)
     warn("The list is empty. Ask the service's operator what is licensed for the account.");
   return list;
-}
-
-function doubts({ warnings = [], doubt }: EventList): readonly string[] {
-  if (doubt === undefined) return warnings;
-  return [
-    ...warnings,
-    `Nothing says that the list is whole: ${countText(doubt.entries)} entries came. Compare with the service's own pages.`,
-  ];
 }
 
 function listedOf({ events, rejected, repeated }: EventList): number {

@@ -186,10 +186,15 @@ function shapeOf({
     base_url: baseUrl,
     is_listed: isListed,
     list_pointer: listPointer ?? null,
-    ...(nextPage === undefined ? {} : { next_page: nextPage }),
+    ...(isAsUnset(nextPage) ? {} : { next_page: nextPage }),
     detail_pointer: detailPointer ?? null,
     lift: lifted.map(liftText),
   };
+}
+
+/** `all` answers a doubt, and changes nothing of what is read: a run that began without it goes on. */
+function isAsUnset(nextPage: RunSettings["nextPage"]): nextPage is "all" | undefined {
+  return nextPage === undefined || nextPage === "all";
 }
 
 async function open(
@@ -217,7 +222,7 @@ function fingerprint(account: string, settings: RunSettings): string {
     listPointer ?? null,
     detailPointer ?? null,
     // Absent in fingerprints of earlier versions.
-    ...(nextPage === undefined ? [] : [nextPage]),
+    ...(isAsUnset(nextPage) ? [] : [nextPage]),
   ];
   return createHash("sha256").update(JSON.stringify(shaping)).digest("hex");
 }

@@ -14,6 +14,7 @@ import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";
 import type { Chain, LeftOut, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
 import type { TimeBudget } from "../collect/time-budget.ts";
+import { isAnswered } from "../record/list-doubt.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 
@@ -43,7 +44,7 @@ export async function buildSnapshot(
 ): Promise<Manifest> {
   const { ports, settings, timeBudget } = session;
   const { store, signal } = ports;
-  const { run_id: runId, events: planned, ...header } = chain.plan.header;
+  const { run_id: runId, events: planned, doubt, ...header } = chain.plan.header;
   const proceed = (): void => {
     signal.throwIfAborted();
     timeBudget.checkTime(`all ${planned} events are staged`);
@@ -111,6 +112,8 @@ export async function buildSnapshot(
       detail_pointer: settings.detailPointer ?? null,
     },
     ...(leftOutFile ? { left_out: leftOutFile } : {}),
+    // A person may have answered it since the plan was made.
+    ...(doubt && !isAnswered(doubt, settings.nextPage) ? { doubt } : {}),
   });
 }
 

@@ -2,6 +2,7 @@
 
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import type { ListDoubt } from "../../service/event-service.ts";
 import type { ServiceCounts } from "../../service/requests/sender.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { formatRunId } from "../../storage/layout.ts";
@@ -28,6 +29,8 @@ export interface Attempt {
   runId: string;
   snapshotId: string | null;
   counts: SnapshotCounts;
+  /** Of the list, once it is read. */
+  doubt?: ListDoubt | undefined;
   /** Once it is opened. */
   service?: { readonly counts: ServiceCounts };
   /** The number of the publication, once there is one: nothing that fails after it takes it back. */
@@ -107,7 +110,7 @@ function afterCommit<Cause>(error: Cause, publication: string | undefined): Caus
 
 async function recordEnd(ports: RecordPorts, attempt: Attempt, end: RunEnd): Promise<RunResult> {
   try {
-    const result = resultOf(await appendRunLog(ports.store, rowOf(ports, attempt, end)), end);
+    const result = resultOf(await appendRunLog(ports.store, rowOf(ports, attempt, end)), attempt, end);
     // A command that is no run is never started again under its id.
     const isFinished = isRun(attempt.trigger) && !NEVER_FINISH.has(end.outcome);
     return isFinished ? await writeRunResult(ports.store, result) : result;
@@ -125,7 +128,7 @@ export function unrecordedFailure(
   attempt: Attempt,
   error: SyncError,
 ): RunResult {
-  return { row: { ...rowOf(ports, attempt, { error }), attempt: 1 }, error };
+  return { row: { ...rowOf(ports, attempt, { error }), attempt: 1 }, ...doubtOf(attempt), error };
 }
 
 /** That it cannot be written must not hide the failure itself. */
@@ -141,13 +144,14 @@ async function recordFailure(
     return { ...entry, attempt: 1 };
   });
   if (!(error instanceof SyncError)) throw error;
-  const result: RunResult = { row, error };
+  const result: RunResult = { row, ...doubtOf(attempt), error };
   // A run that has published is finished as that by the next start, whatever failed here.
   if (error.isRetryable || !isRun(attempt.trigger) || attempt.publication !== undefined) return result;
   try {
     const end = await confirmedEnd(error);
     if (end === undefined) return result;
-    if (!("error" in end)) return resultOf({ ...rowOf(ports, attempt, end), attempt: row.attempt }, end);
+    if (!("error" in end))
+      return resultOf({ ...rowOf(ports, attempt, end), attempt: row.attempt }, attempt, end);
     return await writeRunResult(ports.store, result);
   } catch {
     warnNotWritten(ports);
@@ -155,8 +159,12 @@ async function recordFailure(
   }
 }
 
-function resultOf(row: RunLogEntry, { outcome: _, reason: __, ...end }: RunEnd): RunResult {
-  return { row, ...end };
+function resultOf(row: RunLogEntry, attempt: Attempt, { outcome: _, reason: __, ...end }: RunEnd): RunResult {
+  return { row, ...end, ...doubtOf(attempt) };
+}
+
+function doubtOf({ doubt }: Attempt): Pick<RunResult, "doubt"> {
+  return doubt ? { doubt } : {};
 }
 
 function warnNotWritten({ logger }: RecordPorts): void {

@@ -12,21 +12,14 @@ import {
 } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
-import {
-  type Attempt,
-  beginAttempt,
-  countsOf,
-  NO_COUNTS,
-  recordAttempt,
-  type SnapshotCounts,
-} from "./attempt.ts";
+import { type Attempt, beginAttempt, countsOf, NO_COUNTS, recordAttempt } from "./attempt.ts";
 import { readHold } from "./held-mark.ts";
 import { attemptsOf, isRun } from "./run-log.ts";
 import { type RunEnd, writeRunResult } from "./run-result.ts";
 import { countText } from "./texts.ts";
 
 /** How the run ended, read from what it has written. Without a publication where the run did not publish it. */
-type PublishedRun = Pick<Attempt, "counts" | "publication"> & { readonly end: RunEnd };
+type PublishedRun = Pick<Attempt, "counts" | "doubt" | "publication"> & { readonly end: RunEnd };
 
 /**
  * Undefined for a run whose snapshot no publication names. The log is read only where there is a snapshot at all:
@@ -37,9 +30,9 @@ export async function publishedRun(store: AccountStore, runId: string): Promise<
   const newest = await findPublication(store, ({ snapshot_id }) => snapshot_id === runId);
   if (newest === undefined) return undefined;
   const own = newest.action === "run" ? newest : await findPublication(store, isOfRun(runId));
-  const counts = await countsOfRun(store, runId, own);
+  const known = await knownOfRun(store, runId, own);
   const end = own ? await publishedEnd(store, own) : await heldAtFirst(store, newest);
-  return { end, counts, publication: own?.publication };
+  return { end, ...known, publication: own?.publication };
 }
 
 type RecordPorts = Pick<RunPorts, "store" | "clock" | "logger" | "version">;
@@ -48,15 +41,16 @@ type RecordPorts = Pick<RunPorts, "store" | "clock" | "logger" | "version">;
 export async function recordPublishedRun(ports: RecordPorts, runId: string): Promise<boolean> {
   const published = await publishedRun(ports.store, runId);
   if (published === undefined) return false;
-  const { outcome, explanation } = published.end;
+  const { end, counts, doubt } = published;
+  const { outcome, explanation } = end;
   for await (const row of attemptsOf(ports.store, runId)) {
     if (row.outcome !== outcome) continue;
-    await writeRunResult(ports.store, { row, explanation });
+    await writeRunResult(ports.store, { row, explanation, doubt });
     return true;
   }
   const { trigger } = await plannedStart(ports.store, runId);
   const attempt = beginAttempt(ports.clock, trigger, runId);
-  await recordLate(ports, { ...attempt, snapshotId: runId, counts: published.counts }, published.end);
+  await recordLate(ports, { ...attempt, snapshotId: runId, counts, doubt }, end);
   return true;
 }
 
@@ -65,9 +59,9 @@ export async function recordUnrecorded(ports: RecordPorts, publication: Publicat
   const { action, run_id: runId, snapshot_id: snapshotId } = publication;
   for await (const { outcome } of attemptsOf(ports.store, runId)) if (outcome === "PUBLISHED") return;
   const trigger = action === "run" ? (await plannedStart(ports.store, runId)).trigger : action;
-  const counts = await countsOfRun(ports.store, snapshotId, publication);
+  const known = await knownOfRun(ports.store, snapshotId, publication);
   const end = await publishedEnd(ports.store, publication);
-  await recordLate(ports, { ...beginAttempt(ports.clock, trigger, runId), snapshotId, counts }, end);
+  await recordLate(ports, { ...beginAttempt(ports.clock, trigger, runId), snapshotId, ...known }, end);
 }
 
 async function recordLate(ports: RecordPorts, attempt: Attempt, end: RunEnd): Promise<void> {
@@ -85,16 +79,16 @@ async function hasSnapshot(store: AccountStore, runId: string): Promise<boolean>
 }
 
 /** A retired snapshot has no manifest any more: of it, and of a damaged one, only the publication is known. */
-async function countsOfRun(
+async function knownOfRun(
   store: AccountStore,
   snapshotId: string,
   own: Publication | undefined,
-): Promise<SnapshotCounts> {
+): Promise<Pick<Attempt, "counts" | "doubt">> {
   const manifest = await readManifest(store, snapshotId).catch(undefinedIfDamaged);
-  if (manifest) return countsOf(manifest, own);
-  if (own === undefined) return NO_COUNTS;
+  if (manifest) return { counts: countsOf(manifest, own), doubt: manifest.doubt };
+  if (own === undefined) return { counts: NO_COUNTS };
   const { events, added, changed, removed } = own;
-  return { ...NO_COUNTS, events, added, changed, removed };
+  return { counts: { ...NO_COUNTS, events, added, changed, removed } };
 }
 
 /** Its run did not publish it: it was held, and a person has published it. */

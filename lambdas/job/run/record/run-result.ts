@@ -4,7 +4,9 @@
 import * as z from "zod";
 import { CredentialsNotSetUp } from "../../credentials/credentials.ts";
 import { SyncError } from "../../errors/sync-error.ts";
+import type { ListDoubt } from "../../service/event-service.ts";
 import type { ChangedRow } from "../../snapshot/rows/first-changes.ts";
+import { doubtSchema } from "../../snapshot/staging/plan.ts";
 import { findPublication, isOfRun, type Publication } from "../../storage/publication-log.ts";
 import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
 import { type Preview, previewSchema } from "./held-mark.ts";
@@ -69,6 +71,8 @@ export function endOf(error: unknown): RunEnd | RunFailure {
 export interface RunResult extends Omit<RunEnd, "outcome" | "reason"> {
   readonly row: RunLogEntry;
   readonly error?: SyncError | undefined;
+  /** Why the list may be a part only. */
+  readonly doubt?: ListDoubt | undefined;
   /** True where the run was finished before this start, which did nothing. */
   readonly isRepeat?: true;
   /** True where an execution ended without its run: a later start resumes the run, whatever the error. */
@@ -83,6 +87,7 @@ const outcomeSchema = z.object({
   row: runLogEntrySchema,
   explanation: z.string().optional(),
   preview: previewSchema.optional().catch(undefined),
+  doubt: doubtSchema.optional().catch(undefined),
 });
 
 /** The result of a run that is finished; undefined while it is not. Throws `STORE_CORRUPT`. */
@@ -98,8 +103,9 @@ export async function readRunResult(store: AccountStore, runId: string): Promise
  * Throws `STORE_CORRUPT`.
  */
 export async function writeRunResult(store: AccountStore, result: RunResult): Promise<RunResult> {
-  const { row, explanation, preview } = result;
-  const isOurs = await writeJsonOnce(store, store.keys.outcome(row.run_id), { row, explanation, preview });
+  const { row, explanation, preview, doubt } = result;
+  const key = store.keys.outcome(row.run_id);
+  const isOurs = await writeJsonOnce(store, key, { row, explanation, preview, doubt });
   const standing = isOurs ? undefined : await readRunResult(store, row.run_id);
   // A write whose response was lost finds its own.
   if (standing === undefined || standing.row.attempt === row.attempt) return result;

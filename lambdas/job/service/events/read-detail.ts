@@ -1,5 +1,6 @@
 // Reads the response of the single-event endpoint: finds the event, checks its uuid, takes its date and scope.
 
+import { shellWord } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { columnText } from "../../json/json-line.ts";
 import {
@@ -52,7 +53,7 @@ export function readDetail(
   const text = compactBody(body);
   if (text === undefined) return { kind: "left-out", reason: "too_deep" };
   const place = placeIn(text, pointer);
-  if (place === undefined) throw unexpectedShape(text, shownName, others);
+  if (place === undefined) throw unexpectedShape(text, uuid, shownName, others);
   const { value, span } = place;
   if (!isSame(value["uuid"], uuid) || !isSame(otherIdAround(place, uuid), uuid)) {
     const remedy = "If the event is elsewhere in the response, set --detail-pointer to its place.";
@@ -126,23 +127,31 @@ function othersWereRead(others: number): string {
 }
 
 /** One odd response among others may be an accident. */
-function unexpectedShape(text: string, shownName: ShownName, others: number): SyncError | UnusableBody {
+function unexpectedShape(
+  text: string,
+  uuid: string,
+  shownName: ShownName,
+  others: number,
+): SyncError | UnusableBody {
   const shape = describeValue(text, shownName);
   if (others > 0)
     return new UnusableBody(`a response without the event, whose shape is ${shape}`, othersWereRead(others), {
       code: "UNEXPECTED_RESPONSE",
     });
+  const detailPointer = pointerTo(parseBody(text), (value) => Number(isEvent(value, uuid)), shownName);
+  const found = detailPointer === undefined ? "" : `: --detail-pointer ${shellWord(detailPointer)}`;
   return new SyncError(
     "UNEXPECTED_RESPONSE",
     `No event was found in the response of the single-event endpoint, whose shape is ${shape}. Set --detail-pointer ` +
-      `to the place of the event, for example --detail-pointer ${pointerTo(parseBody(text), isEvent, shownName) ?? "/data/item"}.`,
-    { fields: { shape } },
+      `(detailPointer) to the place of the event${found}.`,
+    { fields: { shape, ...(detailPointer === undefined ? {} : { detailPointer }) } },
   );
 }
 
-/** Also one without a uuid, to which only a pointer leads. */
-function isEvent(value: unknown): boolean {
-  return isObject(value) && (isUuid(value["uuid"]) || ("date" in value && "scope" in value));
+/** As `readDetail` accepts it where a pointer leads to it. */
+function isEvent(value: unknown, uuid: string): boolean {
+  if (!isObject(value) || !isSame(value["uuid"], uuid)) return false;
+  return isUuid(value["uuid"]) || ("date" in value && "scope" in value);
 }
 
 const CAP_BYTES = 4 * 1_048_576;

@@ -1,6 +1,5 @@
 // Describes a JSON text for an error message: names and types, never a value.
 
-import { shellWord } from "../../errors/shown-text.ts";
 import { formatPointer } from "../../json/json-pointers.ts";
 import { elements, type Member, members, rootSpan, type Span } from "../../json/json-scanner.ts";
 import { NotJson } from "../requests/failure.ts";
@@ -70,25 +69,36 @@ function describeChildren(
   return shown.join(", ");
 }
 
-/** For a command: the pointer to the outermost value of this kind, by names that are shown; undefined if there is none. */
+/**
+ * The pointer to the outermost value that has a weight, of several the heaviest, by names that are shown and through arrays of
+ * one; undefined if there is none.
+ */
 export function pointerTo(
   root: unknown,
-  isSought: (value: unknown) => boolean,
+  weigh: (value: unknown) => number,
   shownName: ShownName,
 ): string | undefined {
   let level: readonly { readonly path: readonly string[]; readonly value: unknown }[] = [
     { path: [], value: root },
   ];
   for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
-    const found = level.find(({ value }) => isSought(value));
-    if (found) return shellWord(formatPointer(found.path));
+    const weights = level.map(({ value }) => weigh(value));
+    const heaviest = Math.max(0, ...weights);
+    const found = heaviest > 0 ? level[weights.indexOf(heaviest)] : undefined;
+    if (found) return formatPointer(found.path);
     level = level.flatMap(({ path, value }) =>
-      Object.entries(isObject(value) ? value : {})
-        .filter(([key]) => shownName(key) === key)
-        .map(([key, child]) => ({ path: [...path, key], value: child })),
+      childrenOf(value, shownName).map(([key, child]) => ({ path: [...path, key], value: child })),
     );
   }
   return undefined;
+}
+
+function childrenOf(
+  value: unknown,
+  shownName: ShownName,
+): readonly (readonly [key: string, child: unknown])[] {
+  if (Array.isArray(value)) return value.length === 1 ? [["0", value[0]]] : [];
+  return isObject(value) ? Object.entries(value).filter(([key]) => shownName(key) === key) : [];
 }
 
 /** `JSON.parse`. Its own error quotes the input, so it is not the cause of ours. */

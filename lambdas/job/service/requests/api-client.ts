@@ -25,6 +25,8 @@ export interface ApiRequest<T> {
   readonly bodyCapBytes: number;
   /** How long one attempt may take, and how many may run out of time; without it the transport's own, and as many as of any failure. */
   readonly timeLimit?: { ms(): number; readonly attempts: number };
+  /** A trial: it is not repeated, whatever happens. */
+  readonly isTrial?: true | undefined;
   /** Reads a 2xx. Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */
   read(body: Uint8Array, response: Pick<HttpResponse, "status" | "headers">): T;
   /** What a body over the cap means. */
@@ -68,7 +70,7 @@ export class ApiClient {
         // A 429 while other requests succeed is the price of sharing a limit, not a failure of this request.
         if (!isThrottled(error) || this.#sender.successes === successes) failures += 1;
         successes = this.#sender.successes;
-        if (isTimeOut(error) && ++timeOuts === request.timeLimit?.attempts)
+        if (request.isTrial || (isTimeOut(error) && ++timeOuts === request.timeLimit?.attempts))
           throw attemptsExhausted({ request: requestName("GET", request.url), failures }, error);
         await this.#sender.backOff("GET", request.url, error, failures, signal);
       }

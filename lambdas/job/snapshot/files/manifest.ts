@@ -16,6 +16,7 @@ import {
 import { profileSchema } from "../fields/field-profile.ts";
 import { liftedSchema } from "../rows/lifted-column.ts";
 import { type LeftOut, leftOutSchema } from "../staging/chain.ts";
+import { doubtSchema } from "../staging/plan.ts";
 
 const count = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -73,6 +74,8 @@ const MANIFEST = z
     }),
     /** Absent in snapshots of earlier versions and in those without such a file. */
     left_out: STORED.optional(),
+    /** Why its list may be a part only. Absent where something says that it is whole, and in snapshots of earlier versions. */
+    doubt: doubtSchema.optional(),
   })
   .refine(({ counts, parts }) => parts.reduce((sum, { rows }) => sum + rows, 0) === counts.events, {
     path: ["parts"],
@@ -131,6 +134,7 @@ function content({ lifted, ...manifest }: Manifest): object {
     finished_at: undefined,
     program: undefined,
     settings: undefined,
+    doubt: undefined,
   };
 }
 

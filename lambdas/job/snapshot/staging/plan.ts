@@ -18,6 +18,18 @@ const count = z.int().nonnegative();
 /** Raise it with the form of plans, or of rows: when the same responses of the service would give other rows than before. */
 const VERSION = 2;
 
+/**
+ * Why the list may be a part only, though nothing says that there is more. A reason of a later version is a doubt like any
+ * other.
+ */
+export const doubtSchema = z
+  .object({
+    why: z.enum(["unsaid", "limit", "empty", "overlap"]).catch("unsaid"),
+    entries: count,
+    places: z.array(z.string()).readonly(),
+  })
+  .readonly();
+
 const HEADER = z.object({
   version: z.literal(VERSION),
   run_id: z.string(),
@@ -37,6 +49,8 @@ const HEADER = z.object({
   unstable: count,
   events: count,
   sha256: z.string(),
+  /** Absent where something says that the list is whole, and in plans of earlier versions. */
+  doubt: doubtSchema.optional(),
   /** The settings that the fingerprint is of, for a person; absent in plans of earlier versions. */
   shape: z
     .object({

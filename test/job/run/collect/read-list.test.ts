@@ -371,56 +371,8 @@ describe("a service whose pages shift with every request", () => {
   });
 });
 
-describe("a list that may be a first page", () => {
-  const DOUBT = "as many as pages often have, and says nothing of how many there are";
-  const warnings = ({ log }: Sandbox): readonly string[] =>
-    log.lines.filter((line) => line.startsWith("warn") && line.includes(DOUBT));
-
-  test("is named by the first run, and by a run whose list becomes so long, but held by none", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(50) });
-    const outcomes: unknown[] = [];
-    const counts: number[] = [];
-    const runs = async (): Promise<void> => {
-      outcomes.push((await sandbox.run()).row.outcome);
-      counts.push(warnings(sandbox).length);
-    };
-
-    await runs();
-    await runs();
-    sandbox.simulator.add(...makeEvents(51).slice(50));
-    await runs();
-    sandbox.simulator.archive(sandbox.simulator.listed()[0]?.uuid ?? "");
-    await runs();
-    await runs();
-
-    expect(outcomes).toEqual(outcomes.map(() => "PUBLISHED"));
-    expect(counts).toEqual([1, 1, 1, 2, 2]);
-    expect(warnings(sandbox)[0]).toContain("The list has 50 entries, as many as pages often have");
-    expect(warnings(sandbox)[0]).toContain("set --next-page (nextPage) to how the next one is asked for");
-  });
-
-  test("is named by check, in the row of the list, and by discover", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(50) });
-
-    const checks = await check(sandbox.ports(), sandbox.settings);
-    await discover(sandbox.ports(), sandbox.settings, 5);
-
-    expect(checks.find(({ name }) => name === "list")).toMatchObject({
-      ok: true,
-      remedy: expect.stringContaining(DOUBT),
-    });
-    expect(warnings(sandbox)).toHaveLength(1);
-  });
-
-  test("is not named where a setting says how pages are asked for", async () => {
-    await using sandbox = await Sandbox.start({ events: makeEvents(50) }, { nextPage: "none" });
-
-    await sandbox.run();
-
-    expect(warnings(sandbox)).toEqual([]);
-  });
-
-  test("of which --next-page none leaves out a next page is warned of in each run", async () => {
+describe("a list of which --next-page does not read all", () => {
+  test("because it is none, and there is a next page, is warned of in each run", async () => {
     await using sandbox = await Sandbox.start(
       { events: makeEvents(12), list: { pageSize: 10 } },
       { nextPage: "none" },
@@ -433,7 +385,7 @@ describe("a list that may be a first page", () => {
     expect(said).toHaveLength(2);
   });
 
-  test("that was planned as one is not continued after the setting has changed", async () => {
+  test("is not continued after the setting has changed", async () => {
     await using sandbox = await Sandbox.start({
       events: makeEvents(12),
       list: { pageSize: 10, next: "none" },

@@ -174,32 +174,43 @@ describe("a detail", () => {
   });
 
   it.each([
-    ["{}", undefined, "{}", "/data/item"],
-    ["null", undefined, "null", "/data/item"],
-    [`["${A}"]`, undefined, "[string]", "/data/item"],
-    ['{"data":[{"uuid":"secret"}]}', undefined, "{data: [{uuid: string}]}", "/data/item"],
-    ['{"error":"secret"}', undefined, "{error: string}", "/data/item"],
-    ['{"uuid":7}', undefined, "{uuid: number}", "/data/item"],
+    ["{}", undefined, "{}", undefined],
+    ["null", undefined, "null", undefined],
+    [`["${A}"]`, undefined, "[string]", undefined],
+    ['{"data":[{"uuid":"secret"}]}', undefined, "{data: [{uuid: string}]}", undefined],
+    ['{"error":"secret"}', undefined, "{error: string}", undefined],
+    ['{"uuid":7}', undefined, "{uuid: number}", undefined],
     [`{"result":{"item":{"uuid":"${A}"}}}`, undefined, "{result: {item: {uuid: string}}}", "/result/item"],
     ['{"date":1,"scope":null}', undefined, "{date: number, scope: null}", "''"],
     [
       '{"data":{"x y":{"date":1,"scope":2}}}',
       undefined,
       "{data: {<key>: {date: number, scope: number}}}",
-      "/data/item",
+      undefined,
     ],
     [`{"uuid":"${A}"}`, "/item", "{uuid: string}", "''"],
-    ['{"item":[]}', "/item", "{item: []}", "/data/item"],
-    ["{}", "/__proto__", "{}", "/data/item"],
-    ["[{}]", "/00", "[{}]", "/data/item"],
-    ['{"item":null}', "/item/x", "{item: null}", "/data/item"],
+    [`{"data":[{"uuid":"${A}"}]}`, undefined, "{data: [{uuid: string}]}", "/data/0"],
+    [
+      `{"x":{"y":{"uuid":"${B}"}},"z":{"uuid":"${A}"}}`,
+      undefined,
+      "{x: {y: {uuid: string}}, z: {uuid: string}}",
+      "/z",
+    ],
+    [`{"x":{"y":{"uuid":"${B}"}}}`, undefined, "{x: {y: {uuid: string}}}", undefined],
+    ['{"item":[]}', "/item", "{item: []}", undefined],
+    ["{}", "/__proto__", "{}", undefined],
+    ["[{}]", "/00", "[{}]", undefined],
+    ['{"item":null}', "/item/x", "{item: null}", undefined],
   ])(
     "%s holds no event (pointer %s): the error shows the shape %s and the pointer %s",
     (text, pointer, shape, found) => {
       const error = failureOfRead(text, pointer);
 
-      expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape } });
-      expect(error).toHaveProperty("message", expect.stringContaining(` --detail-pointer ${found}.`));
+      const advice = found === undefined ? {} : { detailPointer: found.replaceAll("'", "") };
+      const place = found === undefined ? "" : `: --detail-pointer ${found}`;
+      expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape, ...advice } });
+      expect(error).not.toHaveProperty(found === undefined ? "fields.detailPointer" : "cause");
+      expect(error).toHaveProperty("message", expect.stringContaining(` place of the event${place}.`));
       expect(String(error)).not.toContain("secret");
     },
   );

@@ -54,6 +54,22 @@ describe("a manifest", () => {
     expect(await createManifest(store, KEY, typed("BIGINT"))).toEqual(typed("DOUBLE"));
   });
 
+  it("that exists already keeps what it says of its list: an earlier version says nothing", async () => {
+    const doubted = aManifest({ doubt: { why: "unsaid", entries: 12, places: [] } });
+    await createManifest(store, KEY, MANIFEST);
+
+    expect(await createManifest(store, KEY, doubted)).toEqual(MANIFEST);
+  });
+
+  it("of a later version with a doubt of another kind is read, and doubted", async () => {
+    const doubt = { why: "another", entries: 12, places: ["/x"], more: 1 };
+    store.put(KEY, `${JSON.stringify({ ...MANIFEST, doubt })}\n`);
+
+    const { doubt: read } = await readManifest(accountStore(store, "uk"), ID);
+
+    expect(read).toEqual({ why: "unsaid", entries: 12, places: ["/x"] });
+  });
+
   it.each(["DATE); DROP VIEW events; --", "date", "DECIMAL(39,2)"])(
     "with the type %s is damaged: a type becomes part of SQL",
     async (type) => {

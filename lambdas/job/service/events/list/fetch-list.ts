@@ -7,7 +7,7 @@ import { OversizeJson, valueAt } from "../../../json/json-scanner.ts";
 import type { IsListed, NextPage, PageQuery } from "../../../settings/values.ts";
 import type { EventList, ListDoubt } from "../../event-service.ts";
 import type { Address, HttpResponse } from "../../http/transport.ts";
-import { type ApiClient, type ApiRequest, endpoint } from "../../requests/api-client.ts";
+import { type ApiRequest, endpoint } from "../../requests/api-client.ts";
 import { BadStatus, requestName, UnusableBody, unexpectedStatus } from "../../requests/failure.ts";
 import type { ShownName } from "../shape.ts";
 import { failureBeside, failureOfEmpty, isOddEnd } from "./empty-page.ts";
@@ -45,10 +45,14 @@ const BEHIND_LAST: ReadonlySet<number> = new Set([400, 404, 416]);
 const NO_PAGE = Buffer.from("[]");
 
 const ASK = "Ask the service's operator.";
+/** Asks for pages; undefined is the answer for one behind the last. */
+export interface PageClient {
+  get(request: ApiRequest<FetchedPage | undefined>, signal?: AbortSignal): Promise<FetchedPage | undefined>;
+}
 
 /** Throws `LIST_INCOMPLETE`, `UNEXPECTED_RESPONSE`, `NOT_ENTITLED`, and what the client throws. */
 export async function fetchList(
-  client: Pick<ApiClient, "get">,
+  client: PageClient,
   options: ListOptions,
   signal?: AbortSignal,
 ): Promise<EventList> {
@@ -61,7 +65,7 @@ export async function fetchList(
   }
 }
 
-interface FetchedPage extends ListPage {
+export interface FetchedPage extends ListPage {
   readonly hints: PageHints;
   readonly headers: HttpResponse["headers"];
   readonly bytes: number;

@@ -1,6 +1,7 @@
 // Reads one page of the list: finds the list in it, and takes its entries one by one. The page is scanned as Latin-1,
 // one character for each byte, and never parsed as a whole: that would take many times its memory.
 
+import { shellWord } from "../../../errors/shown-text.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
 import {
   childAt,
@@ -201,18 +202,20 @@ class PageReader {
     const text = isSmall ? decodeText(this.#bytes.subarray(span.start, span.end)) : this.#text;
     const value = isSmall ? parseBody(text) : undefined;
     const shape = describeValue(text, this.#shownName, isSmall ? { start: 0 } : span);
+    const listPointer = pointerTo(value, entriesOf, this.#shownName);
+    const place = listPointer === undefined ? "" : `: --list-pointer ${shellWord(listPointer)}`;
     return new SyncError(
       "UNEXPECTED_RESPONSE",
       `The list of events was not found in the response, whose shape is ${shape}. Check that --base-url is the service; if ` +
-        `it is, set --list-pointer to the place of the list, for example --list-pointer ${pointerTo(value, isList, this.#shownName) ?? "/data/items"}; ` +
-        "it must be an array, or an object whose keys are uuids.",
-      { fields: { shape } },
+        `it is, set --list-pointer (listPointer) to the place of the list${place}; it must be an array, or an object whose ` +
+        "keys are uuids.",
+      { fields: { shape, ...(listPointer === undefined ? {} : { listPointer }) } },
     );
   }
 }
 
-/** As a pointer may lead to. */
-function isList(value: unknown): boolean {
-  if (Array.isArray(value)) return isObject(value[0]) && isUuid(value[0]["uuid"]);
-  return isObject(value) && Object.keys(value).length > 0 && Object.keys(value).every(isUuid);
+/** Of a list as a pointer may lead to; none of anything else. */
+function entriesOf(value: unknown): number {
+  if (Array.isArray(value)) return isObject(value[0]) && isUuid(value[0]["uuid"]) ? value.length : 0;
+  return isObject(value) && Object.keys(value).every(isUuid) ? Object.keys(value).length : 0;
 }

@@ -110,26 +110,36 @@ describe("a page of the list", () => {
   });
 
   it.each([
-    ["{}", undefined, "{}", "/data/items"],
-    ["7", undefined, "number", "/data/items"],
-    ['{"data":null}', undefined, "{data: null}", "/data/items"],
-    ['{"data":"secret"}', undefined, "{data: string}", "/data/items"],
+    ["{}", undefined, "{}", undefined],
+    ["7", undefined, "number", undefined],
+    ['{"data":null}', undefined, "{data: null}", undefined],
+    ['{"data":"secret"}', undefined, "{data: string}", undefined],
     [`{"events":[${b}]}`, undefined, "{events: [{uuid: string}]}", "/events"],
-    [`{"data":{"${A}":{},"total":1}}`, undefined, "{data: {<uuid>: {}, total: number}}", "/data/items"],
+    [`{"pages":[{"rows":[${b}]}]}`, undefined, "{pages: [{rows: […]}]}", "/pages/0/rows"],
+    [
+      `{"new":[${a}],"old":[${a},${b}]}`,
+      undefined,
+      "{new: [{uuid: string, n: number}], old: [{uuid: string, n: number}, … 2 in all]}",
+      "/old",
+    ],
+    [`{"data":{"${A}":{},"total":1}}`, undefined, "{data: {<uuid>: {}, total: number}}", undefined],
     [`{"data":{"events":{"${A}":{}}}}`, undefined, "{data: {events: {<uuid>: {…}}}}", "/data/events"],
-    [`{"data":{"events":[],"${A}":{}}}`, undefined, "{data: {events: [], <uuid>: {}}}", "/data/items"],
+    [`{"data":{"events":[],"${A}":{}}}`, undefined, "{data: {events: [], <uuid>: {}}}", undefined],
     [`{"${A}":{}}`, undefined, "{<uuid>: {}}", "''"],
-    ['{"result":{"items":[]}}', undefined, "{result: {items: []}}", "/data/items"],
-    ['{"result":{"items":[]}}', "/result", "{result: {items: []}}", "/data/items"],
-    ['{"data":[]}', "/items", "{data: []}", "/data/items"],
-    ['{"data":"secret"}', "/data", "{data: string}", "/data/items"],
+    ['{"result":{"items":[]}}', undefined, "{result: {items: []}}", undefined],
+    ['{"result":{"items":[]}}', "/result", "{result: {items: []}}", undefined],
+    ['{"data":[]}', "/items", "{data: []}", undefined],
+    ['{"data":"secret"}', "/data", "{data: string}", undefined],
   ])(
     "%s is no list (pointer %s): the error shows the shape %s and the pointer %s",
     (text, pointer, shape, found) => {
       const error = errorOf(text, pointer);
 
-      expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape } });
-      expect(error).toHaveProperty("message", expect.stringContaining(` --list-pointer ${found}; it must`));
+      const advice = found === undefined ? {} : { listPointer: found.replaceAll("'", "") };
+      const place = found === undefined ? "" : `: --list-pointer ${found}`;
+      expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape, ...advice } });
+      expect(error).not.toHaveProperty(found === undefined ? "fields.listPointer" : "cause");
+      expect(error).toHaveProperty("message", expect.stringContaining(` place of the list${place}; it must`));
       expect(String(error)).not.toContain("secret");
     },
   );
