@@ -10,6 +10,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/commands/decisions.ts",
   "lambdas/job/run/record/held-mark.ts",
   "lambdas/job/run/record/published-run.ts",
+  "lambdas/job/run/record/run-result.ts",
   "lambdas/job/run/dry-run.ts",
   "lambdas/job/storage/publication-log.ts",
   "lambdas/job/storage/layout.ts",

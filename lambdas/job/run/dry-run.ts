@@ -73,7 +73,7 @@ export async function dryRun(
       seen += 1;
       sayLeft(planned - seen);
       ports.onProgress({ done: seen, total: planned, retries: service.counts.retries });
-      if (seen < planned) checkTimeLeft(ports, () => outOfTime(seen, planned));
+      checkTimeLeft(ports, () => outOfTime(seen, planned));
       if ("leftOut" in result) {
         left[result.leftOut] += 1;
         reasons.set(result.uuid, result.leftOut);
@@ -95,7 +95,8 @@ export async function dryRun(
   let before: Manifest | undefined;
   try {
     if (base !== null) before = await readManifest(ports.store, base);
-    for await (const change of diffRows(rowsUpTo(last?.uuid, rowsOf(ports.store, before)), rows())) {
+    const old = rowsOf(ports.store, before);
+    for await (const change of diffRows(last ? rowsUpTo(last.uuid, old) : old, rows())) {
       const reason = change.change === "removed" ? (reasons.get(change.uuid) ?? "not_listed") : null;
       differing.add({ ...change, reason });
     }
@@ -136,10 +137,10 @@ export async function dryRun(
   };
 }
 
-/** Those whose uuids are not greater than the last; all where there is no last one. */
-async function* rowsUpTo(last: string | undefined, rows: AsyncIterable<Row>): AsyncGenerator<Row> {
+/** Those whose uuids are not greater than the last. */
+async function* rowsUpTo(last: string, rows: AsyncIterable<Row>): AsyncGenerator<Row> {
   for await (const row of rows) {
-    if (last !== undefined && row.uuid > last) return;
+    if (row.uuid > last) return;
     yield row;
   }
 }

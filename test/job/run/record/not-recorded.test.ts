@@ -3,14 +3,14 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
+import { publicationOf, readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { interposed } from "../interposed-store.ts";
 import { livingLease } from "../lease/lease-world.ts";
-import { ACCOUNT, DAY_MS, type PortChanges, SmallWorld } from "../small-world.ts";
+import { ACCOUNT, DAY_MS, heldWorld, type PortChanges, SmallWorld } from "../small-world.ts";
 
 const FULL = "Could not write it: the disk or the quota is full. Free some space and start again. (ENOSPC)";
 const SCHEDULED = "2026-01-05T06-00-00.000Z";
@@ -104,6 +104,14 @@ test.each(["PUBLISHED", "HELD"])(
     expect(result).not.toHaveProperty("isRepeat");
   },
 );
+
+test("the publication of an accept is its own, also once another is later", async () => {
+  const { world, held } = await heldWorld();
+  const { row } = await world.accept(held);
+  await world.publish(5, 9);
+
+  expect(await publicationOf(world.own, row)).toMatchObject({ action: "accept", run_id: row.run_id });
+});
 
 describe("a run whose disk is full right after the commit", () => {
   test("says that it is published and not recorded; the next start records it, then makes its own run", async () => {
