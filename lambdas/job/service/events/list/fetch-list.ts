@@ -5,17 +5,20 @@ import { SyncError } from "../../../errors/sync-error.ts";
 import { columnText } from "../../../json/json-line.ts";
 import { OversizeJson, valueAt } from "../../../json/json-scanner.ts";
 import type { IsListed, NextPage, PageQuery } from "../../../settings/values.ts";
-import type { EventList, ListDoubt } from "../../event-service.ts";
+import type { EventList } from "../../event-service.ts";
 import type { Address, HttpResponse } from "../../http/transport.ts";
 import { type ApiRequest, endpoint } from "../../requests/api-client.ts";
-import { BadStatus, requestName, UnusableBody, unexpectedStatus } from "../../requests/failure.ts";
+import { BadStatus, requestName, UnusableBody } from "../../requests/failure.ts";
 import type { ShownName } from "../shape.ts";
-import { failureBeside, failureOfEmpty, isOddEnd } from "./empty-page.ts";
-import { type ListPage, MAX_ENTRIES, readListPage } from "./list-page.ts";
+import { isOddEnd } from "./empty-page.ts";
+import { doubtAt } from "./list-doubt.ts";
+import { incomplete, type ListFacts, refused, tooLarge, unexpected } from "./list-errors.ts";
+import { MAX_ENTRIES } from "./list-page.ts";
 import { EventListBuilder } from "./listed-events.ts";
 import { namesNextPage, nextLink } from "./next-link.ts";
 import { nextPageCandidates } from "./next-page-candidates.ts";
-import { larger, type PageHints, pageHints, type Stated, type StatedTotal } from "./page-hints.ts";
+import { larger, type Stated, type StatedTotal } from "./page-hints.ts";
+import { ASK, type FetchedPage, readFetchedPage } from "./read-page.ts";
 
 export interface ListOptions {
   readonly baseUrl: URL;
@@ -41,10 +44,6 @@ const MOST_TIME_OUTS = 2;
 /** How a page behind the last one may be refused. */
 const BEHIND_LAST: ReadonlySet<number> = new Set([400, 404, 416]);
 
-/** In place of a body that has no content. */
-const NO_PAGE = Buffer.from("[]");
-
-const ASK = "Ask the service's operator.";
 /** Asks for pages; undefined is the answer for one behind the last. */
 export interface PageClient {
   get(request: ApiRequest<FetchedPage | undefined>, signal?: AbortSignal): Promise<FetchedPage | undefined>;
@@ -63,12 +62,6 @@ export async function fetchList(
     if (next === undefined) return pages.finish();
     url = next;
   }
-}
-
-export interface FetchedPage extends ListPage {
-  readonly hints: PageHints;
-  readonly headers: HttpResponse["headers"];
-  readonly bytes: number;
 }
 
 /** What has been received, and what follows it. */
@@ -110,9 +103,9 @@ class Pages {
   request(url: URL): ApiRequest<FetchedPage | undefined> {
     const { capBytes, timeoutMs } = this.#options;
     if (this.#requested.has(url.href))
-      throw this.#unexpected("The pages of the list of events form a circle");
+      throw unexpected("The pages of the list of events form a circle", this.#facts);
     if (this.#requested.size === MAX_PAGES)
-      throw this.#unexpected(`The pages of the list of events continue after ${MAX_PAGES} pages`);
+      throw unexpected(`The pages of the list of events continue after ${MAX_PAGES} pages`, this.#facts);
     this.#requested.add(url.href);
     let wasOdd = false;
     return {
@@ -121,8 +114,9 @@ class Pages {
       bodyCapBytes: Math.min(capBytes.page, this.#leftBytes),
       timeLimit: { ms: timeoutMs, attempts: MOST_TIME_OUTS },
       read: (body, response) => {
-        const page = this.#readPage(url, Buffer.from(body.buffer, body.byteOffset, body.length), response);
-        const isOdd = this.#isOdd(page);
+        const page = this.#readPage(url, body, response);
+        const isOdd =
+          !this.#isReached && this.#lastFilled !== undefined && this.#isOdd(page, this.#lastFilled);
         // Once more: it may be a failure of the moment.
         if (isOdd && !wasOdd) {
           wasOdd = true;
@@ -136,14 +130,15 @@ class Pages {
       },
       oversize: () => {
         const { page, list } = capBytes;
-        throw this.#tooLarge(
+        throw tooLarge(
           `has more than ${page / MIB} MiB in a page, or ${list / MIB} MiB in all of them`,
+          this.#facts,
         );
       },
       pending: (retryAfterMs) => new BadStatus(202, retryAfterMs),
       refused: (status) => {
         if (BEHIND_LAST.has(status) && this.#isReached) return undefined;
-        throw this.#refused(requestName("GET", this.#shown(url)), status);
+        throw refused(requestName("GET", this.#shown(url)), status, this.#count, this.#facts);
       },
     };
   }
@@ -152,7 +147,7 @@ class Pages {
   take(url: URL, page: FetchedPage): URL | undefined {
     const query = this.#query;
     const { events, rejected, rejectedShape, unlisted, hints, bytes } = page;
-    const isEmpty = events.length + rejected === 0;
+    const isEmpty = page.entries === 0;
     this.#leftBytes -= bytes;
     const isNew = this.#count === 0 || this.#list.hasNew(events);
     if (!isNew && !isEmpty) {
@@ -162,8 +157,9 @@ class Pages {
       const isNamedFirst = query?.placeholder.kind === "page" && this.#requested.size === 2;
       if (isNamedFirst && events.length > 0) return this.#nextByQuery(query, page);
       if (query !== undefined && this.#list.repeatsPage(events))
-        throw this.#unexpected(
+        throw unexpected(
           `Two pages of the list of events in a row are the same: the service does not know the parameter ${query.parameter}`,
+          this.#facts,
         );
     }
     this.#list.add(events, rejected);
@@ -211,7 +207,9 @@ class Pages {
     const distinct = list.events.length + list.rejected;
     const isTotalReached =
       this.#total?.isExact === true && this.#total.value >= distinct && this.#total.value <= received;
-    const doubt = isTotalReached ? undefined : this.#doubt(received);
+    const areAllReached = isTotalReached || this.#pages?.value === this.#count;
+    const end = { pages: this.#count, entries: received, last: this.#last, isOdd: this.#hasOddPage };
+    const doubt = areAllReached ? undefined : doubtAt(end, nextPage);
     return {
       ...list,
       rejectedShape: this.#rejectedShape,
@@ -223,76 +221,30 @@ class Pages {
     };
   }
 
-  /** Why the list may not be whole, although its total is not known to be reached. */
-  #doubt(entries: number): ListDoubt | undefined {
-    const { nextPage } = this.#options;
-    const { hints = undefined } = this.#last ?? {};
-    if (this.#pages?.value === this.#count) return undefined;
-    if (this.#hasOddPage) return { why: "empty", entries, places: [] };
-    if (nextPage !== undefined && nextPage !== "all") return undefined;
-    if (hints === undefined || hints.end !== undefined) return undefined;
-    const limit = hints.limits.find(({ value }) => value === entries && value > 0);
-    if (limit !== undefined && this.#count === 1)
-      return { why: "limit", entries, places: [limit.place, ...hints.places] };
-    const isEmpty = this.#last !== this.#lastFilled;
-    if (nextPage === "all" || (this.#count > 1 && !isEmpty)) return undefined;
-    return { why: this.#count > 1 ? "empty" : "unsaid", entries, places: hints.places };
-  }
-
   #readPage(
     url: URL,
-    bytes: Buffer,
+    body: Uint8Array,
     { status, headers }: Pick<HttpResponse, "status" | "headers">,
   ): FetchedPage {
-    const { shownName } = this.#options;
-    const before = this.#lastFilled;
-    try {
-      const page = this.#listIn(status === 204 && this.#count > 0 ? undefined : bytes);
-      const entries = page.events.length + page.rejected;
-      const isEnd = entries === 0 && this.#isReached;
-      const failure =
-        entries === 0 ? failureOfEmpty(page, before, shownName) : failureBeside(page, shownName);
-      if (failure !== undefined && !isEnd)
-        throw new UnusableBody(`a page of the list with an error at ${failure}`, ASK, {
-          code: entries === 0 ? "LIST_INCOMPLETE" : "SERVICE_UNAVAILABLE",
-        });
-      const hints = pageHints(
-        page,
-        { status, headers },
-        { page: url, first: this.first, entries },
-        shownName,
-      );
-      return { ...page, hints, headers, bytes: bytes.length };
-    } catch (error) {
-      throw error instanceof OversizeJson ? this.#tooLarge(error.message) : error;
-    }
-  }
-
-  /** @param bytes undefined for a page that has no content */
-  #listIn(bytes: Buffer | undefined): ListPage {
     const { pointer, shownName } = this.#options;
-    if (bytes === undefined) return readListPage(NO_PAGE, [], shownName);
-    const before = this.#lastFilled;
     try {
-      const maxEntries = MAX_ENTRIES - this.#list.received;
-      return readListPage(bytes, pointer, shownName, maxEntries, before?.path);
+      return readFetchedPage(Buffer.from(body.buffer, body.byteOffset, body.length), {
+        ...{ pointer, shownName, status, headers },
+        ...{ url, first: this.first, before: this.#lastFilled, isBehindAll: this.#isReached },
+        maxEntries: MAX_ENTRIES - this.#list.received,
+      });
     } catch (error) {
-      const isWithoutList = error instanceof SyncError && error.fields["shape"] !== undefined;
-      if (!isWithoutList || before === undefined) throw error;
-      if (this.#isReached) return readListPage(NO_PAGE, [], shownName);
-      throw new UnusableBody("a page in which there is no list", ASK, { code: "LIST_INCOMPLETE" });
+      throw error instanceof OversizeJson ? tooLarge(error.message, this.#facts) : error;
     }
   }
 
-  #isOdd(page: FetchedPage): boolean {
-    const before = this.#lastFilled;
-    if (page.events.length + page.rejected > 0 || before === undefined || this.#isReached) return false;
+  #isOdd(page: FetchedPage, before: FetchedPage): boolean {
     const isNamed = this.#query === undefined || this.#query.placeholder.place !== undefined;
-    return isOddEnd(page, before, isNamed);
+    return page.entries === 0 && isOddEnd(page, before, isNamed);
   }
 
   #nextByLink(url: URL, page: FetchedPage): URL | undefined {
-    const { events, rejected, hints, headers } = page;
+    const { hints, headers } = page;
     const { nextPage } = this.#options;
     if (nextPage === "none") {
       if (namesNextPage(hints.links, headers))
@@ -303,7 +255,7 @@ class Pages {
     }
     const next = this.#linkIn(url, page);
     // A last page that names itself, or another one although it says that it is the last.
-    if (events.length + rejected === 0 && (next?.href === url.href || hints.end === "said")) return undefined;
+    if (page.entries === 0 && (next?.href === url.href || hints.end === "said")) return undefined;
     if (next === undefined && nextPage !== "links" && hints.more !== undefined)
       throw this.#incomplete(`says at ${hints.more} that more follow`);
     return next;
@@ -320,8 +272,8 @@ class Pages {
   }
 
   #nextByQuery({ parameter, placeholder }: PageQuery, page: FetchedPage): URL | undefined {
-    const { events, rejected, hints, headers } = page;
-    const isEmpty = events.length + rejected === 0;
+    const { hints, headers } = page;
+    const isEmpty = page.entries === 0;
     const saysMore = hints.more !== undefined || namesNextPage(hints.links, headers);
     const value = this.#valueFor(placeholder, page);
     if (placeholder.place !== undefined) {
@@ -374,20 +326,6 @@ class Pages {
       : nextPageCandidates(hints, { pages: this.#count, entries: received, last });
   }
 
-  #refused(request: string, status: number): SyncError {
-    if (status === 403)
-      return new SyncError(
-        "NOT_ENTITLED",
-        `The account may not list events (${request} was answered with status 403). Ask the service's operator to ` +
-          "license events for it. If this address has never worked, check --base-url.",
-        { fields: { request, status } },
-      );
-    if (this.#count === 0) return unexpectedStatus(request, status);
-    return this.#unexpected(
-      `${request} was answered with status ${status}, and no page says that the entries before it are all: ${this.#list.received}`,
-    );
-  }
-
   /** A path that the service has named is not shown. */
   #shown({ href, origin, pathname, search }: URL): Address {
     const { pathname: own } = this.first;
@@ -395,39 +333,12 @@ class Pages {
     return { href, origin, pathname, search, ...(isOwn ? {} : { shownPath: `${own} (its next page)` }) };
   }
 
-  #unexpected(problem: string): SyncError {
-    return this.#error(
-      "UNEXPECTED_RESPONSE",
-      `${problem}. Nothing was published. Check --next-page (nextPage), and ask the service's operator how the list is paged.`,
-    );
-  }
-
-  #tooLarge(problem: string): SyncError {
-    return this.#error(
-      "UNEXPECTED_RESPONSE",
-      `The list of events ${problem}, and is not read further. Nothing was published. Check that --base-url is the service ` +
-        "itself and --list-pointer leads to the events; if so, ask the service's operator.",
-    );
-  }
-
   #incomplete(what: string, entries = this.#list.received): SyncError {
-    return this.#error(
-      "LIST_INCOMPLETE",
-      `The list of events ${what}, and ${entries} entries were received. A partial snapshot is never published. Run \`check\`: ` +
-        "it tries what asks for the next page, and names what worked for --next-page (nextPage). If no page is missing, set it to " +
-        "links, which ignores such signs; else ask the service's operator how the list is paged.",
-      this.#candidates,
-    );
+    return incomplete(what, entries, this.#candidates, this.#facts);
   }
 
-  #error(
-    code: "UNEXPECTED_RESPONSE" | "LIST_INCOMPLETE",
-    message: string,
-    candidates?: readonly string[],
-  ): SyncError {
-    const request = requestName("GET", this.first);
-    const { received } = this.#list;
-    return new SyncError(code, message, { fields: { request, received, ...(candidates && { candidates }) } });
+  get #facts(): ListFacts {
+    return { request: requestName("GET", this.first), received: this.#list.received };
   }
 }
 

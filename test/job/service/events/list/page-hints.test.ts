@@ -68,7 +68,7 @@ describe("the words of names", () => {
   });
 
   it("are told apart in linear time", () => {
-    const members = Array.from({ length: 20_000 }, (_, at) => [
+    const members = Array.from({ length: 10_000 }, (_, at) => [
       `isnexthas${at.toString(2).replaceAll("0", "of").replaceAll("1", "is")}x`,
       true,
     ]);

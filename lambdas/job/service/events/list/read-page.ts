@@ -1,0 +1,69 @@
+// Reads the response for one page of the list: its entries and what it says of the others, or why it is unusable.
+
+import { SyncError } from "../../../errors/sync-error.ts";
+import type { HttpResponse } from "../../http/transport.ts";
+import { UnusableBody } from "../../requests/failure.ts";
+import type { ShownName } from "../shape.ts";
+import { failureBeside, failureOfEmpty } from "./empty-page.ts";
+import { type ListPage, readListPage } from "./list-page.ts";
+import { type PageHints, pageHints } from "./page-hints.ts";
+
+export interface FetchedPage extends ListPage {
+  /** How many entries it has, with those that were rejected. */
+  readonly entries: number;
+  readonly hints: PageHints;
+  readonly headers: HttpResponse["headers"];
+  readonly bytes: number;
+}
+
+interface PageResponse extends Pick<HttpResponse, "status" | "headers"> {
+  readonly url: URL;
+  /** The address of the first page. */
+  readonly first: URL;
+  readonly pointer: readonly string[] | undefined;
+  readonly shownName: ShownName;
+  /** The last page that has entries. */
+  readonly before: FetchedPage | undefined;
+  /** As much came before as pages state: whatever follows is behind the last page. */
+  readonly isBehindAll: boolean;
+  readonly maxEntries: number;
+}
+
+/** The remedy where the service fails in the middle of its list. */
+export const ASK = "Ask the service's operator.";
+
+/** In place of a body that has no content. */
+const NO_PAGE = Buffer.from("[]");
+
+/** Throws what `readListPage` throws, and `UnusableBody` for an error in place of a page. */
+export function readFetchedPage(bytes: Buffer, response: PageResponse): FetchedPage {
+  const { status, headers, url, first, before, isBehindAll, shownName } = response;
+  const page = status === 204 && before !== undefined ? emptyPage(shownName) : listIn(bytes, response);
+  const entries = page.events.length + page.rejected;
+  const isEnd = entries === 0 && isBehindAll;
+  const failure = entries === 0 ? failureOfEmpty(page, before, shownName) : failureBeside(page, shownName);
+  if (failure !== undefined && !isEnd)
+    throw new UnusableBody(`a page of the list with an error at ${failure}`, ASK, {
+      code: entries === 0 ? "LIST_INCOMPLETE" : "SERVICE_UNAVAILABLE",
+    });
+  const hints = pageHints(page, { status, headers }, { page: url, first, entries }, shownName);
+  return { ...page, entries, hints, headers, bytes: bytes.length };
+}
+
+function listIn(
+  bytes: Buffer,
+  { pointer, shownName, maxEntries, before, isBehindAll }: PageResponse,
+): ListPage {
+  try {
+    return readListPage(bytes, pointer, shownName, maxEntries, before?.path);
+  } catch (error) {
+    const isWithoutList = error instanceof SyncError && error.fields["shape"] !== undefined;
+    if (!isWithoutList || before === undefined) throw error;
+    if (isBehindAll) return emptyPage(shownName);
+    throw new UnusableBody("a page in which there is no list", ASK, { code: "LIST_INCOMPLETE" });
+  }
+}
+
+function emptyPage(shownName: ShownName): ListPage {
+  return readListPage(NO_PAGE, [], shownName);
+}
