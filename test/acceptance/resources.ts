@@ -277,26 +277,40 @@ async function alarmsOf(deployed: Deployed): Promise<readonly MetricAlarm[]> {
   return found.filter(({ AlarmName = "" }) => own.has(AlarmName));
 }
 
-const HOUR_MS = 60 * 60_000;
-
 /** Of an alarm `stale`: its hours have not passed since the account was deployed, or it has published just now. */
-async function isTooYoung(deployed: Deployed, { AlarmName = "", EvaluationPeriods = 0 }: MetricAlarm) {
-  const account = deployed.accounts.find(
-    (each) => AlarmName === `${deployed.output("Step4Query")}-${each}-stale`,
-  );
+async function isTooYoung(deployed: Deployed, { AlarmName, EvaluationPeriods = 0 }: MetricAlarm) {
+  const start = deployed.output("Step4Query");
+  const account = deployed.accounts.find((each) => AlarmName === `${start}-${each}-stale`);
   if (account === undefined) return false;
   const { s3, scheduler } = deployed.clients;
-  for (const { id: Name, properties } of deployed.stated("AWS::Scheduler::Schedule")) {
-    const GroupName = z.string().safeParse(properties["GroupName"]).data;
-    const { Target, CreationDate } = await scheduler.getSchedule({ GroupName, Name });
-    const isOwn = Target?.Input?.includes(`"account":"${account}"`);
-    if (isOwn && Date.now() - (CreationDate?.getTime() ?? 0) < EvaluationPeriods * HOUR_MS) return true;
-  }
+  const schedules = deployed.stated("AWS::Scheduler::Schedule").map(({ id: Name, properties }) =>
+    scheduler.getSchedule({ GroupName: z.string().safeParse(properties["GroupName"]).data, Name }),
+  );
+  const own = (await Promise.all(schedules)).find(({ Target }) =>
+    Target?.Input?.includes(`"account":"${account}"`),
+  );
   const Key = (await deployed.keys(layout(account).publications)).at(-1);
-  if (Key === undefined) return false;
-  const { LastModified } = await s3.headObject({ Bucket: deployed.bucket, Key });
-  return Date.now() - (LastModified?.getTime() ?? 0) < 2 * HOUR_MS;
+  const published = Key === undefined ? undefined : await s3.headObject({ Bucket: deployed.bucket, Key });
+  const known = { deployedAt: own?.CreationDate, publishedAt: published?.LastModified };
+  return !isReallyStale({ ...known, hours: EvaluationPeriods }, new Date());
 }
+
+interface Publishing {
+  /** `staleAfterHours`. */
+  readonly hours: number;
+  readonly deployedAt: Date | undefined;
+  readonly publishedAt: Date | undefined;
+}
+
+/** Whether an alarm that is raised says more than that the account is new. What is not known is no excuse. */
+export function isReallyStale({ hours, deployedAt, publishedAt }: Publishing, now: Date): boolean {
+  const hoursSince = (date: Date | undefined) => (now.getTime() - (date?.getTime() ?? 0)) / HOUR_MS;
+  return hoursSince(deployedAt) >= hours && hoursSince(publishedAt) >= SEEN_HOURS;
+}
+
+const HOUR_MS = 60 * 60_000;
+/** An alarm counts whole hours, and sees a publication soon after its hour ends. */
+const SEEN_HOURS = 2;
 
 async function analystPolicy(deployed: Deployed): Promise<string> {
   const { iam } = deployed.clients;
