@@ -3,11 +3,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/**
- * `lib` in a clone, the built construct's folder in the package: as CommonJS, the build says `__dirname` here. Nothing where
- * a bundler has made an ES module of that.
- */
-export const ASSETS: string = typeof import.meta.dirname === "string" ? import.meta.dirname : "";
+/** `lib` in a clone, the built construct's folder in the package; nothing where a bundler has made an ES module of that. */
+export const ASSETS: string = import.meta.dirname;
 
 /** Below that folder: files, each with its title and description in the first two lines. */
 export const QUERIES = "data/queries";
