@@ -12,6 +12,7 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { CfnStateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
 import { RETRYABLE_CODES } from "../../lambdas/job/errors/sync-error.ts";
+import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { acknowledge } from "../acknowledge.ts";
 import { STAGING_EXPIRY } from "../data/storage.ts";
 import type { Settings } from "../settings.ts";
@@ -210,7 +211,7 @@ export function addSchedules(
     }),
   );
   for (const [account, { schedule, timeZone, enabled }] of Object.entries(accounts)) {
-    const leftOut = enabled ? leftOutStart({ schedule, timeZone }, new Date()) : undefined;
+    const leftOut = enabled ? leftOutStart({ schedule, timeZone }, new Date(systemClock.now())) : undefined;
     if (leftOut !== undefined) {
       Annotations.of(scope).addWarningV2(
         `brand-events-sync:left-out-start-${account}`,

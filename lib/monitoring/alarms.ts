@@ -17,6 +17,7 @@ import { FilterPattern, type ILogGroup, MetricFilter } from "aws-cdk-lib/aws-log
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { staleAfterHours } from "../../lambdas/job/settings-file/schedule.ts";
 import { METRIC_DIMENSION, type MetricName } from "../../lambdas/sync/telemetry.ts";
 import { leftOutStart } from "../compute/daylight-saving.ts";
@@ -218,7 +219,7 @@ function staleAlarm(
   settings: Settings["accounts"][string],
   hours: number,
 ): AlarmSpec {
-  const isMoved = leftOutStart(settings, new Date()) !== undefined;
+  const isMoved = leftOutStart(settings, new Date(systemClock.now())) !== undefined;
   return {
     section: "stale",
     meaning: `Nothing was published for the account ${account} in ${hours} hours.${isMoved ? " It is also raised on the day the clocks go forward, whose start they leave out." : ""}`,

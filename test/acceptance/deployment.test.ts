@@ -169,7 +169,7 @@ describe("a deployment in an app of one's own", () => {
     );
   });
 
-  test("has not drifted where only others' resources have, or nobody can say", async () => {
+  test("has not drifted where only others' resources have, or no comparison is made", async () => {
     drifts = [drift("Own", "IN_SYNC"), drift("Schedule", "NOT_CHECKED"), drift("Foreign", "MODIFIED")];
 
     expect(await seen("drift")).toBe("1 of 6 resources in sync; CloudFormation does not compare the others");

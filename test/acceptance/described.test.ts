@@ -95,7 +95,10 @@ describe("what some apps bring", () => {
     },
     {
       type: "AWS::Athena::WorkGroup",
-      properties: { Name: "w", WorkGroupConfiguration: { ResultConfiguration: { OutputLocation: "s3://b/" } } },
+      properties: {
+        Name: "w",
+        WorkGroupConfiguration: { ResultConfiguration: { OutputLocation: "s3://b/" } },
+      },
       described: {
         ".GetWorkGroup": {
           WorkGroup: {

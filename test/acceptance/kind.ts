@@ -6,7 +6,7 @@ import type { FilledIn } from "./differences.ts";
 export interface Kind {
   readonly type: string;
   /**
-   * All that AWS says of it, so that what nobody thought of is seen: what is there and not stated is a difference, unless
+   * All that AWS says of it, so that new properties are seen too: what is there and not stated is a difference, unless
    * it is `filledIn`. Undefined where it is not there.
    */
   readonly read: (clients: Clients, resource: Named) => Promise<object | undefined>;

@@ -290,7 +290,7 @@ export const DEFECTS: readonly PlantedDefect[] = [
     },
   },
   {
-    what: "a topic's policy that lets nobody publish, and a topic without its key",
+    what: "a topic's policy that lets no alarm publish, and a topic without its key",
     row: "topic",
     says: /Topic \S+: KmsMasterKeyId: expected \S+, found nothing; TopicPolicy \S+: PolicyDocument\.Statement\[AlarmsMayPublish\]: expected \{.*, found nothing/,
     plant: async ({ deployed, stack }) => {
@@ -603,7 +603,7 @@ export const DEFECTS: readonly PlantedDefect[] = [
     },
   },
   {
-    what: "a rule that has another pattern, and a target that nobody stated",
+    what: "a rule that has another pattern, and a target that is not stated",
     row: "rules",
     says: /Rule MailsFailed\w+: .*EventPattern\.source: expected brand-events-sync, found nothing; .*Targets\[more\]: expected nothing, found/,
     plant: async ({ deployed, stack }) => {

@@ -218,7 +218,7 @@ const EXPIRING = [
   { folder: FOLDERS.runLogs, days: 400, must: false },
 ] as const;
 
-/** Storage that a file is read from at once. Where another one begins to be, nobody knows. */
+/** Storage that a file is read from at once. Any other is a doubt. */
 const READABLE: ReadonlySet<string> = new Set(["STANDARD_IA", "ONEZONE_IA", "GLACIER_IR"]);
 
 const prefixOf = ({ Filter, Prefix }: LifecycleRule): string =>
@@ -283,9 +283,11 @@ async function isTooYoung(deployed: Deployed, { AlarmName, EvaluationPeriods = 0
   const account = deployed.accounts.find((each) => AlarmName === `${start}-${each}-stale`);
   if (account === undefined) return false;
   const { s3, scheduler } = deployed.clients;
-  const schedules = deployed.stated("AWS::Scheduler::Schedule").map(({ id: Name, properties }) =>
-    scheduler.getSchedule({ GroupName: z.string().safeParse(properties["GroupName"]).data, Name }),
-  );
+  const schedules = deployed
+    .stated("AWS::Scheduler::Schedule")
+    .map(({ id: Name, properties }) =>
+      scheduler.getSchedule({ GroupName: z.string().safeParse(properties["GroupName"]).data, Name }),
+    );
   const own = (await Promise.all(schedules)).find(({ Target }) =>
     Target?.Input?.includes(`"account":"${account}"`),
   );

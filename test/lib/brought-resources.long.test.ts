@@ -434,12 +434,13 @@ describe("a prop that there is not", () => {
 });
 
 describe("what two deployments of an app must not share", () => {
-  const two = (props: (stack: Stack) => readonly [Partial<EventSyncProps>, Partial<EventSyncProps>]) => () => {
-    const stack = new Stack(newApp(), "Platform", { env: ENV });
-    const [one, other] = props(stack);
-    new EventSync(stack, "Events", { settings: SETTINGS, ...one });
-    new EventSync(stack, "Others", { settings: SETTINGS, ...other });
-  };
+  const two =
+    (props: (stack: Stack) => readonly [Partial<EventSyncProps>, Partial<EventSyncProps>]) => () => {
+      const stack = new Stack(newApp(), "Platform", { env: ENV });
+      const [one, other] = props(stack);
+      new EventSync(stack, "Events", { settings: SETTINGS, ...one });
+      new EventSync(stack, "Others", { settings: SETTINGS, ...other });
+    };
 
   it.each<[string, Parameters<typeof two>[0], string]>([
     [
@@ -481,6 +482,8 @@ describe("what two deployments of an app must not share", () => {
   it("is nothing else: each may have a bucket of its own", () => {
     const bucket = (stack: Stack, id: string) => new Bucket(stack, id, { versioned: true });
 
-    expect(two((stack) => [{ bucket: bucket(stack, "One") }, { bucket: bucket(stack, "Two") }])).not.toThrow();
+    expect(
+      two((stack) => [{ bucket: bucket(stack, "One") }, { bucket: bucket(stack, "Two") }]),
+    ).not.toThrow();
   });
 });

@@ -378,7 +378,9 @@ it("a token in place of the address for mails is taken: it is no part of the fun
   const { valueAsString: alarmEmail } = new CfnParameter(stack, "Address");
   new EventSync(stack, "Events", { settings: { ...GOOD, alarmEmail } });
 
-  expect(templateOf(stack).only("AWS::SNS::Subscription").properties).toMatchObject({ Endpoint: "<Address>" });
+  expect(templateOf(stack).only("AWS::SNS::Subscription").properties).toMatchObject({
+    Endpoint: "<Address>",
+  });
 });
 
 it("settings that contain themselves are refused as any other wrong ones", () => {

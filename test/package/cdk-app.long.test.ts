@@ -51,7 +51,8 @@ interface Known {
 }
 `;
 
-const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+const REQUIRE =
+  'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
 let folder: string;
 let app: string;

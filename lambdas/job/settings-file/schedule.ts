@@ -47,7 +47,8 @@ function parseCron(fields: readonly string[]): Schedule | undefined {
   const hours = valuesOf(hourField, 0, 23);
   const months = valuesOf(monthField, 1, 12, MONTHS);
   if (minutes === undefined || hours === undefined || months === undefined) return undefined;
-  const isTime = (clock: Date): boolean => hours.has(clock.getUTCHours()) && minutes.has(clock.getUTCMinutes());
+  const isTime = (clock: Date): boolean =>
+    hours.has(clock.getUTCHours()) && minutes.has(clock.getUTCMinutes());
   const isMonth = (clock: Date): boolean => months.has(clock.getUTCMonth() + 1);
   if (RELATIVE_DAY_OF_MONTH.test(dayField) || RELATIVE_WEEKDAY.test(weekdayField)) {
     return { longestGapHours: undefined, startsAt: (clock) => isTime(clock) && isMonth(clock) };
@@ -56,9 +57,7 @@ function parseCron(fields: readonly string[]): Schedule | undefined {
   const weekdays = weekdayField === "?" ? undefined : valuesOf(weekdayField, 1, 7, WEEKDAYS);
   if (days === undefined && weekdays === undefined) return undefined;
   const isDue = (date: Date): boolean =>
-    isMonth(date) &&
-    (days?.has(date.getUTCDate()) ?? true) &&
-    (weekdays?.has(date.getUTCDay() + 1) ?? true);
+    isMonth(date) && (days?.has(date.getUTCDate()) ?? true) && (weekdays?.has(date.getUTCDay() + 1) ?? true);
   const gapMs = longestGapMs(minutes, hours, isDue);
   if (gapMs === undefined) return undefined;
   return {

@@ -1,7 +1,7 @@
+import { Annotations, Match } from "aws-cdk-lib/assertions";
 import { describe, expect, it, test } from "vitest";
 import { leftOutStart } from "../../../lib/compute/daylight-saving.ts";
 import { CONTEXT, newApp, stackIn, templateOf } from "../synthesized.ts";
-import { Annotations, Match } from "aws-cdk-lib/assertions";
 
 const FROM = new Date("2026-11-27T12:00:00Z");
 
@@ -36,11 +36,20 @@ describe("a start that daylight saving time leaves out", () => {
 describe("a deployment", () => {
   const warningsWith = (over: object) => {
     const settings = Object(CONTEXT["eventSync"]);
-    const stack = stackIn(newApp(), { ...settings, baseUrl: "https://brand.example.net", accounts: { uk: { ...settings.accounts.uk, ...over } } });
+    const stack = stackIn(newApp(), {
+      ...settings,
+      baseUrl: "https://brand.example.net",
+      accounts: { uk: { ...settings.accounts.uk, ...over } },
+    });
     const warnings = Annotations.fromStack(stack).findWarning("*", Match.anyValue());
-    const alarms = templateOf(stack).all("AWS::CloudWatch::Alarm").map(({ properties }) => properties);
+    const alarms = templateOf(stack)
+      .all("AWS::CloudWatch::Alarm")
+      .map(({ properties }) => properties);
     const stale = alarms.find(({ AlarmName }) => String(AlarmName).endsWith("-uk-stale"));
-    return { warnings: warnings.map(({ entry }) => String(entry.data)), stale: String(stale?.["AlarmDescription"]) };
+    return {
+      warnings: warnings.map(({ entry }) => String(entry.data)),
+      stale: String(stale?.["AlarmDescription"]),
+    };
   };
 
   test("warns of it with the date and the two cures, and the text of the alarm stale knows it", () => {
@@ -51,7 +60,9 @@ describe("a deployment", () => {
         /^eventSync\.accounts\.uk\.schedule: at 20\d\d-03-\d\d 01:30 the clocks of Europe\/London go forward and leave out this start, so a day has no run\. Choose another hour, or the timeZone UTC\./,
       ),
     ]);
-    expect(stale).toContain("It is also raised on the day the clocks go forward, whose start they leave out.");
+    expect(stale).toContain(
+      "It is also raised on the day the clocks go forward, whose start they leave out.",
+    );
   });
 
   test("says nothing of it at another hour", () => {
