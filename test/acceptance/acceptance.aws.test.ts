@@ -106,7 +106,7 @@ onEmulator("the acceptance", () => {
     ]);
     for (const { saw } of skipped) expect(saw).toContain("the emulator cannot show it: ");
     expect((await readdir(folder)).filter((file) => file.startsWith("changes-of"))).toEqual([]);
-  });
+  }, 180_000);
 
   describe("of each resource", () => {
     interface Known extends Stated {

@@ -7,7 +7,7 @@ import { FUNCTION, QUEUE, RULES, SCHEDULES, STATE_MACHINE } from "./described-co
 import { SECRETS, TABLES, WORKGROUP } from "./described-data.ts";
 import { ALARMS, DASHBOARD, LOG, SUBSCRIPTION, TOPIC } from "./described-monitoring.ts";
 import { KEY, POLICIES } from "./described-rights.ts";
-import { compare } from "./differences.ts";
+import { compare, UNKNOWN } from "./differences.ts";
 import type { Kind } from "./kind.ts";
 import { type At, listed, must, type Row, Skipped, UNDO } from "./row.ts";
 
@@ -61,10 +61,8 @@ export const AS_STATED: readonly Row[] = [
     remedy:
       "compare it by hand, then run the acceptance with --except '<name>=<the reason why it is right>'; a name is what stands before the colon",
     see: async ({ deployed, exceptions = new Map() }) => {
-      const all = await Promise.all(
-        deployed.types.flatMap(deployed.stated).map((each) => compared(deployed, each)),
-      );
-      const open = all.flatMap(({ unknown }) => unknown).filter((name) => !exceptions.has(name));
+      const all = deployed.types.flatMap(deployed.stated).flatMap(notCompared);
+      const open = all.filter((name) => !exceptions.has(name));
       must(open.length === 0, listed(open.map((name) => `${name}: not compared`)));
       return exceptions.size === 0 ? "none" : listed([...exceptions].map(([name, why]) => `${name}: ${why}`));
     },
@@ -72,39 +70,46 @@ export const AS_STATED: readonly Row[] = [
 ];
 
 export async function mustBeAsStated(deployed: Deployed, stated: readonly Stated[]): Promise<void> {
-  const all = await Promise.all(stated.map((each) => compared(deployed, each)));
-  const wrong = all.flatMap((each) => each.wrong);
+  const all = stated.map(async (each) => {
+    const wrong = await wrongIn(deployed, each);
+    return wrong.length === 0 ? [] : [`${titleOf(each)}: ${wrong.join("; ")}`];
+  });
+  const wrong = (await Promise.all(all)).flat();
   must(wrong.length === 0, listed(wrong));
 }
 
-interface Compared {
-  /** The names of what is not compared. */
-  readonly unknown: readonly string[];
-  /** What differs, with the name of the resource before it. */
-  readonly wrong: readonly string[];
+function titleOf({ id, type, properties }: Stated): string {
+  const { Name } = properties;
+  return `${type.split("::").at(-1)} ${typeof Name === "string" ? Name : nameIn(id)}`;
+}
+
+const nameIn = (id: string): string => id.split(/[:/|]/).at(-1) ?? id;
+
+/** The resource, or those of its properties whose stated values are not known. */
+function notCompared(resource: Stated): readonly string[] {
+  const { type, properties } = resource;
+  if (type in NOT_READ) return [];
+  const { unknown } = compare(properties, properties);
+  return KIND_OF.has(type) ? unknown.map((path) => `${titleOf(resource)} ${path}`) : [titleOf(resource)];
 }
 
 /** A property that reading the resource needs. */
 class NotKnown extends Error {}
 
-async function compared(deployed: Deployed, resource: Stated): Promise<Compared> {
-  const { id, type, properties } = resource;
-  const kind = KIND_OF.get(type);
-  const name = id.split(/[:/|]/).at(-1) ?? id;
-  const title = typeof properties["Name"] === "string" ? properties["Name"] : name;
-  const label = (what: string): string =>
-    `${type.split("::").at(-1)} ${title}${what === "" ? "" : `: ${what}`}`;
-  if (kind === undefined) return { unknown: type in NOT_READ ? [] : [label("")], wrong: [] };
+async function wrongIn(deployed: Deployed, resource: Stated): Promise<readonly string[]> {
+  const kind = KIND_OF.get(resource.type);
+  if (kind === undefined) return [];
   try {
     const { found } = await read(deployed, kind, resource);
-    if (found === undefined) return { unknown: [], wrong: [label("expected to be there, found nothing")] };
-    const { differences, unknown } = compare(properties, found, kind.filledIn);
-    const wrong = differences.length === 0 ? [] : [label(differences.join("; "))];
-    return { unknown: unknown.map((path) => `${label("")} ${path}`), wrong };
+    return found === undefined
+      ? ["expected to be there, found nothing"]
+      : compare(resource.properties, found, kind.filledIn).differences;
   } catch (error) {
-    if (error instanceof NotKnown) return { unknown: [`${label("")} ${error.message}`], wrong: [] };
-    const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    return { unknown: [], wrong: [label(`expected to be there, found ${why}`)] };
+    // The row "not compared" names it.
+    if (error instanceof NotKnown) return [];
+    return [
+      `expected to be there, found ${error instanceof Error ? `${error.name}: ${error.message}` : error}`,
+    ];
   }
 }
 
@@ -123,11 +128,12 @@ export async function read(
   const assumed = new Set(Object.keys(notReturned));
   const text = (property: string): string => {
     const value = [properties[property]].flat()[0];
-    if (typeof value !== "string") throw new NotKnown(property);
+    if (value === UNKNOWN) throw new NotKnown(property);
+    if (typeof value !== "string") throw new Error(`${property} is ${String(value)}`);
     assumed.add(property);
     return value;
   };
-  const answer = await ask(clients, { name: id.split(/[:/|]/).at(-1) ?? id, id, text, arn });
+  const answer = await ask(clients, { name: nameIn(id), id, text, arn });
   const asStated = Object.fromEntries([...assumed].map((property) => [property, properties[property]]));
   const found = answer && { ...withoutTagsOf(stackTags, properties, answer), ...asStated };
   return { found, assumed: [...assumed].filter((property) => property in properties) };

@@ -25,6 +25,7 @@ export const TABLES: readonly Kind[] = [
       return Table && { CatalogId: Table.CatalogId, TableInput: without(Table, ofItself) };
     },
     filledIn: {
+      "TableInput.IsMaterializedView": [false],
       "TableInput.IsMultiDialectView": [false],
       "TableInput.Retention": [0],
       "TableInput.StorageDescriptor.Compressed": [false],

@@ -16,7 +16,7 @@ export interface Kind {
 }
 
 /** A resource with the names that reading it needs. */
-export interface Named {
+interface Named {
   /** The last part of its name or ARN. */
   readonly name: string;
   /** The name or ARN. */
@@ -64,10 +64,10 @@ export function tagsOf(tags: unknown): { readonly Tags: readonly object[] } {
 /** The document of a policy, which IAM returns as a part of an address. */
 export const decoded = (document: string | undefined): string => decodeURIComponent(document ?? "");
 
-/** What is not there, and may be: undefined in place of the error that says so. */
+/** Undefined in place of the error that says that it is not there, or that the region does not have such a thing. */
 export function unlessMissing(error: unknown): undefined {
   const isMissing =
     error instanceof Error &&
-    /^(?:NoSuch\w*|ResourceNotFoundException|\w*NotFoundError|NotFoundException|NotFound)$/.test(error.name);
+    /^(?:NoSuch\w*|ResourceNotFoundException|\w*NotFoundError|MethodNotAllowed)$/.test(error.name);
   if (!isMissing) throw error;
 }

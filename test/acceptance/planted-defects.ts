@@ -330,6 +330,21 @@ export const DEFECTS: readonly PlantedDefect[] = [
     },
   },
   {
+    what: "a partition whose files are read in another way",
+    row: "partitions",
+    says: /^the partition of sync_runs is not as its table: SerdeInfo\.Parameters\.skip\.header\.line\.count: expected nothing, found 1/,
+    plant: async ({ deployed, stack }) => {
+      const { glue } = stack.clients;
+      const table = { DatabaseName: deployed.deployment.database, TableName: "sync_runs" };
+      const { Partitions = [] } = await glue.getPartitions(table);
+      const { Values = [], StorageDescriptor } = Partitions[0] ?? {};
+      const Parameters = { ...StorageDescriptor?.SerdeInfo?.Parameters, "skip.header.line.count": "1" };
+      const SerdeInfo = { ...StorageDescriptor?.SerdeInfo, Parameters };
+      const PartitionInput = { Values, StorageDescriptor: { ...StorageDescriptor, SerdeInfo } };
+      await glue.updatePartition({ ...table, PartitionValueList: Values, PartitionInput });
+    },
+  },
+  {
     what: "swapped partition keys, a line that is skipped, a projection of partitions",
     row: "tables",
     says: /Table event_snapshots: TableInput\.PartitionKeys\[account\]\.Name: expected account, found snapshot_id; .*Table publications: TableInput\.Parameters\.projection\.enabled: expected nothing, found true; TableInput\.StorageDescriptor\.SerdeInfo\.Parameters\.skip\.header\.line\.count: expected nothing, found 1/,

@@ -1,12 +1,15 @@
 // Rows that look at what is deployed, and change nothing.
 
 import { type MetricAlarm, paginateDescribeAlarms } from "@aws-sdk/client-cloudwatch";
+import type { StorageDescriptor } from "@aws-sdk/client-glue";
 import type { LifecycleRule } from "@aws-sdk/client-s3";
 import { z } from "zod";
 import { FOLDERS, layout, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { isAllowed, parseStatements } from "../e2e/policy.ts";
 import { mustBeAsStated } from "./as-stated.ts";
 import type { Deployed } from "./deployment.ts";
+import { compare } from "./differences.ts";
+import { without } from "./kind.ts";
 import { listed, must, type Row, Skipped, UNDO } from "./row.ts";
 
 export const RESOURCES: readonly Row[] = [
@@ -112,15 +115,22 @@ export const RESOURCES: readonly Row[] = [
   {
     name: "partitions",
     does: "compares the account's partitions with the files",
-    expects: "those of the account lie at its files, that of events at the newest publication",
+    expects:
+      "those of the account lie at its files, that of events at the newest publication, read as their tables",
     remedy: "start a run or a check of the account, which brings the partitions up to its publications",
     see: async ({ deployed, account }) => {
       const last = (await deployed.keys(layout(account).publications)).at(-1);
       if (last === undefined) throw new Skipped("nothing is published yet");
       const newest = publicationSchema.parse(await deployed.read(last));
-      await mustLieAt(deployed, "publications", account, layout(account).publications);
-      await mustLieAt(deployed, "sync_runs", account, layout(account).runLogs);
-      await mustLieAt(deployed, "events", account, layout(account).snapshot(newest.snapshot_id));
+      const folders = {
+        publications: layout(account).publications,
+        sync_runs: layout(account).runLogs,
+        events: layout(account).snapshot(newest.snapshot_id),
+      };
+      const wrong = await Promise.all(
+        TABLES_OF_ACCOUNTS.map((table) => wrongInPartition(deployed, table, account, folders[table])),
+      );
+      must(wrong.flat().length === 0, listed(wrong.flat()));
       return `events is publication ${newest.publication}`;
     },
   },
@@ -250,23 +260,25 @@ function wrongIn(rule: LifecycleRule): readonly string[] {
 
 const publicationSchema = z.object({ publication: z.string(), snapshot_id: z.string() });
 
-/** The account's partition of a table with one for each account. */
-async function mustLieAt(
-  deployed: Deployed,
-  table: TableName,
+/** They have one partition for each account. */
+const TABLES_OF_ACCOUNTS = ["publications", "sync_runs", "events"] as const;
+
+async function wrongInPartition(
+  { clients, database: DatabaseName, bucket }: Deployed,
+  TableName: TableName,
   account: string,
   folder: string,
-): Promise<void> {
-  const { Partitions = [] } = await deployed.clients.glue.getPartitions({
-    DatabaseName: deployed.database,
-    TableName: table,
-  });
+): Promise<readonly string[]> {
+  const { Partitions = [] } = await clients.glue.getPartitions({ DatabaseName, TableName });
   const own = Partitions.find(({ Values = [] }) => Values[0] === account);
   const location = own?.StorageDescriptor?.Location ?? "nothing";
-  must(
-    location.replace(/\/?$/, "/") === `s3://${deployed.bucket}/${folder}`,
-    `the partition of ${table} shows ${location} instead of ${folder}`,
-  );
+  if (location.replace(/\/?$/, "/") !== `s3://${bucket}/${folder}`)
+    return [`the partition of ${TableName} shows ${location} instead of ${folder}`];
+  const { Table } = await clients.glue.getTable({ DatabaseName, Name: TableName });
+  // A change of the settings reaches the columns of a partition with the next run.
+  const storage = (given: StorageDescriptor = {}) => without(given, "Columns Location");
+  const { differences } = compare(storage(Table?.StorageDescriptor), storage(own?.StorageDescriptor));
+  return differences.map((each) => `the partition of ${TableName} is not as its table: ${each}`);
 }
 
 async function alarmsOf(deployed: Deployed): Promise<readonly MetricAlarm[]> {
