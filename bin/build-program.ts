@@ -47,8 +47,9 @@ export async function buildConstruct(folder: string): Promise<readonly Metafile[
   const { metafile } = buildSync({
     ...BUILT,
     format: "cjs",
-    banner: {},
-    define: { "import.meta.dirname": "__dirname" },
+    // A bundler that makes an ES module of it leaves no `__dirname`; then the construct says what to do.
+    banner: { js: '"use strict"; const folderOfCode = typeof __dirname === "undefined" ? "" : __dirname;' },
+    define: { "import.meta.dirname": "folderOfCode" },
     entryPoints: ["lib/event-sync.ts"],
     outfile: join(folder, "event-sync.js"),
     target: TARGET,

@@ -1,7 +1,7 @@
 // The whole deployment as one construct: what an app may bring, and what is made where it brings nothing.
 
 import { Annotations, ArnFormat, CfnResource, Stack, Tags, Token } from "aws-cdk-lib";
-import type { ISecurityGroup, IVpc, SubnetSelection } from "aws-cdk-lib/aws-ec2";
+import { type ISecurityGroup, type IVpc, type SubnetSelection, SubnetType } from "aws-cdk-lib/aws-ec2";
 import { type IManagedPolicy, type ManagedPolicy, PermissionsBoundary } from "aws-cdk-lib/aws-iam";
 import type { IKey } from "aws-cdk-lib/aws-kms";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
@@ -20,6 +20,7 @@ import {
   unusableSetting,
 } from "../lambdas/job/settings-file/read-settings.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
+import { mustHaveAssets } from "./assets.ts";
 import { addSchedules, addStateMachine } from "./compute/state-machine.ts";
 import { addFailureQueue, addFunction } from "./compute/sync-function.ts";
 import { addSecrets } from "./data/secrets.ts";
@@ -82,15 +83,17 @@ export class EventSync extends Construct {
 
   constructor(scope: Construct, id: string, props: EventSyncProps) {
     super(scope, id);
+    mustHaveAssets();
     const { name, metricNamespace, ...names } = deploymentNames(this);
     const title = `EventSync ${this.node.path}`;
+    // Plain JavaScript takes any props, also none.
+    checkedSettings(z.looseObject({}), props, { title, keyPath: ["props"] });
     const { settings: given, bucket: brought, encryptionKey, permissionsBoundary, ...others } = props;
     const { logGroup: log, alarmTopic, scheduleGroup, vpc, vpcSubnets, securityGroups, ...misspelt } = others;
-    // Plain JavaScript takes any name, and with a misspelt boundary the roles would have none.
+    // And any name, and with a misspelt boundary the roles would have none.
     checkedSettings(z.strictObject({}), misspelt, { title, keyPath: ["props"] });
     const source = { title, keyPath: ["settings"] };
-    refuseTokens(given, source);
-    const settings = parseSettings(given, { source, database: names.database });
+    const settings = settingsOf(given, { source, database: names.database });
     const { accounts, database, existingBucket, runbookUrl } = settings;
     this.database = database;
     this.workgroup = name;
@@ -138,7 +141,7 @@ export class EventSync extends Construct {
       settings,
       failureQueue,
       logGroup: log,
-      network: { vpc, vpcSubnets, securityGroups },
+      network: { vpc, vpcSubnets: vpcSubnets ?? subnetsOf(vpc), securityGroups },
     });
     this.function = live;
     this.logGroup = logGroup;
@@ -173,8 +176,32 @@ export class EventSync extends Construct {
       Tags.of(this).add(key, value);
     }
     if (permissionsBoundary !== undefined) PermissionsBoundary.of(this).apply(permissionsBoundary);
-    refuseSameDatabase(this);
+    refuseShared(this);
   }
+}
+
+/** The address for mails is no part of the function's code, so it may be known only at deployment. */
+function settingsOf(
+  given: EventSyncProps["settings"],
+  options: { readonly source: SettingsSource; readonly database: string },
+): Settings {
+  const alarmEmail = typeof given === "object" ? given?.alarmEmail : undefined;
+  if (typeof given === "string" || !Token.isUnresolved(alarmEmail)) {
+    refuseTokens(given, options.source);
+    return parseSettings(given, options);
+  }
+  const { alarmEmail: _, ...others } = given;
+  refuseTokens(others, options.source);
+  return { ...parseSettings(others, options), alarmEmail };
+}
+
+/** Private ones with a way out. The CDK takes isolated ones where there are no others: there every run ends by a time-out. */
+function subnetsOf(vpc: IVpc | undefined): SubnetSelection | undefined {
+  if (vpc === undefined) return undefined;
+  if (vpc.privateSubnets.length > 0) return { subnetType: SubnetType.PRIVATE_WITH_EGRESS };
+  throw new Error(
+    `EventSync: expected a vpc with private subnets that have a way out (PRIVATE_WITH_EGRESS), and got ${vpc.node.path}, which has none: the function could reach neither the service nor AWS. Give it a NAT gateway. If the service and AWS are reached without one, name the subnets with vpcSubnets (docs/cdk.md, "A fixed outgoing address").`,
+  );
 }
 
 /** The number of accounts that fit into a stack. */
@@ -210,20 +237,34 @@ function warnOfUnsaidLists(scope: Construct, accounts: Settings["accounts"]): vo
 }
 
 /**
- * Throws if another deployment of the app has the same database in the same AWS account and region: found when the
- * template is made, not half-way through a deployment.
+ * Throws if another deployment of the app has the same bucket, log, or database in the same AWS account and region: found
+ * when the template is made, not half-way through a deployment, or after it.
  */
-function refuseSameDatabase(deployment: EventSync): void {
-  const same = deployment.node.root.node
-    .findAll()
-    .filter((each) => each instanceof EventSync)
-    .find(
-      (other) => other !== deployment && other.database === deployment.database && share(other, deployment),
-    );
-  if (same === undefined) return;
-  throw new Error(
-    `settings.database: ${same.node.path} and ${deployment.node.path} both have the database ${deployment.database}, and their tables would be the same. Give one of them another name, or leave it out: then it is named after the stack and the construct.`,
-  );
+function refuseShared(deployment: EventSync): void {
+  for (const other of deployment.node.root.node.findAll()) {
+    if (!(other instanceof EventSync) || other === deployment) continue;
+    const both = `${other.node.path} and ${deployment.node.path} both have`;
+    if (isSame(other.bucket, deployment.bucket, ({ bucketName }) => bucketName)) {
+      throw new Error(
+        `props.bucket: ${both} the bucket ${deployment.bucket.node.path}, and the files of their accounts would be the same. Give each a bucket of its own, or both accounts to one EventSync.`,
+      );
+    }
+    if (isSame(other.logGroup, deployment.logGroup, ({ logGroupName }) => logGroupName)) {
+      throw new Error(
+        `props.logGroup: ${both} the log ${deployment.logGroup.node.path}, and the dashboard and the saved queries of each would show the runs of both. Give each a log of its own.`,
+      );
+    }
+    if (other.database === deployment.database && share(other, deployment)) {
+      throw new Error(
+        `settings.database: ${both} the database ${deployment.database}, and their tables would be the same. Give one of them another name, or leave it out: then it is named after the stack and the construct.`,
+      );
+    }
+  }
+}
+
+/** One that the app has made or imported once, or twice by its name. */
+function isSame<Resource>(one: Resource, other: Resource, nameOf: (resource: Resource) => string): boolean {
+  return one === other || nameOf(one) === nameOf(other);
 }
 
 /** Settings are written into the function's code, so each must be known by then. */

@@ -2,7 +2,7 @@
 // state machine that continues what one invocation could not finish, with what tells the function of executions that have
 // given up.
 
-import { Duration, Stack } from "aws-cdk-lib";
+import { Annotations, Duration, Stack } from "aws-cdk-lib";
 import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
@@ -12,9 +12,11 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { CfnStateMachine } from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
 import { RETRYABLE_CODES } from "../../lambdas/job/errors/sync-error.ts";
+import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { acknowledge } from "../acknowledge.ts";
 import { STAGING_EXPIRY } from "../data/storage.ts";
 import type { Settings } from "../settings.ts";
+import { leftOutStart } from "./daylight-saving.ts";
 import { FUNCTION_TIMEOUT } from "./sync-function.ts";
 
 interface StateMachineProps {
@@ -209,6 +211,13 @@ export function addSchedules(
     }),
   );
   for (const [account, { schedule, timeZone, enabled }] of Object.entries(accounts)) {
+    const leftOut = enabled ? leftOutStart({ schedule, timeZone }, new Date(systemClock.now())) : undefined;
+    if (leftOut !== undefined) {
+      Annotations.of(scope).addWarningV2(
+        `brand-events-sync:left-out-start-${account}`,
+        `eventSync.accounts.${account}.schedule: at ${leftOut} the clocks of ${timeZone} go forward and leave out this start, so a day has no run. Choose another hour, or the timeZone UTC.`,
+      );
+    }
     new CfnSchedule(scope, account, {
       description: `Starts the runs of the account ${account}`,
       groupName: scheduleGroupName,

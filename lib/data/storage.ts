@@ -100,7 +100,7 @@ function protectGiven(scope: Construct, bucket: IBucket): IBucket {
     for (const rule of RULES_OF_FOLDERS) bucket.addLifecycleRule(rule);
   } else missing.push("lifecycle rules");
   if (!bucket.addToResourcePolicy(denyOverwriting(bucket)).statementAdded) missing.push("a policy");
-  if (!isMadeHere || resource.versioningConfiguration === undefined) missing.push("versions");
+  if (!isMadeHere || !hasVersions(resource)) missing.push("versions");
   if (missing.length > 0) {
     Annotations.of(scope).addWarningV2(
       "brand-events-sync:bucket",
@@ -108,6 +108,11 @@ function protectGiven(scope: Construct, bucket: IBucket): IBucket {
     );
   }
   return bucket;
+}
+
+/** They can be suspended, too. */
+function hasVersions({ stack, versioningConfiguration }: CfnBucket): boolean {
+  return Object(stack.resolve(versioningConfiguration)).status === "Enabled";
 }
 
 /** How long the bucket keeps what a run has staged: a run that takes longer cannot be finished. */

@@ -17,8 +17,10 @@ import { FilterPattern, type ILogGroup, MetricFilter } from "aws-cdk-lib/aws-log
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { staleAfterHours } from "../../lambdas/job/settings-file/schedule.ts";
 import { METRIC_DIMENSION, type MetricName } from "../../lambdas/sync/telemetry.ts";
+import { leftOutStart } from "../compute/daylight-saving.ts";
 import type { Settings } from "../settings.ts";
 
 // The metrics that alarms and dashboard show, as CloudWatch names them. By default sums over five minutes.
@@ -131,7 +133,7 @@ export function addAlarms(parent: Construct, props: AlarmsProps): DeploymentAlar
     const staleAfter = staleAfterHours(settings);
     const specs = [
       ...runAlarms(metric, account, settings),
-      ...(staleAfter === undefined ? [] : [staleAlarm(metric, account, staleAfter)]),
+      ...(staleAfter === undefined ? [] : [staleAlarm(metric, account, settings, staleAfter)]),
     ];
     if (staleAfter === undefined && settings.enabled) {
       Annotations.of(scope).addInfo(
@@ -211,10 +213,16 @@ function runAlarms(
 }
 
 /** An hour without a run has no data, and a function that never starts has none at all: that is the cause itself. */
-function staleAlarm(metric: AccountMetric, account: string, hours: number): AlarmSpec {
+function staleAlarm(
+  metric: AccountMetric,
+  account: string,
+  settings: Settings["accounts"][string],
+  hours: number,
+): AlarmSpec {
+  const isMoved = leftOutStart(settings, new Date(systemClock.now())) !== undefined;
   return {
     section: "stale",
-    meaning: `Nothing was published for the account ${account} in ${hours} hours.`,
+    meaning: `Nothing was published for the account ${account} in ${hours} hours.${isMoved ? " It is also raised on the day the clocks go forward, whose start they leave out." : ""}`,
     metric: metric(account, "Published", { period: HOUR }),
     comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
     threshold: 1,

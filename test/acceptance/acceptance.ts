@@ -4,6 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import { AS_STATED } from "./as-stated.ts";
+import { BESIDES } from "./besides.ts";
 import { RESOURCES } from "./resources.ts";
 import { type At, type Row, Skipped } from "./row.ts";
 import { RUNS } from "./runs.ts";
@@ -27,7 +28,7 @@ export interface AcceptanceOptions extends At {
   readonly print: (line: string) => void;
 }
 
-export const ROWS: readonly Row[] = [...RUNS, ...AS_STATED, ...RESOURCES];
+export const ROWS: readonly Row[] = [...RUNS, ...AS_STATED, ...BESIDES, ...RESOURCES];
 
 /** Returns how many rows failed. What others have published is looked at before any row starts a run. */
 export async function accept(options: AcceptanceOptions): Promise<number> {

@@ -1,18 +1,24 @@
 // What is deployed, as the rows of the acceptance look at it: the stack's outputs and resources, clients, the function.
 
 import { Athena } from "@aws-sdk/client-athena";
-import { CloudFormation, paginateListStackResources } from "@aws-sdk/client-cloudformation";
+import {
+  CloudFormation,
+  paginateListExports,
+  paginateListStackResources,
+} from "@aws-sdk/client-cloudformation";
 import { CloudWatch } from "@aws-sdk/client-cloudwatch";
 import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import { EventBridge } from "@aws-sdk/client-eventbridge";
 import { Glue } from "@aws-sdk/client-glue";
 import { IAM } from "@aws-sdk/client-iam";
+import { KMS } from "@aws-sdk/client-kms";
 import { Lambda } from "@aws-sdk/client-lambda";
 import { paginateListObjectsV2, S3 } from "@aws-sdk/client-s3";
 import { Scheduler } from "@aws-sdk/client-scheduler";
 import { SecretsManager } from "@aws-sdk/client-secrets-manager";
 import { SFN } from "@aws-sdk/client-sfn";
 import { SNS } from "@aws-sdk/client-sns";
+import { SQS } from "@aws-sdk/client-sqs";
 import { z } from "zod";
 import { awsClient } from "../../lambdas/job/network/aws-client.ts";
 import { readProxies } from "../../lambdas/job/network/proxies.ts";
@@ -30,6 +36,9 @@ const templateSchema = z.object({
 export interface Stated {
   /** The name or ARN. */
   readonly id: string;
+  readonly type: string;
+  /** An app may have more in its stack than the deployment. */
+  readonly isOwn: boolean;
   /** With `UNKNOWN` for each reference to what is not known here. */
   readonly properties: Readonly<Record<string, unknown>>;
 }
@@ -52,6 +61,7 @@ export function newClients(environment: Readonly<Record<string, string | undefin
     events: new EventBridge(config),
     glue: new Glue(config),
     iam: new IAM(config),
+    kms: new KMS(config),
     // An invocation that is sent again starts a second run.
     lambda: new Lambda({ ...config, maxAttempts: 1, requestHandler: patient }),
     logs: new CloudWatchLogs(config),
@@ -59,6 +69,7 @@ export function newClients(environment: Readonly<Record<string, string | undefin
     scheduler: new Scheduler(config),
     secrets: new SecretsManager(config),
     sns: new SNS(config),
+    sqs: new SQS({ ...config, useQueueUrlAsEndpoint: false }),
     stepFunctions: new SFN(config),
   };
 }
@@ -78,6 +89,10 @@ function attributesOf(type: string, id: string, stackId: string): Readonly<Recor
     Arn: `arn:${partition}:${service}:${where}:${resource}`,
   });
   switch (type) {
+    case "AWS::CloudWatch::Alarm":
+      return arn("cloudwatch", `alarm:${id}`);
+    case "AWS::EC2::SecurityGroup":
+      return { GroupId: id };
     case "AWS::Events::Rule":
       return arn("events", `rule/${id.replace("|", "/")}`);
     case "AWS::IAM::Role":
@@ -112,6 +127,11 @@ export async function readHead(clients: Pick<Clients, "lambda">, functionName: s
   return statusSchema.parse(await invoke(clients, functionName, { action: "status", account })).head;
 }
 
+/** Of all stacks of the AWS account. */
+async function exportsOf(client: CloudFormation) {
+  return (await Array.fromAsync(paginateListExports({ client }, {}), ({ Exports = [] }) => Exports)).flat();
+}
+
 export type Deployed = Awaited<ReturnType<typeof readDeployment>>;
 
 /** Throws for a stack that is not there, or has not exactly one deployment. */
@@ -135,6 +155,7 @@ export async function readDeployment(clients: Clients, StackName: string) {
   const template = new Template(TemplateBody, stack?.StackId ?? "");
   for (const { ParameterKey = "", ParameterValue = "" } of stack?.Parameters ?? [])
     template.made(ParameterKey, { ref: ParameterValue });
+  for (const { Name = "", Value = "" } of await exportsOf(cloudFormation)) template.exported(Name, Value);
   const named = new Map(
     resources.map(({ LogicalResourceId: key = "", PhysicalResourceId: ref = "", ResourceType = "" }) => {
       template.made(key, { ref, attributes: attributesOf(ResourceType, ref, stack?.StackId ?? "") });
@@ -158,25 +179,39 @@ export async function readDeployment(clients: Clients, StackName: string) {
     .filter(({ id }) => named.get(id) === output("Step4Query"))
     .map(({ path }) => path.replace(/Analysis\/Workgroup$/, ""));
   const FunctionName = `${output("FunctionName")}:live`;
+  const stackArn = (stack?.StackId ?? "").split(":").slice(0, 5);
+  const arn = (service: string, resource: string): string =>
+    [...stackArn.with(2, service), resource].join(":");
+  /** Without what a condition of the template leaves out. */
+  const statedInStack = (type: string): readonly Stated[] =>
+    template.all(type).flatMap((resource): Stated[] => {
+      const id = named.get(resource.id);
+      if (id === undefined) return [];
+      const properties = template.resolve(resource.properties, UNKNOWN);
+      const isOwn = resource.path.startsWith(home);
+      return [{ id, type, isOwn, properties: z.record(z.string(), z.unknown()).parse(properties) }];
+    });
   const bucket = output("WarehouseLocation").replace("s3://", "");
   return {
     clients,
     status: stack?.StackStatus ?? "",
     resources,
+    stackTags: new Map((stack?.Tags ?? []).map(({ Key = "", Value }) => [Key, Value])),
+    stackName: StackName,
+    arn,
+    functionArns: [FunctionName, output("FunctionName")].map((name) => arn("lambda", `function:${name}`)),
+    /** Of the template's resources, each once. */
+    types: [...new Set(ofTemplate.map(({ Type }) => Type))],
     /** The types of what a deletion of the stack leaves. */
     kept: ofTemplate.flatMap(({ Type, DeletionPolicy = "" }) =>
       DeletionPolicy.startsWith("Retain") ? [Type] : [],
     ),
     output,
     ofType,
-    /** What the deployment has of a type; without what a condition of the template leaves out. */
-    stated: (type: string): readonly Stated[] =>
-      template.all(type).flatMap((resource): Stated[] => {
-        const id = named.get(resource.id);
-        if (id === undefined || !resource.path.startsWith(home)) return [];
-        const properties = template.resolve(resource.properties, UNKNOWN);
-        return [{ id, properties: z.record(z.string(), z.unknown()).parse(properties) }];
-      }),
+    statedInStack,
+    /** What the deployment has of a type. */
+    stated: (type: string) => statedInStack(type).filter(({ isOwn }) => isOwn),
+    isOwn: (logicalId: string) => template.pathOf(logicalId).startsWith(home),
     /** From the commands of the outputs. */
     accounts: [...outputs].flatMap(([name, command]) => {
       const [, account] = /"account":"([^"]+)"/.exec(command) ?? [];

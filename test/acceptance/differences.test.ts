@@ -1,34 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { compare, UNKNOWN } from "./differences.ts";
+import { compare, type FilledIn, UNKNOWN } from "./differences.ts";
 
-const differences = (stated: unknown, found: unknown): readonly string[] =>
-  compare(stated, found).differences;
+const differences = (stated: unknown, found: unknown, filledIn: FilledIn = {}): readonly string[] =>
+  compare(stated, found, filledIn).differences;
 
 describe("what is as stated", () => {
   test.each([
-    { what: "what the template leaves open", stated: { a: 1 }, found: { a: 1, b: 2 } },
     { what: "a number and a boolean as texts", stated: { a: "20", b: "true" }, found: { a: 20, b: true } },
     { what: "nothing where nothing is stated", stated: { a: "", b: [], c: {} }, found: {} },
-    { what: "names in another order", stated: { a: ["x", "y"] }, found: { a: ["y", "x"] } },
     {
-      what: "named elements in another order",
-      stated: { a: [{ Id: "x", n: 1 }, { Id: "y" }] },
-      found: {
-        a: [
-          { Id: "y", m: 3 },
-          { Id: "x", n: 1 },
-        ],
-      },
+      what: "what is empty where nothing is stated",
+      stated: {},
+      found: { a: "", b: [], c: { d: undefined } },
     },
     {
-      what: "elements without a name in another order",
-      stated: { a: [{ n: 1 }, { n: 2 }] },
-      found: { a: [{ n: 2 }, { n: 1 }] },
-    },
-    {
-      what: "elements without a name that have more",
-      stated: { a: [{ n: 1 }] },
-      found: { a: [{ n: 1, m: 2 }] },
+      what: "dimensions, tags and targets in another order",
+      stated: { Tags: [{ Key: "x" }, { Key: "y" }], Targets: [{ n: 1 }, { n: 2 }], Dimensions: ["x", "y"] },
+      found: { Tags: [{ Key: "y" }, { Key: "x" }], Targets: [{ n: 2 }, { n: 1 }], Dimensions: ["y", "x"] },
     },
     {
       what: "a document as text, written otherwise",
@@ -36,8 +24,39 @@ describe("what is as stated", () => {
       found: { a: '{"c":2, "b":1}' },
     },
     { what: "a text of JSON, written otherwise", stated: { a: '{"b":1}' }, found: { a: '{ "b": 1 }' } },
+    {
+      what: "a policy with lists in another order, or of one",
+      stated: { a: { Statement: [{ Action: ["x", "y"], Resource: "z" }, { Sid: "b" }] } },
+      found: { a: '{"Statement":[{"Sid":"b"},{"Action":["y","x"],"Resource":["z"]}]}' },
+    },
   ])("may have $what", ({ stated, found }) => {
     expect(differences(stated, found)).toEqual([]);
+  });
+});
+
+describe("what AWS fills in", () => {
+  const filledIn = { "a.b": [1, 2], c: [{ d: "x", e: [] }], "List.Mode": ["Off"] };
+
+  test.each([
+    { stated: { a: { z: 0 } }, found: { a: { z: 0, b: 2 } } },
+    { stated: {}, found: { a: { b: 1 } } },
+    { stated: {}, found: { c: { d: "x" } } },
+    { stated: { List: [{ Id: "x" }] }, found: { List: [{ Id: "x", Mode: "Off" }] } },
+  ])("is no difference: $found", ({ stated, found }) => {
+    expect(differences(stated, found, filledIn)).toEqual([]);
+  });
+
+  test.each([
+    { stated: {}, found: { a: { b: 3 } }, says: ["a.b: expected nothing, found 3"] },
+    { stated: { a: { b: 3 } }, found: { a: { b: 1 } }, says: ["a.b: expected 3, found 1"] },
+    { stated: {}, found: { a: { b: 1, z: 0 } }, says: ["a.z: expected nothing, found 0"] },
+    {
+      stated: {},
+      found: { c: { d: "x", e: ["y"] } },
+      says: ['c: expected nothing, found {"d":"x","e":["y"]}'],
+    },
+  ])("is a difference where it is another value, or stated otherwise: $says.0", ({ stated, found, says }) => {
+    expect(differences(stated, found, filledIn)).toEqual(says);
   });
 });
 
@@ -45,8 +64,16 @@ describe("a difference", () => {
   test.each([
     { stated: { a: { b: "x" } }, found: { a: { b: "y" } }, says: ["a.b: expected x, found y"] },
     { stated: { a: { b: "x" } }, found: {}, says: ['a: expected {"b":"x"}, found nothing'] },
+    { stated: { a: 1 }, found: { a: 1, b: 2 }, says: ["b: expected nothing, found 2"] },
+    { stated: { a: 1 }, found: { a: 1, b: false }, says: ["b: expected nothing, found false"] },
+    { stated: {}, found: { a: new Date(0) }, says: ["a: expected nothing, found 1970-01-01T00:00:00.000Z"] },
     { stated: { a: ["x"] }, found: { a: ["y"] }, says: ["a: expected x, found y"] },
-    { stated: { a: ["x", "y"] }, found: { a: ["y"] }, says: ["a: expected x, found nothing"] },
+    {
+      stated: { a: ["x", "y"] },
+      found: { a: ["y", "x"] },
+      says: ["a: expected x, found y", "a: expected y, found x"],
+    },
+    { stated: { a: ["x", "y"] }, found: { a: ["x"] }, says: ["a: expected y, found nothing"] },
     { stated: { a: ["x"] }, found: { a: ["x", "y"] }, says: ["a: expected nothing, found y"] },
     { stated: { a: [] }, found: { a: ["x"] }, says: ["a: expected nothing, found x"] },
     {
@@ -55,23 +82,38 @@ describe("a difference", () => {
       says: ["a[uk].Value: expected 1, found 2"],
     },
     {
-      stated: { a: [{ Sid: "List" }] },
-      found: { a: [] },
-      says: ['a[List]: expected {"Sid":"List"}, found nothing'],
+      stated: { a: [{ n: 1 }] },
+      found: { a: [{ n: 1, m: 2 }] },
+      says: ["a.m: expected nothing, found 2"],
     },
     {
-      stated: { a: [{ n: 1 }, { n: 2 }] },
-      found: { a: [{ n: 1 }, { n: 3 }] },
-      says: ["a.n: expected 2, found 3"],
+      stated: { Statement: [{ Sid: "List" }] },
+      found: { Statement: [] },
+      says: ['Statement[List]: expected {"Sid":"List"}, found nothing'],
     },
-    // Nothing of a document is left open: another key changes what it means.
+    // The second of one name is one more.
+    {
+      stated: { Statement: [{ Sid: "List", n: 1 }] },
+      found: {
+        Statement: [
+          { Sid: "List", n: 1 },
+          { Sid: "List", n: 2 },
+        ],
+      },
+      says: ['Statement[List]: expected nothing, found {"Sid":"List","n":2}'],
+    },
     {
       stated: { a: { b: [1] } },
       found: { a: '{"b":[1],"c":[2]}' },
-      says: ["a.c: expected nothing, found [2]"],
+      says: ["a.c: expected nothing, found 2"],
     },
-    { stated: { a: '{"b":{}}' }, found: { a: '{"b":{"c":1}}' }, says: ["a.b.c: expected nothing, found 1"] },
+    {
+      stated: { a: '{"b":{}}' },
+      found: { a: '{"b":{"c":1}}' },
+      says: ["a.b.c: expected nothing, found 1"],
+    },
     { stated: { a: '{"b":1}' }, found: { a: "b" }, says: ['a: expected {"b":1}, found b'] },
+    { stated: { a: { b: 1 } }, found: { a: "b" }, says: ['a: expected {"b":1}, found b'] },
   ])("is named by its path: $says.0", ({ stated, found, says }) => {
     expect(differences(stated, found)).toEqual(says);
   });

@@ -1,5 +1,5 @@
-// Compares what the template states of a resource with what AWS says of it. What the template leaves open may be anything;
-// a document, such as a policy or a definition, is stated whole.
+// Compares what the template states of a resource with what AWS says of it: what is missing, what is different, and what is
+// there although the template does not state it. Lists are compared in their order, but for those named here.
 
 /** Stands for a stated value that is not known here, such as one that another stack exports. It is not compared. */
 export const UNKNOWN = Symbol("unknown");
@@ -11,8 +11,11 @@ export interface Comparison {
   readonly unknown: readonly string[];
 }
 
-export function compare(stated: unknown, found: unknown): Comparison {
-  const into = { differences: [], unknown: [], isWhole: false };
+/** By path, such as `Target.RetryPolicy`: the values that AWS gives to what the template does not state. */
+export type FilledIn = Readonly<Record<string, readonly unknown[]>>;
+
+export function compare(stated: unknown, found: unknown, filledIn: FilledIn = {}): Comparison {
+  const into = { differences: [], unknown: [], filledIn };
   compareAt("", stated, found, into);
   return into;
 }
@@ -20,55 +23,82 @@ export function compare(stated: unknown, found: unknown): Comparison {
 interface Growing {
   readonly differences: string[];
   readonly unknown: string[];
-  /** In a document nothing is left open. */
-  readonly isWhole: boolean;
+  readonly filledIn: FilledIn;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
 function compareAt(path: string, stated: unknown, found: unknown, into: Growing): void {
-  const [document, other] = [documentIn(stated), documentIn(found)];
-  if (stated === UNKNOWN) into.unknown.push(path);
-  else if (found === undefined && isFilled(stated)) into.differences.push(difference(path, stated, found));
-  else if (other !== undefined && (document !== undefined || isObject(stated)))
-    compareMembers(path, document ?? stated, other, { ...into, isWhole: true });
-  else if (Array.isArray(stated)) compareLists(path, stated, Array.isArray(found) ? found : [], into);
-  else if (isObject(stated)) compareMembers(path, stated, found, into);
+  const [expected, other] = [opened(stated, found), opened(found, stated)];
+  if (expected === UNKNOWN) into.unknown.push(path);
+  else if (isAbsent(expected) && isAbsent(other)) return;
+  else if (isAbsent(expected) && isFilledIn(path, other, into)) return;
+  else if (Array.isArray(expected) && (Array.isArray(other) || isAbsent(other)))
+    compareLists(path, expected, Array.isArray(other) ? other : [], into);
+  else if (Array.isArray(other) && isAbsent(expected)) compareLists(path, [], other, into);
+  else if (isObject(expected) && isObject(other)) compareMembers(path, expected, other, into);
+  else if (isAbsent(expected) && isObject(other) && hasFilledInBelow(path, into))
+    compareMembers(path, {}, other, into);
   // CloudFormation takes numbers and booleans as texts.
-  else if (String(stated ?? "") !== String(found ?? ""))
-    into.differences.push(difference(path, stated, found));
+  else if (isObject(expected) || isObject(other) || String(expected ?? "") !== String(other ?? ""))
+    into.differences.push(difference(path, expected, other));
 }
 
-function compareMembers(path: string, stated: unknown, found: unknown, into: Growing): void {
-  const [expected, other] = [isObject(stated) ? stated : {}, isObject(found) ? found : {}];
-  const keys = new Set([...Object.keys(expected), ...(into.isWhole ? Object.keys(other) : [])]);
-  for (const key of keys) compareAt(`${path}${path && "."}${key}`, expected[key], other[key], into);
+function compareMembers(path: string, stated: Members, found: Members, into: Growing): void {
+  for (const key of new Set([...Object.keys(stated), ...Object.keys(found)]))
+    compareAt(`${path}${path && "."}${key}`, stated[key], found[key], into);
 }
 
-/** An element is compared with the one of its name, else with an equal one: their order says nothing to AWS. */
-function compareLists(
-  path: string,
-  stated: readonly unknown[],
-  found: readonly unknown[],
-  into: Growing,
-): void {
-  const left = new Map(found.map((element) => [keyOf(element), element]));
-  const missing: [string, unknown][] = [];
-  for (const element of stated) {
-    const key = keyOf(element);
-    const at = placeOf(path, element);
-    if (left.has(key)) compareAt(at, element, left.get(key), into);
-    else missing.push([at, element]);
-    left.delete(key);
-  }
-  const more = [...left.values()];
-  for (const [n, [at, element]] of missing.entries()) compareAt(at, element, more[n], into);
-  for (const element of more.slice(missing.length)) {
-    into.differences.push(difference(placeOf(path, element), undefined, element));
+function compareLists(path: string, stated: readonly unknown[], found: readonly unknown[], into: Growing) {
+  const pairs = UNORDERED.has(path.split(".").at(-1) ?? "")
+    ? pairsOfSets(stated, found)
+    : Array.from({ length: Math.max(stated.length, found.length) }, (_, n) => [stated[n], found[n]] as const);
+  for (const [expected, other] of pairs) {
+    if (expected === undefined) into.differences.push(difference(placeOf(path, other), undefined, other));
+    else if (other === undefined && expected !== UNKNOWN)
+      into.differences.push(difference(placeOf(path, expected), expected, undefined));
+    else compareAt(placeOf(path, expected), expected, other, into);
   }
 }
 
-const NAMES = ["Id", "Sid", "Name", "MetricName"];
+/** Lists whose order says nothing to AWS, which returns some of them in another one. */
+const UNORDERED: ReadonlySet<string> = new Set([
+  // Of a metric.
+  "Dimensions",
+  // Of an alarm: each has an id.
+  "Metrics",
+  // Of a bucket's lifecycle.
+  "Rules",
+  "Statement",
+  "Tags",
+  // Of a rule.
+  "Targets",
+]);
+
+/** Equal elements first, then those of one name, then what is left. */
+function pairsOfSets(stated: readonly unknown[], found: readonly unknown[]) {
+  const [missing, more] = [[...stated], [...found]];
+  const pairs: (readonly [unknown, unknown])[] = [];
+  const take = (isPair: (one: unknown, other: unknown) => boolean): void => {
+    for (const one of [...missing]) {
+      const at = more.findIndex((other) => isPair(one, other));
+      if (at === -1) continue;
+      pairs.push([one, more[at]]);
+      more.splice(at, 1);
+      missing.splice(missing.indexOf(one), 1);
+    }
+  };
+  take((one, other) => compare(one, other).differences.length === 0);
+  take((one, other) => nameIn(one) !== undefined && nameIn(one) === nameIn(other));
+  take(() => true);
+  return [
+    ...pairs,
+    ...missing.map((one) => [one, undefined] as const),
+    ...more.map((other) => [undefined, other] as const),
+  ];
+}
+
+const NAMES = ["Id", "Sid", "Name", "MetricName", "Key"];
 
 function nameIn(element: unknown): string | undefined {
   if (!isObject(element)) return undefined;
@@ -76,11 +106,27 @@ function nameIn(element: unknown): string | undefined {
   return key === undefined ? undefined : String(element[key]);
 }
 
-const keyOf = (element: unknown): string => nameIn(element) ?? String(JSON.stringify(element));
-
 function placeOf(path: string, element: unknown): string {
   const name = nameIn(element);
   return name === undefined ? path : `${path}[${name}]`;
+}
+
+/** Also where only something in it is filled in. The names of elements are no part of such a path. */
+function isFilledIn(path: string, found: unknown, { filledIn }: Growing): boolean {
+  const values = filledIn[path.replaceAll(/\[[^\]]*\]/g, "")] ?? [];
+  return values.some((value) => compare(value, found).differences.length === 0);
+}
+
+function hasFilledInBelow(path: string, { filledIn }: Growing): boolean {
+  const start = `${path.replaceAll(/\[[^\]]*\]/g, "")}.`;
+  return Object.keys(filledIn).some((each) => each.startsWith(start));
+}
+
+/** A document that is written as text, where it is one or the other side has one; a policy in one form. */
+function opened(value: unknown, other: unknown): unknown {
+  const document = documentIn(value);
+  if (document === undefined) return isPolicy(value) ? inOneForm(value) : value;
+  return isObject(other) || documentIn(other) !== undefined ? opened(document, undefined) : value;
 }
 
 const VIEW = /^\/\* Presto View: (\S+) \*\/$/;
@@ -97,6 +143,20 @@ function documentIn(text: unknown): Members | undefined {
   }
 }
 
+const isPolicy = (value: unknown): value is Members => isObject(value) && "Statement" in value;
+
+/** To IAM one text is a list of one, and the order of a list says nothing. */
+function inOneForm(policy: Members): Members {
+  const { Statement } = policy;
+  return { ...policy, Statement: (Array.isArray(Statement) ? Statement : [Statement]).map(sorted) };
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 1 ? value[0] : value.toSorted();
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, sorted(each)]));
+}
+
 function difference(path: string, stated: unknown, found: unknown): string {
   const [expected, other] = [shown(stated), shown(found)];
   let at = 0;
@@ -109,7 +169,8 @@ const MOST_SHOWN = 120;
 const BEFORE = 40;
 
 function shown(value: unknown): string {
-  if (value === undefined || value === null || value === "") return "nothing";
+  if (isAbsent(value)) return "nothing";
+  if (value instanceof Date) return value.toISOString();
   return isObject(value) || Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
@@ -118,9 +179,11 @@ function cut(text: string, from: number): string {
   return `${from > 0 ? "…" : ""}${part}${text.length > from + MOST_SHOWN ? "…" : ""}`;
 }
 
-/** What is stated as empty may be absent. */
-const isFilled = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && Object.keys(value).length > 0;
+/** To AWS what is empty is not there. */
+function isAbsent(value: unknown): boolean {
+  if (value === undefined || value === null || value === "") return true;
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.values(value).every(isAbsent);
+}
 
 const isObject = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);

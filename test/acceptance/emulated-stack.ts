@@ -5,9 +5,18 @@ import { randomUUID } from "node:crypto";
 import type { CreateNamedQueryCommandInput, WorkGroupConfiguration } from "@aws-sdk/client-athena";
 import type { PutMetricAlarmCommandInput } from "@aws-sdk/client-cloudwatch";
 import type { Target } from "@aws-sdk/client-eventbridge";
+import type { LifecycleRule, OwnershipControls } from "@aws-sdk/client-s3";
 import type { CreateScheduleCommandInput } from "@aws-sdk/client-scheduler";
 import { z } from "zod";
-import { AwsProxy, type Carried, type Fault, jsonResponse, queryResponse } from "../aws/aws-proxy.ts";
+import {
+  type Asked,
+  AwsProxy,
+  type Carried,
+  type Fault,
+  jsonResponse,
+  queryResponse,
+  s3Response,
+} from "../aws/aws-proxy.ts";
 import { awsConfig, emulator } from "../aws/emulator.ts";
 import { ACCOUNT_ID, REGION } from "../e2e/aws-call.ts";
 import type { Deployment } from "../e2e/deployment.ts";
@@ -15,6 +24,7 @@ import { isAllowed, parseStatements } from "../e2e/policy.ts";
 import type { Template } from "../e2e/template.ts";
 import { statesResponse } from "../states/states-engine.ts";
 import { type Clients, newClients } from "./deployment.ts";
+import { without } from "./kind.ts";
 
 const bodySchema = z.object({
   Resources: z.record(z.string(), z.object({ Type: z.string() })),
@@ -69,31 +79,111 @@ export async function emulatedStack(deployment: Deployment): Promise<EmulatedSta
     const call = asked.action ?? "";
     // Nothing is delivered: what rules match and send is not shown here.
     if (call.endsWith(".PutEvents")) return { status: 200, body: '{"FailedEntryCount":0}' };
-    if (asked.url.includes("/functions/") || call.endsWith(".DescribeStateMachine")) {
-      const key = [...recorded.keys()].find((each) => `${asked.url.split("?")[0]} ${call}`.includes(each));
-      const answer = recorded.get(key ?? "");
-      return answer === undefined
+    const ofDashboard = call.endsWith(".ListTagsForResource") && body.includes(":dashboard/");
+    if (ofDashboard || isRecorded(asked.url, call)) {
+      const at = ofDashboard ? DASHBOARD_TAGS : `${decodeURIComponent(asked.url)} ${call}`;
+      const keys = [...recorded.keys()].filter((each) => at.includes(each));
+      // What says more is meant.
+      const answer = recorded.get(keys.toSorted((a, b) => b.length - a.length)[0] ?? "");
+      return answer === undefined || answer === ABSENT
         ? jsonResponse("ResourceNotFoundException", "It is not there", 404)
         : { status: 200, body: JSON.stringify(answer), headers: { "content-type": "application/json" } };
     }
+    const policy = policyOfBucket(recorded, asked, body);
+    if (policy !== undefined) return policy;
     return statesResponse(deployment.stateMachine.engine, asked, carried);
   };
   return { url: proxy.url, clients, recorded, [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose]() };
 }
 
+/** What the emulator does not have, or has in a way of its own. */
+const isRecorded = (url: string, call: string): boolean =>
+  /\/functions\/|\/2017-03-31\/tags\/|\/event-source-mappings/.test(url) ||
+  /^AWSStepFunctions\.(?:DescribeStateMachine|ListTagsForResource)$/.test(call) ||
+  /^Logs_\w+\.DescribeQueryDefinitions$/.test(call);
+
+/** In `recorded`, for what is not there. */
+const ABSENT = {};
+
+/** The bucket's policy is kept here: the emulator enforces it, but for its conditions. */
+function policyOfBucket(recorded: EmulatedStack["recorded"], { method, url }: Asked, body: Buffer) {
+  if (!/\?policy(?:=|&|$)/.test(url)) return undefined;
+  if (method === "PUT") recorded.set(BUCKET_POLICY, JSON.parse(body.toString()));
+  if (method === "DELETE") recorded.delete(BUCKET_POLICY);
+  if (method !== "GET") return { status: 204, body: "" };
+  const policy = recorded.get(BUCKET_POLICY);
+  return policy === undefined
+    ? s3Response(404, "NoSuchBucketPolicy")
+    : { status: 200, body: JSON.stringify(policy), headers: { "content-type": "application/json" } };
+}
+
+const BUCKET_POLICY = "the bucket's policy";
+const DASHBOARD_TAGS = "the dashboard's tags";
+
 /** As AWS documents them, filled from the template. */
 function recordedAnswers({ template }: Deployment): Map<string, object> {
   const of = (type: string) => JSON.parse(JSON.stringify(template.resolve(template.one(type).properties)));
-  const { DestinationConfig, ...invocations } = of("AWS::Lambda::EventInvokeConfig");
+  const {
+    DestinationConfig,
+    FunctionName: name,
+    Qualifier: _,
+    ...invocations
+  } = of("AWS::Lambda::EventInvokeConfig");
   const { Action, FunctionName: Resource, Principal, SourceArn } = of("AWS::Lambda::Permission");
   const ArnLike = { "AWS:SourceArn": SourceArn };
   const statement = { Sid: "1", Effect: "Allow", Principal: { Service: Principal }, Action, Resource };
+  const { Code: __, Tags, ...configuration } = of("AWS::Lambda::Function");
   const machine = of("AWS::StepFunctions::StateMachine");
+  const queries = template.all("AWS::Logs::QueryDefinition").map(({ id, properties }) => {
+    const { Name, QueryString, LogGroupNames } = JSON.parse(JSON.stringify(template.resolve(properties)));
+    return {
+      queryDefinitionId: id,
+      name: Name,
+      queryString: QueryString,
+      logGroupNames: LogGroupNames,
+      queryLanguage: "CWLI",
+    };
+  });
   return new Map<string, object>([
-    ["/configuration", { ...of("AWS::Lambda::Function"), State: "Active" }],
-    ["/aliases/live", { ...of("AWS::Lambda::Alias"), Description: "" }],
+    [
+      "/configuration",
+      {
+        ...configuration,
+        FunctionName: name,
+        FunctionArn: Resource,
+        Version: "7",
+        State: "Active",
+        Description: configuration.Description,
+        TracingConfig: { Mode: "PassThrough" },
+        EphemeralStorage: { Size: 512 },
+        PackageType: "Zip",
+        SnapStart: { ApplyOn: "None", OptimizationStatus: "Off" },
+        LoggingConfig: { LogFormat: "Text", ...configuration.LoggingConfig },
+        VpcConfig: { SubnetIds: [], SecurityGroupIds: [], VpcId: "", Ipv6AllowedForDualStack: false },
+      },
+    ],
+    ["/tags/", { Tags: mapOf(Tags) }],
+    ["/concurrency", {}],
+    [
+      "/aliases/live",
+      { ...without(of("AWS::Lambda::Alias"), "FunctionName"), AliasArn: Resource, Description: "" },
+    ],
     ["/event-invoke-config", { ...invocations, DestinationConfig: { OnSuccess: {}, ...DestinationConfig } }],
     ["/policy", { Policy: JSON.stringify({ Statement: [{ ...statement, Condition: { ArnLike } }] }) }],
+    [`/functions/${name}/policy`, ABSENT],
+    [`/functions/${name}/aliases `, { Aliases: [{ Name: "live" }] }],
+    ["/aliases?", { Aliases: [{ Name: "live" }] }],
+    ["/urls", { FunctionUrlConfigs: [] }],
+    ["/provisioned-concurrency", { ProvisionedConcurrencyConfigs: [] }],
+    ["/event-invoke-config/list", { FunctionEventInvokeConfigs: [{ FunctionArn: Resource }] }],
+    ["/event-source-mappings", { EventSourceMappings: [] }],
+    ["DescribeQueryDefinitions", { queryDefinitions: queries }],
+    [
+      "AWSStepFunctions.ListTagsForResource",
+      { tags: machine.Tags.map(({ Key, Value }: Tagged["Tags"][number]) => ({ key: Key, value: Value })) },
+    ],
+    [DASHBOARD_TAGS, { Tags: of("AWS::CloudWatch::Dashboard").Tags }],
+    [BUCKET_POLICY, of("AWS::S3::BucketPolicy").PolicyDocument],
     [
       "DescribeStateMachine",
       {
@@ -103,6 +193,9 @@ function recordedAnswers({ template }: Deployment): Map<string, object> {
         type: machine.StateMachineType,
         definition: machine.DefinitionString,
         roleArn: machine.RoleArn,
+        loggingConfiguration: { level: machine.LoggingConfiguration.Level, includeExecutionData: false },
+        tracingConfiguration: { enabled: machine.TracingConfiguration.Enabled },
+        encryptionConfiguration: { type: machine.EncryptionConfiguration.Type },
         creationDate: 1_795_000_000,
       },
     ],
@@ -157,14 +250,7 @@ async function invoked(deployment: Deployment, headers: Carried["headers"], body
 
 /** Each step refers only to those before it, and to what the deployment has made already. */
 async function makeResources({ template, bucket }: Deployment, clients: Clients): Promise<void> {
-  for (const { id } of template.all("AWS::KMS::Key")) {
-    template.made(id, { ref: id, attributes: { Arn: `arn:aws:kms:${REGION}:${ACCOUNT_ID}:key/${id}` } });
-  }
-  for (const { id } of template.all("AWS::SQS::Queue")) {
-    const ref = `https://sqs.${REGION}.amazonaws.com/${ACCOUNT_ID}/${id}`;
-    const Arn = `arn:aws:sqs:${REGION}:${ACCOUNT_ID}:${id}`;
-    template.made(id, { ref, attributes: { Arn, QueueName: id } });
-  }
+  await makeKeyAndQueue(template, clients);
   nameFunction(template);
   const machine = template.one("AWS::StepFunctions::StateMachine").id;
   template.made(machine, { ref: template.output("StateMachineArn") });
@@ -175,9 +261,19 @@ async function makeResources({ template, bucket }: Deployment, clients: Clients)
   await makeRoles(template, clients);
   await makeAlarmsAndLog(template, clients);
   await makeBucket(template, clients, bucket);
+  await makePolicies(template, clients);
+  await tagSecrets(template, clients);
   const { Resources } = JSON.parse(template.body);
   for (const id of Object.keys(Resources)) nameIfNone(template, id);
 }
+
+interface Tagged {
+  readonly Tags: { Key: string; Value: string }[];
+}
+
+/** Of the services that take them as a map. */
+const mapOf = (tags: Tagged["Tags"]): Record<string, string> =>
+  Object.fromEntries(tags.map(({ Key, Value }) => [Key, Value]));
 
 /** The API's words are those of CloudFormation, and it refuses what is not as it expects. */
 function* inputs<Input>(template: Template, type: string): Generator<{ readonly id: string } & Input> {
@@ -186,9 +282,37 @@ function* inputs<Input>(template: Template, type: string): Generator<{ readonly 
   }
 }
 
+async function makeKeyAndQueue(template: Template, { kms, sqs }: Clients): Promise<void> {
+  // Its policy names what is made later.
+  for (const { id, properties } of template.all("AWS::KMS::Key")) {
+    const { Description, Tags } = z
+      .object({ Description: z.string(), Tags: z.array(z.object({ Key: z.string(), Value: z.string() })) })
+      .parse(properties);
+    const { KeyMetadata } = await kms.createKey({
+      Description,
+      Tags: Tags.map(({ Key, Value }) => ({ TagKey: Key, TagValue: Value })),
+    });
+    const KeyId = KeyMetadata?.KeyId ?? "";
+    await kms.enableKeyRotation({ KeyId });
+    template.made(id, { ref: KeyId, attributes: { Arn: KeyMetadata?.Arn ?? "" } });
+  }
+  type Queue = Tagged & { MessageRetentionPeriod: number; SqsManagedSseEnabled: boolean };
+  for (const { id, Tags, ...given } of inputs<Queue>(template, "AWS::SQS::Queue")) {
+    const Attributes = {
+      MessageRetentionPeriod: String(given.MessageRetentionPeriod),
+      SqsManagedSseEnabled: String(given.SqsManagedSseEnabled),
+    };
+    const { QueueUrl = "" } = await sqs.createQueue({ QueueName: id, Attributes, tags: mapOf(Tags) });
+    const Arn = `arn:aws:sqs:${REGION}:${ACCOUNT_ID}:${id}`;
+    template.made(id, { ref: QueueUrl, attributes: { Arn, QueueName: id } });
+  }
+}
+
 async function makeTopic(template: Template, { sns }: Clients): Promise<void> {
-  for (const { id, KmsMasterKeyId } of inputs<{ KmsMasterKeyId: string }>(template, "AWS::SNS::Topic")) {
-    const { TopicArn = "" } = await sns.createTopic({ Name: randomUUID(), Attributes: { KmsMasterKeyId } });
+  type Topic = Tagged & { KmsMasterKeyId: string; DisplayName: string };
+  for (const { id, Tags, KmsMasterKeyId, DisplayName } of inputs<Topic>(template, "AWS::SNS::Topic")) {
+    const Attributes = { KmsMasterKeyId, DisplayName };
+    const { TopicArn = "" } = await sns.createTopic({ Name: randomUUID(), Attributes, Tags });
     template.made(id, { ref: TopicArn });
   }
   type Subscription = { TopicArn: string; Protocol: string; Endpoint: string };
@@ -199,9 +323,10 @@ async function makeTopic(template: Template, { sns }: Clients): Promise<void> {
 }
 
 async function makeRules(template: Template, { events }: Clients): Promise<void> {
-  type Rule = { EventPattern: object; State: "ENABLED"; Targets: Target[] };
-  for (const { id, EventPattern, State, Targets } of inputs<Rule>(template, "AWS::Events::Rule")) {
-    const rule = { Name: id, EventPattern: JSON.stringify(EventPattern), State };
+  type Rule = Tagged & { Description: string; EventPattern: object; State: "ENABLED"; Targets: Target[] };
+  for (const { id, EventPattern, Targets, ...given } of inputs<Rule>(template, "AWS::Events::Rule")) {
+    const { Description, State, Tags } = given;
+    const rule = { Name: id, Description, EventPattern: JSON.stringify(EventPattern), State, Tags };
     const { RuleArn = "" } = await events.putRule(rule);
     await events.putTargets({ Rule: id, Targets });
     template.made(id, { ref: id, attributes: { Arn: RuleArn } });
@@ -217,8 +342,9 @@ function nameFunction(template: Template): void {
 }
 
 async function makeSchedules(template: Template, { scheduler }: Clients): Promise<void> {
-  for (const { id, Name } of inputs<{ Name: string }>(template, "AWS::Scheduler::ScheduleGroup")) {
-    const { ScheduleGroupArn = "" } = await scheduler.createScheduleGroup({ Name });
+  type Group = Tagged & { Name: string };
+  for (const { id, Name, Tags } of inputs<Group>(template, "AWS::Scheduler::ScheduleGroup")) {
+    const { ScheduleGroupArn = "" } = await scheduler.createScheduleGroup({ Name, Tags });
     template.made(id, { ref: Name, attributes: { Arn: ScheduleGroupArn } });
   }
   for (const { id, ...given } of inputs<CreateScheduleCommandInput>(template, "AWS::Scheduler::Schedule")) {
@@ -228,9 +354,16 @@ async function makeSchedules(template: Template, { scheduler }: Clients): Promis
 }
 
 async function makeWorkgroup(template: Template, { athena }: Clients): Promise<void> {
-  type Workgroup = { Name: string; WorkGroupConfiguration: WorkGroupConfiguration };
-  for (const { id, Name, ...given } of inputs<Workgroup>(template, "AWS::Athena::WorkGroup")) {
-    await athena.createWorkGroup({ Name, Configuration: given.WorkGroupConfiguration });
+  type Workgroup = Tagged & {
+    Name: string;
+    Description: string;
+    WorkGroupConfiguration: WorkGroupConfiguration;
+  };
+  for (const { id, Name, Description, Tags, ...given } of inputs<Workgroup>(
+    template,
+    "AWS::Athena::WorkGroup",
+  )) {
+    await athena.createWorkGroup({ Name, Description, Tags, Configuration: given.WorkGroupConfiguration });
     template.made(id, { ref: Name });
   }
   for (const { id, ...given } of inputs<CreateNamedQueryCommandInput>(template, "AWS::Athena::NamedQuery")) {
@@ -240,9 +373,10 @@ async function makeWorkgroup(template: Template, { athena }: Clients): Promise<v
 }
 
 async function makeRoles(template: Template, { iam }: Clients): Promise<void> {
-  for (const { id, ...given } of inputs<{ AssumeRolePolicyDocument: object }>(template, "AWS::IAM::Role")) {
+  type Role = Tagged & { AssumeRolePolicyDocument: object; Description: string };
+  for (const { id, Description, Tags, ...given } of inputs<Role>(template, "AWS::IAM::Role")) {
     const AssumeRolePolicyDocument = JSON.stringify(given.AssumeRolePolicyDocument);
-    const { Role } = await iam.createRole({ RoleName: id, AssumeRolePolicyDocument });
+    const { Role } = await iam.createRole({ RoleName: id, AssumeRolePolicyDocument, Description, Tags });
     template.made(id, { ref: id, attributes: { Arn: Role?.Arn ?? "" } });
   }
   type Policy = { PolicyName: string; PolicyDocument: object; Roles: [string] };
@@ -250,9 +384,13 @@ async function makeRoles(template: Template, { iam }: Clients): Promise<void> {
     const PolicyDocument = JSON.stringify(given.PolicyDocument);
     await iam.putRolePolicy({ RoleName: Roles[0], PolicyName, PolicyDocument });
   }
-  for (const { id, ...given } of inputs<{ PolicyDocument: object }>(template, "AWS::IAM::ManagedPolicy")) {
-    const PolicyDocument = JSON.stringify(given.PolicyDocument);
-    const { Policy: made } = await iam.createPolicy({ PolicyName: randomUUID(), PolicyDocument });
+  type Managed = { PolicyDocument: object; Description: string; Path: string };
+  for (const { id, Description, Path, ...given } of inputs<Managed>(template, "AWS::IAM::ManagedPolicy")) {
+    const policy = { PolicyName: randomUUID(), Description, Path };
+    const { Policy: made } = await iam.createPolicy({
+      ...policy,
+      PolicyDocument: JSON.stringify(given.PolicyDocument),
+    });
     template.made(id, { ref: made?.Arn ?? "" });
   }
 }
@@ -260,13 +398,12 @@ async function makeRoles(template: Template, { iam }: Clients): Promise<void> {
 async function makeAlarmsAndLog(template: Template, { cloudWatch, logs }: Clients): Promise<void> {
   for (const { id, ...given } of inputs<PutMetricAlarmCommandInput>(template, "AWS::CloudWatch::Alarm")) {
     await cloudWatch.putMetricAlarm(given);
-    template.made(id, { ref: given.AlarmName ?? "" });
+    const Arn = `arn:aws:cloudwatch:${REGION}:${ACCOUNT_ID}:alarm:${given.AlarmName}`;
+    template.made(id, { ref: given.AlarmName ?? "", attributes: { Arn } });
   }
-  for (const { id, RetentionInDays } of inputs<{ RetentionInDays: number }>(
-    template,
-    "AWS::Logs::LogGroup",
-  )) {
-    await logs.createLogGroup({ logGroupName: id });
+  type LogGroup = Tagged & { RetentionInDays: number };
+  for (const { id, RetentionInDays, Tags } of inputs<LogGroup>(template, "AWS::Logs::LogGroup")) {
+    await logs.createLogGroup({ logGroupName: id, tags: mapOf(Tags) });
     await logs.putRetentionPolicy({ logGroupName: id, retentionInDays: RetentionInDays });
   }
   type Transformation = { MetricName: string; MetricNamespace: string; MetricValue: string };
@@ -284,24 +421,72 @@ async function makeAlarmsAndLog(template: Template, { cloudWatch, logs }: Client
     });
     template.made(id, { ref: id });
   }
+  type Dashboard = { DashboardName: string; DashboardBody: string };
+  for (const { id, DashboardName, DashboardBody } of inputs<Dashboard>(
+    template,
+    "AWS::CloudWatch::Dashboard",
+  )) {
+    await cloudWatch.putDashboard({ DashboardName, DashboardBody });
+    template.made(id, { ref: DashboardName });
+  }
 }
 
 async function makeBucket(template: Template, { s3 }: Clients, Bucket: string): Promise<void> {
-  type Rule = { Prefix?: string; ExpirationInDays?: number };
-  type OwnBucket = { LifecycleConfiguration: { Rules: Rule[] }; PublicAccessBlockConfiguration: object };
-  for (const { LifecycleConfiguration, ...given } of inputs<OwnBucket>(template, "AWS::S3::Bucket")) {
-    const { PublicAccessBlockConfiguration } = given;
-    const expiring = LifecycleConfiguration.Rules.flatMap(({ Prefix = "", ExpirationInDays: Days }) =>
-      Days === undefined ? [] : [{ Status: "Enabled" as const, Filter: { Prefix }, Expiration: { Days } }],
+  type Rule = Omit<LifecycleRule, "ID"> & {
+    Id: string;
+    ExpirationInDays?: number;
+    ExpiredObjectDeleteMarker?: boolean;
+  };
+  type OwnBucket = Tagged & {
+    LifecycleConfiguration: { Rules: Rule[] };
+    OwnershipControls: OwnershipControls;
+    PublicAccessBlockConfiguration: object;
+  };
+  for (const { LifecycleConfiguration, Tags, ...given } of inputs<OwnBucket>(template, "AWS::S3::Bucket")) {
+    const { OwnershipControls, PublicAccessBlockConfiguration } = given;
+    const Rules = LifecycleConfiguration.Rules.map(
+      ({ Id, Prefix, ExpirationInDays: Days, ExpiredObjectDeleteMarker, ...rule }): LifecycleRule => ({
+        ...rule,
+        ID: Id,
+        Filter: { Prefix: Prefix ?? "" },
+        ...(Days === undefined && !ExpiredObjectDeleteMarker
+          ? {}
+          : { Expiration: { Days, ExpiredObjectDeleteMarker } }),
+      }),
     );
-    await s3.putBucketLifecycleConfiguration({ Bucket, LifecycleConfiguration: { Rules: expiring } });
+    await s3.putBucketLifecycleConfiguration({ Bucket, LifecycleConfiguration: { Rules } });
     await s3.putPublicAccessBlock({ Bucket, PublicAccessBlockConfiguration });
+    await s3.putBucketOwnershipControls({ Bucket, OwnershipControls });
+    await s3.putBucketTagging({ Bucket, Tagging: { TagSet: Tags } });
     const ApplyServerSideEncryptionByDefault = { SSEAlgorithm: "AES256" } as const;
     await s3.putBucketEncryption({
       Bucket,
       ServerSideEncryptionConfiguration: { Rules: [{ ApplyServerSideEncryptionByDefault }] },
     });
   }
+}
+
+/** Those of resources, which name what others are. That of the bucket the emulator would enforce without its conditions. */
+async function makePolicies(template: Template, { kms, sns, sqs }: Clients): Promise<void> {
+  for (const { id, ...given } of inputs<{ KeyPolicy: object }>(template, "AWS::KMS::Key")) {
+    const KeyId = String(template.resolve({ Ref: id }));
+    await kms.putKeyPolicy({ KeyId, PolicyName: "default", Policy: JSON.stringify(given.KeyPolicy) });
+  }
+  type OfQueues = { PolicyDocument: object; Queues: string[] };
+  for (const { Queues, PolicyDocument } of inputs<OfQueues>(template, "AWS::SQS::QueuePolicy")) {
+    const Attributes = { Policy: JSON.stringify(PolicyDocument) };
+    for (const QueueUrl of Queues) await sqs.setQueueAttributes({ QueueUrl, Attributes });
+  }
+  type OfTopics = { PolicyDocument: object; Topics: string[] };
+  for (const { Topics, PolicyDocument } of inputs<OfTopics>(template, "AWS::SNS::TopicPolicy")) {
+    const policy = { AttributeName: "Policy", AttributeValue: JSON.stringify(PolicyDocument) };
+    for (const TopicArn of Topics) await sns.setTopicAttributes({ TopicArn, ...policy });
+  }
+}
+
+async function tagSecrets(template: Template, { secrets }: Clients): Promise<void> {
+  for (const { id, Tags } of inputs<Tagged>(template, "AWS::SecretsManager::Secret"))
+    await secrets.tagResource({ SecretId: String(template.resolve({ Ref: id })), Tags });
 }
 
 /** References to what is not made resolve to this. */

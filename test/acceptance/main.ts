@@ -8,7 +8,7 @@ import { newClients, readDeployment } from "./deployment.ts";
 import { Journal } from "./journal.ts";
 
 const USAGE =
-  "npm run acceptance -- --stack BrandEventsSync [--account uk] [--even-published] [--out acceptance] [--restore]";
+  "npm run acceptance -- --stack BrandEventsSync [--account uk] [--even-published] [--except name=reason] [--out acceptance] [--restore]";
 
 try {
   process.exitCode = await main();
@@ -28,6 +28,7 @@ async function main(): Promise<number> {
       stack: { type: "string", default: "BrandEventsSync" },
       account: { type: "string" },
       "even-published": { type: "boolean", default: false },
+      except: { type: "string", multiple: true, default: [] },
       out: { type: "string", default: "acceptance" },
       restore: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -64,10 +65,19 @@ async function main(): Promise<number> {
     ask,
     folder,
     print,
+    exceptions: exceptionsOf(values.except),
     evenPublished: values["even-published"],
     isEmulated: /^https?:\/\/(?:127\.|localhost)/.test(process.env["AWS_ENDPOINT_URL"] ?? ""),
   });
   return failed === 0 ? 0 : 1;
+}
+
+/** The reason of each, by its name. */
+function exceptionsOf(all: readonly string[]): ReadonlyMap<string, string> {
+  const parts = all.map((one) => [one, /^(.+)=([^=]+)$/.exec(one)] as const);
+  const wrong = parts.find(([, found]) => found === null);
+  if (wrong !== undefined) throw new Error(`--except: expected name=reason, and got ${wrong[0]}`);
+  return new Map(parts.map(([, found]) => [found?.[1] ?? "", found?.[2] ?? ""]));
 }
 
 /** A person, where one is there. */

@@ -1,10 +1,15 @@
 // Rows that look at what is deployed, and change nothing.
 
 import { type MetricAlarm, paginateDescribeAlarms } from "@aws-sdk/client-cloudwatch";
+import type { StorageDescriptor } from "@aws-sdk/client-glue";
+import type { LifecycleRule } from "@aws-sdk/client-s3";
 import { z } from "zod";
-import { layout, type TableName } from "../../lambdas/job/storage/layout.ts";
+import { FOLDERS, layout, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { isAllowed, parseStatements } from "../e2e/policy.ts";
+import { mustBeAsStated } from "./as-stated.ts";
 import type { Deployed } from "./deployment.ts";
+import { compare } from "./differences.ts";
+import { without } from "./kind.ts";
 import { listed, must, type Row, Skipped, UNDO } from "./row.ts";
 
 export const RESOURCES: readonly Row[] = [
@@ -80,7 +85,7 @@ export const RESOURCES: readonly Row[] = [
     name: "bucket",
     does: "reads encryption, versions, public access and lifecycle of the bucket",
     expects:
-      "encrypted, with versions, closed to the public; only runs/ and athena-results/ expire, nothing is archived",
+      "encrypted, with versions, closed to the public; only runs/, athena-results/ and run-log/ expire, not too early; nothing is archived",
     remedy: `${UNDO}; for a bucket of your own see docs/cdk.md, "A bucket that exists"`,
     see: async ({ deployed }) => {
       const { s3 } = deployed.clients;
@@ -92,35 +97,40 @@ export const RESOURCES: readonly Row[] = [
       const { ServerSideEncryptionConfiguration } = await s3.getBucketEncryption({ Bucket });
       must(ServerSideEncryptionConfiguration?.Rules?.length === 1, "there is no encryption");
       const { Rules = [] } = await s3.getBucketLifecycleConfiguration({ Bucket });
-      const expiring = Rules.flatMap(({ Expiration, Filter, Prefix }) =>
-        Expiration?.Days === undefined
-          ? []
-          : [`${Filter?.Prefix ?? Prefix ?? "everything"} after ${Expiration.Days} days`],
-      ).toSorted();
+      const enabled = Rules.filter(({ Status: isOn }) => isOn !== "Disabled");
+      const wrong = enabled.flatMap(wrongIn);
+      must(wrong.length === 0, listed(wrong));
+      const missing = EXPIRING.filter(
+        ({ folder, must: isNeeded }) =>
+          isNeeded &&
+          !enabled.some((rule) => prefixOf(rule) === folder && rule.Expiration?.Days !== undefined),
+      );
       must(
-        expiring.length === 2 && /^athena-results\/ .*runs\/ after 14 days$/.test(expiring.join()),
-        `what expires is ${expiring.join(", ") || "nothing"}`,
+        missing.length === 0,
+        `what is in ${missing.map(({ folder }) => folder).join(" and ")} never expires`,
       );
-      const moved = Rules.flatMap(({ Transitions = [] }) =>
-        Transitions.map((each) => each.StorageClass ?? ""),
-      );
-      const archives = moved.filter((each) => ["GLACIER", "DEEP_ARCHIVE"].includes(each));
-      must(archives.length === 0, `a lifecycle rule archives files (${archives.join(", ")})`);
-      return `encrypted, versions, closed; ${expiring.join(", ")}`;
+      return `encrypted, versions, closed; ${enabled.length} lifecycle rules`;
     },
   },
   {
     name: "partitions",
     does: "compares the account's partitions with the files",
-    expects: "those of the account lie at its files, that of events at the newest publication",
+    expects:
+      "those of the account lie at its files, that of events at the newest publication, read as their tables",
     remedy: "start a run or a check of the account, which brings the partitions up to its publications",
     see: async ({ deployed, account }) => {
       const last = (await deployed.keys(layout(account).publications)).at(-1);
       if (last === undefined) throw new Skipped("nothing is published yet");
       const newest = publicationSchema.parse(await deployed.read(last));
-      await mustLieAt(deployed, "publications", account, layout(account).publications);
-      await mustLieAt(deployed, "sync_runs", account, layout(account).runLogs);
-      await mustLieAt(deployed, "events", account, layout(account).snapshot(newest.snapshot_id));
+      const folders = {
+        publications: layout(account).publications,
+        sync_runs: layout(account).runLogs,
+        events: layout(account).snapshot(newest.snapshot_id),
+      };
+      const wrong = await Promise.all(
+        TABLES_OF_ACCOUNTS.map((table) => wrongInPartition(deployed, table, account, folders[table])),
+      );
+      must(wrong.flat().length === 0, listed(wrong.flat()));
       return `events is publication ${newest.publication}`;
     },
   },
@@ -161,17 +171,16 @@ export const RESOURCES: readonly Row[] = [
   {
     name: "alarms that are raised",
     does: "reads the state of the alarms",
-    expects: "their actions are on; none of the account is raised but stale before the first publication",
+    expects:
+      "their actions are on; none is raised, but `stale` of an account that is younger than its staleAfterHours",
     remedy: "see the text of the alarm; `aws cloudwatch enable-alarm-actions` if its actions are off",
-    see: async ({ deployed, account }) => {
+    see: async ({ deployed }) => {
       const alarms = await alarmsOf(deployed);
       const off = alarms.filter(({ ActionsEnabled }) => ActionsEnabled !== true);
       must(off.length === 0, `actions are off: ${off.map(({ AlarmName }) => AlarmName).join(", ")}`);
-      const hasPublished = (await deployed.keys(layout(account).publications)).length > 0;
-      const raised = alarms.filter(
-        ({ AlarmName = "", StateValue }) =>
-          StateValue === "ALARM" && (hasPublished || !AlarmName.endsWith(`-${account}-stale`)),
-      );
+      const raised: MetricAlarm[] = [];
+      for (const alarm of alarms.filter(({ StateValue }) => StateValue === "ALARM"))
+        if (!(await isTooYoung(deployed, alarm))) raised.push(alarm);
       must(raised.length === 0, `raised: ${raised.map(({ AlarmName }) => AlarmName).join(", ")}`);
       return `none of ${alarms.length}`;
     },
@@ -179,45 +188,97 @@ export const RESOURCES: readonly Row[] = [
   {
     name: "subscriptions",
     does: "reads who gets the mails of the topic",
-    expects: "each address of the template, and each is confirmed",
-    remedy: `open the mail of AWS Notifications and confirm it. For an address that is missing: ${UNDO}`,
+    expects: "each address of the template, confirmed, without a filter",
+    remedy:
+      'open the mail of AWS Notifications and confirm it. An address that is missing was unsubscribed, perhaps by a scanner of links: see docs/aws.md, "Mails"',
     see: async ({ deployed }) => {
-      const stated = deployed.stated("AWS::SNS::Subscription").map(({ properties }) => properties);
+      const stated = deployed.stated("AWS::SNS::Subscription");
       const own = deployed.stated("AWS::SNS::Topic").map(({ id }) => id);
-      const [TopicArn] = [...own, ...stated.map((each) => each["TopicArn"])];
+      const [TopicArn] = [...own, ...stated.map(({ properties }) => properties["TopicArn"])];
       if (typeof TopicArn !== "string") throw new Skipped("the topic is one of yours, and gets no address");
-      const { Subscriptions = [] } = await deployed.clients.sns.listSubscriptionsByTopic({ TopicArn });
-      const missing = stated.filter(
-        ({ Endpoint }) => !Subscriptions.some((one) => one.Endpoint === Endpoint),
-      );
-      must(missing.length === 0, `not subscribed: ${missing.map(({ Endpoint }) => Endpoint).join(", ")}`);
-      const pending = Subscriptions.filter(({ SubscriptionArn = "" }) => !SubscriptionArn.startsWith("arn:"));
+      const { sns } = deployed.clients;
+      const { Subscriptions = [] } = await sns.listSubscriptionsByTopic({ TopicArn });
+      const addresses = stated.map(({ properties }) => properties["Endpoint"]);
+      const missing = addresses.filter((each) => !Subscriptions.some(({ Endpoint }) => Endpoint === each));
+      must(missing.length === 0, `not subscribed: ${missing.join(", ")}`);
+      const isConfirmed = ({ SubscriptionArn = "" }) => SubscriptionArn.startsWith("arn:");
+      const pending = Subscriptions.filter((one) => !isConfirmed(one));
       must(pending.length === 0, `not confirmed: ${pending.map(({ Endpoint }) => Endpoint).join(", ")}`);
+      await mustBeAsStated(deployed, stated);
       if (Subscriptions.length === 0) throw new Skipped("no address is subscribed, so no mail is sent");
-      return `${Subscriptions.length} confirmed`;
+      const open: string[] = [];
+      for (const { SubscriptionArn, Protocol, Endpoint = "" } of Subscriptions) {
+        const { Attributes } = await sns.getSubscriptionAttributes({ SubscriptionArn });
+        const isKept = Attributes?.["ConfirmationWasAuthenticated"] === "true";
+        if (Protocol === "email" && !isKept) open.push(Endpoint);
+      }
+      const more = open.length === 0 ? "" : `; a link in their mails unsubscribes ${open.join(", ")}`;
+      return `${Subscriptions.length} confirmed${more}`;
     },
   },
 ];
 
+/** Of queries. */
+const RESULTS = "athena-results/";
+
+/** What may be deleted, after how many days at the earliest, and whether it must be. */
+const EXPIRING = [
+  { folder: FOLDERS.runs, days: 14, must: true },
+  { folder: RESULTS, days: 1, must: true },
+  { folder: FOLDERS.runLogs, days: 400, must: false },
+] as const;
+
+/** Storage that a file is read from at once. Any other is a doubt. */
+const READABLE: ReadonlySet<string> = new Set(["STANDARD_IA", "ONEZONE_IA", "GLACIER_IR"]);
+
+const prefixOf = ({ Filter, Prefix }: LifecycleRule): string =>
+  Filter?.Prefix ?? Filter?.And?.Prefix ?? Prefix ?? "";
+
+/** What a rule does to the folders of the deployment, and must not. One that names tags or sizes may mean any file. */
+function wrongIn(rule: LifecycleRule): readonly string[] {
+  const prefix = prefixOf(rule);
+  const { Days, Date: date } = rule.Expiration ?? {};
+  const reached = [...Object.values(FOLDERS), RESULTS].filter(
+    (folder) => folder.startsWith(prefix) || prefix.startsWith(folder),
+  );
+  if (reached.length === 0) return [];
+  const archived = [...(rule.Transitions ?? []), ...(rule.NoncurrentVersionTransitions ?? [])]
+    .map(({ StorageClass = "" }) => StorageClass)
+    .filter((each) => !READABLE.has(each));
+  const may = EXPIRING.find(({ folder }) => reached.every((each) => each === folder));
+  const isExpiry = Days !== undefined || date !== undefined;
+  const isWrong = isExpiry && !(may !== undefined && date === undefined && (Days ?? 0) >= may.days);
+  return [
+    ...archived.map((each) => `a lifecycle rule archives files (${each})`),
+    ...(isWrong
+      ? [
+          `a lifecycle rule deletes ${prefix || "everything"} ${date === undefined ? `after ${Days} days` : `on ${date.toISOString().slice(0, 10)}`}`,
+        ]
+      : []),
+  ];
+}
+
 const publicationSchema = z.object({ publication: z.string(), snapshot_id: z.string() });
 
-/** The account's partition of a table with one for each account. */
-async function mustLieAt(
-  deployed: Deployed,
-  table: TableName,
+/** They have one partition for each account. */
+const TABLES_OF_ACCOUNTS = ["publications", "sync_runs", "events"] as const;
+
+async function wrongInPartition(
+  { clients, database: DatabaseName, bucket }: Deployed,
+  TableName: TableName,
   account: string,
   folder: string,
-): Promise<void> {
-  const { Partitions = [] } = await deployed.clients.glue.getPartitions({
-    DatabaseName: deployed.database,
-    TableName: table,
-  });
+): Promise<readonly string[]> {
+  const { Partitions = [] } = await clients.glue.getPartitions({ DatabaseName, TableName });
   const own = Partitions.find(({ Values = [] }) => Values[0] === account);
   const location = own?.StorageDescriptor?.Location ?? "nothing";
-  must(
-    location.replace(/\/?$/, "/") === `s3://${deployed.bucket}/${folder}`,
-    `the partition of ${table} shows ${location} instead of ${folder}`,
-  );
+  if (location.replace(/\/?$/, "/") !== `s3://${bucket}/${folder}`)
+    return [`the partition of ${TableName} shows ${location} instead of ${folder}`];
+  const { Table } = await clients.glue.getTable({ DatabaseName, Name: TableName });
+  // A change of the settings reaches the columns of a partition with the next run.
+  const storage = (given: StorageDescriptor = {}) => without(given, "Columns Location");
+  const { differences } = compare(storage(Table?.StorageDescriptor), storage(own?.StorageDescriptor));
+  return differences.map((each) => `the partition of ${TableName} is not as its table: ${each}`);
 }
 
 async function alarmsOf(deployed: Deployed): Promise<readonly MetricAlarm[]> {
@@ -227,6 +288,43 @@ async function alarmsOf(deployed: Deployed): Promise<readonly MetricAlarm[]> {
   const found = (await Array.fromAsync(pages, ({ MetricAlarms = [] }) => MetricAlarms)).flat();
   return found.filter(({ AlarmName = "" }) => own.has(AlarmName));
 }
+
+/** Of an alarm `stale`: its hours have not passed since the account was deployed, or it has published just now. */
+async function isTooYoung(deployed: Deployed, { AlarmName, EvaluationPeriods = 0 }: MetricAlarm) {
+  const start = deployed.output("Step4Query");
+  const account = deployed.accounts.find((each) => AlarmName === `${start}-${each}-stale`);
+  if (account === undefined) return false;
+  const { s3, scheduler } = deployed.clients;
+  const schedules = deployed
+    .stated("AWS::Scheduler::Schedule")
+    .map(({ id: Name, properties }) =>
+      scheduler.getSchedule({ GroupName: z.string().safeParse(properties["GroupName"]).data, Name }),
+    );
+  const own = (await Promise.all(schedules)).find(({ Target }) =>
+    Target?.Input?.includes(`"account":"${account}"`),
+  );
+  const Key = (await deployed.keys(layout(account).publications)).at(-1);
+  const published = Key === undefined ? undefined : await s3.headObject({ Bucket: deployed.bucket, Key });
+  const known = { deployedAt: own?.CreationDate, publishedAt: published?.LastModified };
+  return !isReallyStale({ ...known, hours: EvaluationPeriods }, new Date());
+}
+
+interface Publishing {
+  /** `staleAfterHours`. */
+  readonly hours: number;
+  readonly deployedAt: Date | undefined;
+  readonly publishedAt: Date | undefined;
+}
+
+/** Whether an alarm that is raised says more than that the account is new. What is not known is no excuse. */
+export function isReallyStale({ hours, deployedAt, publishedAt }: Publishing, now: Date): boolean {
+  const hoursSince = (date: Date | undefined) => (now.getTime() - (date?.getTime() ?? 0)) / HOUR_MS;
+  return hoursSince(deployedAt) >= hours && hoursSince(publishedAt) >= SEEN_HOURS;
+}
+
+const HOUR_MS = 60 * 60_000;
+/** An alarm counts whole hours, and sees a publication soon after its hour ends. */
+const SEEN_HOURS = 2;
 
 async function analystPolicy(deployed: Deployed): Promise<string> {
   const { iam } = deployed.clients;

@@ -21,6 +21,8 @@ export interface At {
   readonly deployed: Deployed;
   readonly account: string;
   readonly journal: Journal;
+  /** The reasons of a person, by the name of what is not compared. */
+  readonly exceptions?: ReadonlyMap<string, string>;
   /** A person's yes or no; undefined where no person is there. */
   readonly ask: (question: string) => Promise<boolean | undefined>;
 }

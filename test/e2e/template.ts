@@ -50,6 +50,7 @@ export class Template {
   readonly #outputs: z.output<typeof templateSchema>["Outputs"];
   readonly #assets: Assets | undefined;
   readonly #physical = new Map<string, Physical>();
+  readonly #exports = new Map<string, string>();
 
   /** @param stackId which has the region and the AWS account in it */
   constructor(body: string, stackId: string, assets?: Assets) {
@@ -103,6 +104,16 @@ export class Template {
   /** Later references to the resource resolve to this. */
   made(id: string, physical: Physical): void {
     this.#physical.set(id, physical);
+  }
+
+  /** Of the construct; empty where the app leaves it out. */
+  pathOf(id: string): string {
+    return this.#resources[id]?.Metadata["aws:cdk:path"] ?? "";
+  }
+
+  /** Later references to what another stack exports resolve to this. */
+  exported(name: string, value: string): void {
+    this.#exports.set(name, value);
   }
 
   /** The value of an output; throws where it refers to a resource that was not made. */
@@ -168,6 +179,8 @@ export class Template {
         .parse(argument)
         .replaceAll(/\$\{([^}.]+)\}/g, (_, id: string) => this.#ref(id));
     }
+    const value = name === "Fn::ImportValue" ? this.#exports.get(String(this.resolve(argument))) : undefined;
+    if (value !== undefined) return value;
     throw new Error(`${name} is not resolved here`);
   }
 }

@@ -7,7 +7,7 @@ import { SecurityGroup, SubnetType, Vpc } from "aws-cdk-lib/aws-ec2";
 import { ManagedPolicy } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
-import { Bucket } from "aws-cdk-lib/aws-s3";
+import { Bucket, CfnBucket } from "aws-cdk-lib/aws-s3";
 import { ScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { describe, expect, it } from "vitest";
@@ -104,6 +104,17 @@ describe("a bucket of the app", () => {
 
     expect(warnings).toEqual([]);
     expect(without.warnings).toEqual([expect.stringContaining("needs versions, which this app")]);
+  });
+
+  it("raises one where its versions are suspended", () => {
+    const suspended = deployed((stack) => {
+      const bucket = new Bucket(stack, "Lake", { versioned: true });
+      const resource = bucket.node.defaultChild;
+      if (resource instanceof CfnBucket) resource.versioningConfiguration = { status: "Suspended" };
+      return { bucket };
+    });
+
+    expect(suspended.warnings).toEqual([expect.stringContaining("needs versions, which this app")]);
   });
 });
 
@@ -343,6 +354,21 @@ describe("a VPC", () => {
     expect([...template.types]).not.toContain("AWS::EC2::SecurityGroup");
   });
 
+  it("without private subnets that have a way out is refused, and isolated ones are taken where they are named", () => {
+    const isolated = (stack: Stack) =>
+      new Vpc(stack, "Vpc", {
+        maxAzs: 1,
+        natGateways: 0,
+        subnetConfiguration: [{ name: "In", subnetType: SubnetType.PRIVATE_ISOLATED }],
+      });
+    const vpcSubnets = { subnetType: SubnetType.PRIVATE_ISOLATED };
+
+    expect(() => deployed((stack) => ({ vpc: isolated(stack) }))).toThrow(
+      "EventSync: expected a vpc with private subnets that have a way out (PRIVATE_WITH_EGRESS), and got Platform/Vpc, which has none",
+    );
+    expect(() => deployed((stack) => ({ vpc: isolated(stack), vpcSubnets }))).not.toThrow();
+  });
+
   it("lets Lambda make network interfaces with the role, and not the code of the function", () => {
     const { template } = deployed((stack) => ({ vpc: new Vpc(stack, "Vpc", { maxAzs: 1 }) }));
 
@@ -376,6 +402,26 @@ describe("a VPC", () => {
   });
 });
 
+describe("no props at all", () => {
+  it.each([
+    [undefined, "nothing"],
+    [null, "null"],
+    ["brand-events.json", '"brand-events.json"'],
+  ])("are refused in a sentence, in plain JavaScript: %s", (props, got) => {
+    const make = () => Reflect.construct(EventSync, [new Stack(newApp(), "Platform"), "Events", props]);
+
+    expect(make).toThrow(
+      `EventSync Platform/Events: these settings are not usable.\n  props: expected an object, and got ${got}`,
+    );
+  });
+
+  it("are as good as none that are empty, and the settings are asked for", () => {
+    const make = () => Reflect.construct(EventSync, [new Stack(newApp(), "Platform"), "Events", {}]);
+
+    expect(make).toThrow("settings: expected an object, and got nothing");
+  });
+});
+
 describe("a prop that there is not", () => {
   it.each(["permissionBoundary", "encryptionkey", "VPC"])(
     "is refused, in plain JavaScript too: %s",
@@ -385,4 +431,59 @@ describe("a prop that there is not", () => {
       );
     },
   );
+});
+
+describe("what two deployments of an app must not share", () => {
+  const two =
+    (props: (stack: Stack) => readonly [Partial<EventSyncProps>, Partial<EventSyncProps>]) => () => {
+      const stack = new Stack(newApp(), "Platform", { env: ENV });
+      const [one, other] = props(stack);
+      new EventSync(stack, "Events", { settings: SETTINGS, ...one });
+      new EventSync(stack, "Others", { settings: SETTINGS, ...other });
+    };
+
+  it.each<[string, Parameters<typeof two>[0], string]>([
+    [
+      "a bucket of the app",
+      (stack) => {
+        const bucket = new Bucket(stack, "Lake", { versioned: true });
+        return [{ bucket }, { bucket }];
+      },
+      "props.bucket: Platform/Events and Platform/Others both have the bucket Platform/Lake, and",
+    ],
+    [
+      "a bucket that is imported twice",
+      (stack) => [
+        { bucket: Bucket.fromBucketName(stack, "One", "company-lake") },
+        { bucket: Bucket.fromBucketName(stack, "Two", "company-lake") },
+      ],
+      "both have the bucket Platform/Two",
+    ],
+    [
+      "a bucket that is left, and imported",
+      (stack) => [
+        { settings: { ...SETTINGS, existingBucket: "company-lake" } },
+        { bucket: Bucket.fromBucketName(stack, "Two", "company-lake") },
+      ],
+      "both have the bucket Platform/Two",
+    ],
+    [
+      "a log",
+      (stack) => {
+        const logGroup = new LogGroup(stack, "Log");
+        return [{ logGroup }, { logGroup }];
+      },
+      "props.logGroup: Platform/Events and Platform/Others both have the log Platform/Log, and",
+    ],
+  ])("is refused: %s", (_, props, message) => {
+    expect(two(props)).toThrow(message);
+  });
+
+  it("is nothing else: each may have a bucket of its own", () => {
+    const bucket = (stack: Stack, id: string) => new Bucket(stack, id, { versioned: true });
+
+    expect(
+      two((stack) => [{ bucket: bucket(stack, "One") }, { bucket: bucket(stack, "Two") }]),
+    ).not.toThrow();
+  });
 });

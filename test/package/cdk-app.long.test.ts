@@ -4,6 +4,7 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { synth } from "../e2e/template.ts";
@@ -49,6 +50,9 @@ interface Known {
   readonly settings: EventSyncSettings;
 }
 `;
+
+const REQUIRE =
+  'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
 let folder: string;
 let app: string;
@@ -142,4 +146,30 @@ describe("an app with the package", () => {
     ]);
     for (const { code } of assets) expect(code === ofClone?.code).toBe(true);
   }, 300_000);
+
+  test.each(["cjs", "esm"] as const)(
+    "that is bundled with esbuild as %s says what to leave out of the bundle, and is synthesized then",
+    async (format) => {
+      const synthesize = async (external: readonly string[]) => {
+        const outfile = join(app, `bundled-${format}-${external.length}.${format === "cjs" ? "cjs" : "mjs"}`);
+        await build({
+          ...{ entryPoints: [join(app, "app.ts")], outfile, bundle: true, platform: "node", format },
+          external: ["aws-cdk-lib", "constructs", ...external],
+          // In an ES module esbuild has no `require` for packages that are CommonJS.
+          ...(format === "esm" && { banner: { js: REQUIRE } }),
+        });
+        const outdir = join(folder, `cdk.out-${format}`);
+        const env = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: "{}", PATH: "/nowhere" };
+        await execute(process.execPath, [outfile], { cwd: app, env });
+        return assembled(outdir, "DataPlatform");
+      };
+
+      await expect(synthesize([])).rejects.toThrow(
+        "EventSync: expected the saved queries and the function beside its code",
+      );
+      await expect(synthesize([])).rejects.toThrow("--external:brand-events-sync");
+      expect((await synthesize(["brand-events-sync"])).assets).toHaveLength(2);
+    },
+    300_000,
+  );
 });

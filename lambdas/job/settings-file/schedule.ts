@@ -17,6 +17,11 @@ interface Schedule {
    * the calendar.
    */
   readonly longestGapHours: number | undefined;
+  /**
+   * Whether it starts when clocks show this minute, in the fields of UTC; days relative to the calendar are taken for each
+   * day. Undefined for a rate, which no clock moves.
+   */
+  readonly startsAt?: (clock: Date) => boolean;
 }
 
 /** A schedule that repeats for ever; undefined for anything else: `at(…)`, named years, a wrong form. */
@@ -42,18 +47,23 @@ function parseCron(fields: readonly string[]): Schedule | undefined {
   const hours = valuesOf(hourField, 0, 23);
   const months = valuesOf(monthField, 1, 12, MONTHS);
   if (minutes === undefined || hours === undefined || months === undefined) return undefined;
+  const isTime = (clock: Date): boolean =>
+    hours.has(clock.getUTCHours()) && minutes.has(clock.getUTCMinutes());
+  const isMonth = (clock: Date): boolean => months.has(clock.getUTCMonth() + 1);
   if (RELATIVE_DAY_OF_MONTH.test(dayField) || RELATIVE_WEEKDAY.test(weekdayField)) {
-    return { longestGapHours: undefined };
+    return { longestGapHours: undefined, startsAt: (clock) => isTime(clock) && isMonth(clock) };
   }
   const days = dayField === "?" ? undefined : valuesOf(dayField, 1, 31);
   const weekdays = weekdayField === "?" ? undefined : valuesOf(weekdayField, 1, 7, WEEKDAYS);
   if (days === undefined && weekdays === undefined) return undefined;
   const isDue = (date: Date): boolean =>
-    months.has(date.getUTCMonth() + 1) &&
-    (days?.has(date.getUTCDate()) ?? true) &&
-    (weekdays?.has(date.getUTCDay() + 1) ?? true);
+    isMonth(date) && (days?.has(date.getUTCDate()) ?? true) && (weekdays?.has(date.getUTCDay() + 1) ?? true);
   const gapMs = longestGapMs(minutes, hours, isDue);
-  return gapMs === undefined ? undefined : { longestGapHours: gapMs / (60 * MINUTE_MS) };
+  if (gapMs === undefined) return undefined;
+  return {
+    longestGapHours: gapMs / (60 * MINUTE_MS),
+    startsAt: (clock) => isTime(clock) && isDue(clock),
+  };
 }
 
 /** `*`, or a list of `5`, `5-9`, `0/10`, `5-20/5`; names if the field has them. */
