@@ -7,7 +7,7 @@ import { OversizeJson, valueAt } from "../../../json/json-scanner.ts";
 import type { IsListed, NextPage, PageQuery } from "../../../settings/values.ts";
 import type { EventList } from "../../event-service.ts";
 import type { Address, HttpResponse } from "../../http/transport.ts";
-import { type ApiClient, type ApiRequest, endpoint } from "../../requests/api-client.ts";
+import { type ApiRequest, endpoint } from "../../requests/api-client.ts";
 import { BadStatus, requestName, UnusableBody } from "../../requests/failure.ts";
 import type { ShownName } from "../shape.ts";
 import { isOddEnd } from "./empty-page.ts";
@@ -18,7 +18,7 @@ import { EventListBuilder } from "./listed-events.ts";
 import { namesNextPage, nextLink } from "./next-link.ts";
 import { nextPageCandidates } from "./next-page-candidates.ts";
 import { larger, type Stated, type StatedTotal } from "./page-hints.ts";
-import { ASK, type FetchedPage, readFetchedPage } from "./read-page.ts";
+import { ASK, type FetchedPage, type PageClient, readFetchedPage } from "./read-page.ts";
 
 export interface ListOptions {
   readonly baseUrl: URL;
@@ -46,7 +46,7 @@ const BEHIND_LAST: ReadonlySet<number> = new Set([400, 404, 416]);
 
 /** Throws `LIST_INCOMPLETE`, `UNEXPECTED_RESPONSE`, `NOT_ENTITLED`, and what the client throws. */
 export async function fetchList(
-  client: Pick<ApiClient, "get">,
+  client: PageClient,
   options: ListOptions,
   signal?: AbortSignal,
 ): Promise<EventList> {
