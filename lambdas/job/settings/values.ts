@@ -218,7 +218,7 @@ export interface PageQuery {
   readonly placeholder: Placeholder;
 }
 
-/** `all`: no sign of pages was seen, and a person has said that the list is whole; strong signs still count. */
+/** `all`: no sign of pages was seen, and a person has said that the list is whole; strong signs count anyway. */
 export type NextPage = "all" | "links" | "none" | PageQuery;
 
 const NEXT_PAGE =

@@ -18,7 +18,7 @@ import { EventListBuilder } from "./listed-events.ts";
 import { namesNextPage, nextLink } from "./next-link.ts";
 import { nextPageCandidates } from "./next-page-candidates.ts";
 import { larger, type Stated, type StatedTotal } from "./page-hints.ts";
-import { ASK, type FetchedPage, readFetchedPage } from "./read-page.ts";
+import { ASK, type FetchedPage, type PageClient, readFetchedPage } from "./read-page.ts";
 
 export interface ListOptions {
   readonly baseUrl: URL;

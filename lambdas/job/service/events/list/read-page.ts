@@ -2,6 +2,7 @@
 
 import { SyncError } from "../../../errors/sync-error.ts";
 import type { HttpResponse } from "../../http/transport.ts";
+import type { ApiRequest } from "../../requests/api-client.ts";
 import { UnusableBody } from "../../requests/failure.ts";
 import type { ShownName } from "../shape.ts";
 import { failureBeside, failureOfEmpty } from "./empty-page.ts";
@@ -14,6 +15,11 @@ export interface FetchedPage extends ListPage {
   readonly hints: PageHints;
   readonly headers: HttpResponse["headers"];
   readonly bytes: number;
+}
+
+/** Asks for pages; undefined is the answer for one behind the last. */
+export interface PageClient {
+  get(request: ApiRequest<FetchedPage | undefined>, signal?: AbortSignal): Promise<FetchedPage | undefined>;
 }
 
 interface PageResponse extends Pick<HttpResponse, "status" | "headers"> {
