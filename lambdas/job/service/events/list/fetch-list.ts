@@ -44,11 +44,6 @@ const MOST_TIME_OUTS = 2;
 /** How a page behind the last one may be refused. */
 const BEHIND_LAST: ReadonlySet<number> = new Set([400, 404, 416]);
 
-/** Asks for pages; undefined is the answer for one behind the last. */
-export interface PageClient {
-  get(request: ApiRequest<FetchedPage | undefined>, signal?: AbortSignal): Promise<FetchedPage | undefined>;
-}
-
 /** Throws `LIST_INCOMPLETE`, `UNEXPECTED_RESPONSE`, `NOT_ENTITLED`, and what the client throws. */
 export async function fetchList(
   client: PageClient,

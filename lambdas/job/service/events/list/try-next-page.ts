@@ -5,8 +5,8 @@ import { SyncError } from "../../../errors/sync-error.ts";
 import { type NextPage, parseNextPage } from "../../../settings/values.ts";
 import type { EventList, ListTrial } from "../../event-service.ts";
 import type { ApiRequest } from "../../requests/api-client.ts";
-import { fetchList, type ListOptions, type PageClient } from "./fetch-list.ts";
-import type { FetchedPage } from "./read-page.ts";
+import { fetchList, type ListOptions } from "./fetch-list.ts";
+import type { FetchedPage, PageClient } from "./read-page.ts";
 
 /** In all trials of a list. */
 const MOST_REQUESTS = 3;
