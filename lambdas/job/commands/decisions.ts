@@ -237,7 +237,7 @@ const AT_ONCE = 16;
  * entry of the log stays, and the lease is deleted last, so that an account that is half removed is still known.
  */
 export async function removeAccount(ports: RemovePorts): Promise<"removed" | Skipped> {
-  return whileLeased(ports, "remove", undefined, async (lease, leased): Promise<"removed"> => {
+  return whileLeased(ports, "remove", undefined, async (_, leased): Promise<"removed"> => {
     const { store, catalog, clock, random, signal } = leased;
     const atMs = clock.now();
     const named = { runId: formatRunId(atMs), atMs, writeId: random.token() };
@@ -245,12 +245,10 @@ export async function removeAccount(ports: RemovePorts): Promise<"removed" | Ski
     await catalog.refresh(store.account);
     const keys = (await keysOf(store)).filter((key) => key !== removal && key !== store.keys.lease);
     // A run that began after the removal has had the lease: where it is still ours, all of these are older.
-    await lease.confirm();
     for (let at = 0; at < keys.length; at += AT_ONCE) {
       signal.throwIfAborted();
       await Promise.all(keys.slice(at, at + AT_ONCE).map((key) => store.delete(key)));
     }
-    await lease.confirm();
     await store.delete(store.keys.lease);
     return "removed";
   });

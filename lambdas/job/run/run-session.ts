@@ -7,16 +7,16 @@ import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { type LogEnd, readEnd } from "../storage/publication-log.ts";
 import { TimeBudget } from "./collect/time-budget.ts";
 import type { Lease } from "./lease/lease.ts";
-import { leasedRateLimiter } from "./lease/lease-account.ts";
+import { leasedRateLimiter, whileHeld } from "./lease/lease-account.ts";
 import { openAccount } from "./open-account.ts";
 import type { Attempt } from "./record/attempt.ts";
-import { endOf, type RunEnd, type RunFailure, StartSkipped } from "./record/run-result.ts";
+import { endOf, type RunEnd, type RunFailure } from "./record/run-result.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 import { wrongClock } from "./wrong-clock.ts";
 
 export class RunSession {
-  /** Their signal also aborts when the lease is lost. */
+  /** Their signal also aborts when the lease is lost, and their store then writes nothing. */
   readonly ports: RunPorts;
   readonly attempt: Attempt;
   readonly lease: Lease;
@@ -40,7 +40,7 @@ export class RunSession {
     lease: Lease,
     decided: RunSession["decided"],
   ) {
-    this.ports = { ...ports, signal: AbortSignal.any([ports.signal, lease.lost]) };
+    this.ports = whileHeld(ports, lease);
     this.attempt = attempt;
     this.lease = lease;
     this.budget = leasedRateLimiter(ports, settings, lease);
@@ -68,8 +68,6 @@ export class RunSession {
   async openWarehouse(): Promise<LogEnd> {
     const { store, catalog } = this.ports;
     const end = await readEnd(store);
-    // This process may have been stopped since it took the lease, and the removal may still be deleting.
-    if (end.removal) await this.lease.confirm();
     await catalog.refresh(store.account);
     return end;
   }
@@ -95,11 +93,6 @@ export class RunSession {
     this.ports.onRunId?.(runId);
   }
 
-  /** Throws `StartSkipped` where the execution that this process works for no longer has the lease. */
-  async confirmLease(): Promise<void> {
-    if (this.lease.execution !== undefined) await this.lease.confirm();
-  }
-
   /** The error that stopped an attempt which could go on; undefined for any other error. */
   interruptionOf(error: unknown): SyncError | undefined {
     if (this.lease.lost.aborted) return undefined;
@@ -114,14 +107,6 @@ export class RunSession {
     if (signal.aborted && signal.reason instanceof SyncError) return { error: signal.reason };
     if (this.attempt.publication !== undefined) return { error };
     return endOf(this.lease.lost.aborted ? this.lease.lost.reason : error);
-  }
-
-  /** What an error means once the lease is known to be ours still: this process may have been stopped for a while. */
-  async confirmedEndOf(error: unknown): Promise<RunEnd | RunFailure> {
-    await this.lease.confirm().catch((problem: unknown) => {
-      if (!(problem instanceof StartSkipped)) throw problem;
-    });
-    return this.endOf(error);
   }
 
   async close(): Promise<void> {

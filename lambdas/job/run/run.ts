@@ -4,7 +4,7 @@
 import type { EventService } from "../service/event-service.ts";
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, type Plan, plannedStart } from "../snapshot/staging/plan.ts";
-import type { LogEnd } from "../storage/publication-log.ts";
+import { type LogEnd, readLogSince } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { type CollectTask, collect, rangeCut } from "./collect/collect.ts";
 import { readList } from "./collect/read-list.ts";
@@ -13,11 +13,11 @@ import { sayEstimate } from "./collect/time-budget.ts";
 import { findUnfinished, shapeOfPlan } from "./collect/unfinished-run.ts";
 import { dryRun } from "./dry-run.ts";
 import { handOver, mayTakeOver, type OwnExecution } from "./hand-over/hand-over.ts";
-import { acquireLease, Lease } from "./lease/lease.ts";
+import { acquireLease } from "./lease/acquire-lease.ts";
+import { Lease } from "./lease/lease.ts";
 import { freeLease, readExecutionLease, runOfRequest } from "./lease/lease-file.ts";
 import { SnapshotFacts } from "./publish/build-snapshot.ts";
 import { columnsOfRun } from "./publish/columns.ts";
-import { takeBack } from "./publish/commit.ts";
 import { publishRun, supersededBy } from "./publish/publish.ts";
 import { applyRetention } from "./publish/retention.ts";
 import { type Attempt, beginAttempt, recordAttempt } from "./record/attempt.ts";
@@ -59,7 +59,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
   );
   if ("row" in begun) return begun;
   // A start without the lease records its attempt; no error of it finishes the run.
-  if (!(begun instanceof Lease)) return recordAttempt(ports, attempt, begun, async () => undefined);
+  if (!(begun instanceof Lease)) return recordAttempt(ports, attempt, begun, null);
 
   const session = new RunSession(ports, settings, attempt, begun, start);
   try {
@@ -67,7 +67,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
       .catch((error: unknown) => handOver(session, error, start.execution))
       .catch((error: unknown) => session.endOf(error));
     if ("row" in end) return end;
-    const recorded = await recordAttempt(ports, attempt, end, (error) => session.confirmedEndOf(error));
+    const recorded = await recordAttempt(ports, attempt, end, session.ports.store);
     const result: RunResult = start.trustClock ? { ...recorded, trustsClock: true } : recorded;
     // The execution retries, or is started again: until then the run is still its own, unless the lease is taken.
     if (start.execution && result.error?.isRetryable) await session.lease.leave().catch(() => undefined);
@@ -118,18 +118,23 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
 }
 
 /**
- * This process may have been stopped while the account was removed: then the run never counts, whatever it came to, and what
- * it has written is deleted again.
+ * This process may have been stopped while the account was removed: then the run never counts, whatever it came to, and is
+ * taken out of the tables again.
  */
 async function unlessRemoved(
-  { ports, attempt }: RunSession,
+  { ports: { store, catalog }, attempt }: RunSession,
   { last }: LogEnd,
   work: Promise<RunEnd>,
 ): Promise<RunEnd> {
   const end = await work.catch((error: unknown) => ({ error }));
-  const { runId: id, publication } = attempt;
-  const removal = publication ? undefined : await takeBack(ports, { last, id }).catch(() => undefined);
-  const removed = supersededBy({ head: undefined, removal }, id);
+  const { runId, publication } = attempt;
+  const findRemoval = async (): Promise<RunEnd | undefined> => {
+    const { removal } = await readLogSince(store, last);
+    const removed = supersededBy({ head: undefined, removal }, runId);
+    if (removed) await catalog.refresh(store.account);
+    return removed;
+  };
+  const removed = publication ? undefined : await findRemoval().catch(() => undefined);
   if (removed) return removed;
   if ("error" in end) throw end.error;
   return end;

@@ -103,7 +103,6 @@ async function decide(
   const { events } = manifest.counts;
   const compareMs = (events + (head?.events ?? 0)) * COMPARE_MS;
   session.timeBudget.checkTime(`the snapshot of ${events} events is made`, compareMs);
-  await session.confirmLease();
   if (holding) {
     const preview = await makePreview(ports, manifest, head);
     // Comparing takes time, and readers may see another snapshot by now.

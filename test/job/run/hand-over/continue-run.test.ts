@@ -76,7 +76,7 @@ describe("a turn", () => {
   test.each<[string, (world: HandOverWorld) => Promise<object>]>([
     [
       "another run",
-      async ({ small }) => JSON.parse(livingLease(small.clock.now(), "2026-01-03T06-00-00.000Z")),
+      async ({ small }) => JSON.parse(livingLease(small.clock.now(), { run_id: "2026-01-03T06-00-00.000Z" })),
     ],
     [
       "another execution, even of one that has ended",

@@ -23,12 +23,14 @@ async function staged() {
 }
 
 describe("a turn that publishes", () => {
-  test("publishes nothing where its execution has lost the lease while it made the snapshot", async () => {
+  test("publishes nothing where its execution has lost the lease while it was stopped [D24]", async () => {
     const { world, store, arn } = await staged();
     const lease = { ...world.lease(), execution: `${arn}-of-another` };
     const slow: Store = {
       ...interposed(store, async (key) => {
-        if (key === keys.manifest(RUN)) store.put(keys.lease, JSON.stringify(lease));
+        if (key !== keys.manifest(RUN)) return;
+        store.put(keys.lease, JSON.stringify(lease));
+        world.small.clock.advance(60_000);
       }),
       replace: async (key, bytes, version) => {
         await setTimeout(100);
