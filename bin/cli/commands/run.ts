@@ -23,7 +23,6 @@ const OPTIONS = [
   "limit",
   "fresh",
   "overDamaged",
-  "trustClock",
   "all",
 ] as const;
 
@@ -76,7 +75,6 @@ async function started(
         trigger: "manual",
         fresh: values.fresh,
         overDamaged: values.overDamaged,
-        trustClock: values.trustClock,
         ...dryRun,
       });
       if (result.row.snapshot_id !== null) await credentialsWork(values.credentials);

@@ -17,7 +17,6 @@ import { heldSnapshots } from "../run/publish/held-snapshots.ts";
 import type { Skipped } from "../run/record/run-result.ts";
 import type { RunPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
-import { wrongClock } from "../run/wrong-clock.ts";
 import type { EventService, ListedEvent } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyLeftOut } from "../snapshot/files/manifest.ts";
@@ -38,17 +37,7 @@ import {
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
 
-const CHECKS = [
-  "credentials",
-  "lease",
-  "login",
-  "list",
-  "detail",
-  "store",
-  "catalog",
-  "clock",
-  "snapshot",
-] as const;
+const CHECKS = ["credentials", "lease", "login", "list", "detail", "store", "catalog", "snapshot"] as const;
 
 export interface Check {
   readonly name: (typeof CHECKS)[number];
@@ -83,7 +72,7 @@ type RunCheck = <T>(
 /**
  * The checks in order; a check that needs a failed one is left out. Publishes nothing. Holds the lease while it uses
  * the service. Where another process holds the lease, nothing is sent to the service and the list has a check `lease`,
- * which it has only then; so it has `clock` only where a clock is wrong.
+ * which it has only then.
  */
 export async function check(
   ports: RunPorts,
@@ -110,13 +99,11 @@ export async function check(
     }
   };
 
-  let aheadMs: number | undefined;
   const unused = newRateLimiter(ports, settings);
   const openWithoutLease: OpenService = () => openAccount(ports, unused, "manual");
   const tryAll = async (open: OpenService, leased: RunPorts, budget: RateLimiter): Promise<undefined> => {
-    const found = await tryService(leased, open, budget, runCheck);
-    aheadMs = found?.aheadMs;
-    if (found?.listed !== undefined) onEstimate(estimateText(found.listed, budget));
+    const listed = await tryService(leased, open, budget, runCheck);
+    if (listed !== undefined) onEstimate(estimateText(listed, budget));
   };
   const skipped = await withLease(ports, settings, "check", tryAll).catch((error: unknown) => {
     // The store failed, so no run can work on the account either. The checks of the service are still worth making.
@@ -134,15 +121,6 @@ export async function check(
     await runCheck("catalog", () => tryCatalog(ports, settings));
     await runCheck("snapshot", async (warn) => {
       const end = await readEnd(ports.store);
-      const nowMs = ports.clock.now();
-      const wrong = wrongClock({ nowMs, aheadMs, end });
-      if (wrong)
-        checks.push({
-          name: "clock",
-          ok: false,
-          code: wrong.code,
-          remedy: withCommands(wrong.message, startCommand),
-        });
       const found = await (deep ? checkEverything : checkHead)(ports);
       // Of an account that was removed meanwhile nothing counts.
       if (found.length > 0 && (await readLogSince(ports.store, end.last)).removal) return;
@@ -152,13 +130,13 @@ export async function check(
   return checks;
 }
 
-/** Returns how many events a run would request, if the service lists them, and how far this computer's clock is ahead. */
+/** Returns how many events a run would request, if the service lists them. */
 async function tryService(
   ports: RunPorts,
   open: OpenService,
   budget: RateLimiter,
   runCheck: RunCheck,
-): Promise<{ readonly listed: number | undefined; readonly aheadMs: number | undefined } | undefined> {
+): Promise<number | undefined> {
   const service = await runCheck("credentials", open);
   if (service === undefined) return undefined;
   try {
@@ -173,7 +151,7 @@ async function tryService(
     while (most > LEAST_TRIED && budget.waitMs(most * SHARE) > 0) most -= 1;
     const tried = list ? spread(list.events, most) : [];
     if (tried.length > 0) await runCheck("detail", (warn) => tryDetails(ports, service, tried, warn));
-    return { listed: list?.events.length, aheadMs: service.aheadMs };
+    return list?.events.length;
   } finally {
     await service.close();
   }

@@ -5,7 +5,14 @@ import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { whileLeased } from "../run/lease/lease-account.ts";
 import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
 import { readHold } from "../run/publish/guard.ts";
-import { heldSnapshots, keptSnapshot, NEWEST_HELD, snapshotNotFound } from "../run/publish/held-snapshots.ts";
+import {
+  heldSnapshots,
+  keptSnapshot,
+  NEWEST_HELD,
+  plannedAt,
+  snapshotNotFound,
+} from "../run/publish/held-snapshots.ts";
+import { isLater } from "../run/publish/superseded.ts";
 import {
   type Attempt,
   beginAttempt,
@@ -20,6 +27,7 @@ import type { RunPorts } from "../run/run-ports.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { accountFolders, keysOf } from "../storage/known-accounts.ts";
 import { formatRunId, isOfLayout } from "../storage/layout.ts";
+import { placeOf, removalOf } from "../storage/log-mark.ts";
 import {
   createRemoval,
   type Publication,
@@ -86,9 +94,11 @@ async function publishAgain(
   attempt.snapshotId = snapshotId;
   const manifest = await requirePublishable(store, request);
   attempt.counts = countsOf(manifest);
+  const place = await placeOf(store, manifest.log_end);
   const pinned = request.action === "rollback" && request.pin;
   const decide = async (head: Publication | undefined) => {
-    const isOlder = head !== undefined && head.snapshot_id > snapshotId;
+    const isOlder =
+      head !== undefined && head.snapshot_id !== snapshotId && isLater(head, { id: snapshotId, place });
     return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;
   };
   const published = await commit(
@@ -116,7 +126,11 @@ function isNotFound(error: unknown): error is SyncError {
 /** The id of the only held snapshot that is later than the head. Throws `SNAPSHOT_NOT_FOUND` with those that are held. */
 async function onlyHeld(store: AccountStore, head: Publication | undefined): Promise<string> {
   const held = (await heldSnapshots(store)).map(({ snapshotId }) => snapshotId).toReversed();
-  const later = held.filter((id) => id > (head?.snapshot_id ?? ""));
+  const later: string[] = [];
+  for (const id of held) {
+    const place = await placeOf(store, await plannedAt(store, id));
+    if (head === undefined || !isLater(head, { id, place })) later.push(id);
+  }
   const [newest, ...others] = later;
   if (newest !== undefined && others.length === 0) return newest;
   const of = `of the account ${store.account}`;
@@ -134,10 +148,10 @@ async function requirePublishable(
   store: AccountStore,
   { action, snapshotId }: AcceptOrRollback,
 ): Promise<Manifest> {
-  const { publications, removal } = await readLogSince(store, "");
-  const isPublished = publications.some(({ snapshot_id }) => snapshot_id === snapshotId);
+  const log = await readLogSince(store, "");
+  const isPublished = log.publications.some(({ snapshot_id }) => snapshot_id === snapshotId);
   // Before its files are looked at: a removal that works, or was stopped, has not deleted all of them yet.
-  if (removal && snapshotId <= removal.run_id)
+  if (removalOf(log, snapshotId, await plannedAt(store, snapshotId)))
     throw snapshotNotFound(
       snapshotId,
       "was removed with its account. If files of it are left, start remove again",

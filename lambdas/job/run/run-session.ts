@@ -10,10 +10,9 @@ import type { Lease } from "./lease/lease.ts";
 import { leasedRateLimiter, whileHeld } from "./lease/lease-account.ts";
 import { openAccount } from "./open-account.ts";
 import type { Attempt } from "./record/attempt.ts";
-import { endOf, type RunEnd, type RunFailure } from "./record/run-result.ts";
+import { endOf, type RunEnd, type RunFailure, type RunResult } from "./record/run-result.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
-import { wrongClock } from "./wrong-clock.ts";
 
 export class RunSession {
   /** Their signal also aborts when the lease is lost, and their store then writes nothing. */
@@ -80,12 +79,6 @@ export class RunSession {
     return service;
   }
 
-  /** Throws `CLOCK_WRONG` where a run must not publish over this end of the log, or not under its name. */
-  checkClock(end: Pick<LogEnd, "head" | "removal">): void {
-    const wrong = wrongClock({ nowMs: this.ports.clock.now(), aheadMs: this.#service?.aheadMs, end });
-    if (wrong && !this.decided.trustClock) throw wrong;
-  }
-
   /** From now on this start continues another, unfinished run. */
   async adopt(runId: string): Promise<void> {
     await this.lease.adopt(runId);
@@ -107,6 +100,14 @@ export class RunSession {
     if (signal.aborted && signal.reason instanceof SyncError) return { error: signal.reason };
     if (this.attempt.publication !== undefined) return { error };
     return endOf(this.lease.lost.aborted ? this.lease.lost.reason : error);
+  }
+
+  /** With what the service's clock has shown of this computer's: it is said again at the end. */
+  withClock(result: RunResult): RunResult {
+    const warning = this.#service?.clockWarning;
+    if (warning === undefined) return result;
+    const { explanation } = result;
+    return { ...result, explanation: explanation === undefined ? warning : `${explanation} ${warning}` };
   }
 
   async close(): Promise<void> {

@@ -62,9 +62,9 @@ const ENTRY = z.discriminatedUnion("action", [PUBLICATION, REMOVAL]);
 /** One line of the table `publications`; `publication` is ten digits, from `0000000001`. */
 export type Publication = Readonly<z.infer<typeof PUBLICATION>>;
 
-/** The account was removed. No run and no snapshot that is not named later than its `run_id` counts after it. */
+/** The account was removed. What was planned before it does not count after it. */
 export type Removal = Readonly<z.infer<typeof REMOVAL>>;
-type Entry = Publication | Removal;
+export type Entry = Publication | Removal;
 
 /** Where the log ends. */
 export interface LogEnd {
@@ -77,7 +77,7 @@ export interface LogEnd {
 }
 
 /** What the log has gained after an entry. */
-interface LogSince {
+export interface LogSince {
   /** Oldest first; only what lies above the newest removal. */
   readonly publications: readonly Publication[];
   /** The newest removal after the entry. */
@@ -263,6 +263,12 @@ export async function publicationBefore(
   const number = Number(publication) - 1;
   const entry = number === 0 ? undefined : await readEntry(store, publicationId(number));
   return entry?.action === "remove" ? undefined : entry;
+}
+
+/** Undefined where there is no such entry, or none that can be read. */
+export async function findEntry(store: AccountStore, id: string): Promise<Entry | undefined> {
+  const stored = await store.read(store.keys.publication(id));
+  return stored && parse(stored.bytes);
 }
 
 /** The numbers of the log, without those below a gap. A gap is damage unless a removal lies above it. */

@@ -91,6 +91,9 @@ export class Model implements RequestObserver, PartitionObserver {
   readonly formats = new Map<Version, number>();
   /** When `outcome.json` of a run was written. */
   readonly outcomesAtMs = new Map<string, number>();
+  /** Of each run the number where the log ended when its plan was made. */
+  readonly plannedAt = new Map<string, string>();
+  readonly plannedAtMs = new Map<string, number>();
   /** Who has written the lease last, and when that was sent; undefined where it is free. */
   leaseBy: { readonly process: string; readonly sentAtMs: number } | undefined;
   /** When a process has sent the lease last, whatever became of it. */
@@ -261,6 +264,8 @@ export class Model implements RequestObserver, PartitionObserver {
         this.#stagedChanged(change, id, file);
         if (file === "plan.ndjson.gz" && isNew) {
           notePlan(this, id, by);
+          this.plannedAt.set(id, this.reader.entries().at(-1)?.publication ?? "");
+          this.plannedAtMs.set(id, this.world.timeline.nowMs);
           noteRestart(this, id, by);
         }
         if (isNew && /^(?:plan|record-)/.test(file)) checkFormat(this, id, by);

@@ -161,7 +161,7 @@ export async function takeBack(
   { last, id }: { readonly last: string; readonly id: string },
 ): Promise<Removal | undefined> {
   const { removal } = await readLogSince(store, last);
-  if (removal === undefined || removal.run_id < id) return undefined;
+  if (removal === undefined) return undefined;
   await catalog.refresh(store.account);
   for (const key of await keysOf(store)) if (key.includes(`/${id}/`)) await store.delete(key);
   return removal;

@@ -1,6 +1,7 @@
 // Deletes old snapshots in two steps, so that no query under way loses its files: a snapshot is retired first, and
 // deleted by a run at least a day after it has left the tables.
 
+import { isFuture } from "../../runtime/clock.ts";
 import { runInstant } from "../../storage/layout.ts";
 import { type Publication, readLog } from "../../storage/publication-log.ts";
 import {
@@ -10,6 +11,7 @@ import {
   readRetired,
   type SnapshotFiles,
 } from "../../storage/snapshot-marks.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -45,7 +47,11 @@ export async function applyRetention(ports: RetentionPorts, retainDays: number |
         await deleteFiles(ports, snapshot);
     } else if (
       !inUse.has(snapshotId) &&
-      isDue(snapshotId, published.has(snapshotId) ? retainDays : UNPUBLISHED_DAYS, nowMs)
+      isDue(
+        madeAtMs(snapshot, store, nowMs),
+        published.has(snapshotId) ? retainDays : UNPUBLISHED_DAYS,
+        nowMs,
+      )
     ) {
       await markRetired(store, snapshotId);
       undated.push(snapshotId);
@@ -66,8 +72,18 @@ function headsSince(log: readonly Publication[], sinceMs: number): ReadonlySet<s
   return new Set(heads.map(({ snapshot_id }) => snapshot_id));
 }
 
-function isDue(snapshotId: string, days: number | undefined, nowMs: number): boolean {
-  const madeAtMs = runInstant(snapshotId);
+/** By its name; where that lies in the future, because a clock was ahead, by the time that the store has for its manifest. */
+function madeAtMs(
+  { snapshotId, files }: SnapshotFiles,
+  { keys }: AccountStore,
+  nowMs: number,
+): number | undefined {
+  const namedAtMs = runInstant(snapshotId);
+  if (namedAtMs === undefined || !isFuture(namedAtMs, nowMs)) return namedAtMs;
+  return files.find(({ key }) => key === keys.manifest(snapshotId))?.modifiedAtMs;
+}
+
+function isDue(madeAtMs: number | undefined, days: number | undefined, nowMs: number): boolean {
   return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS;
 }
 

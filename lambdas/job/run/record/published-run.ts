@@ -2,7 +2,7 @@
 
 import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
-import { plannedStart } from "../../snapshot/staging/plan.ts";
+import { plannedTrigger } from "../../snapshot/staging/plan.ts";
 import {
   findPublication,
   isOfRun,
@@ -54,7 +54,7 @@ export async function recordPublishedRun(ports: RecordPorts, runId: string): Pro
     await writeRunResult(ports.store, { row, explanation });
     return true;
   }
-  const { trigger } = await plannedStart(ports.store, runId);
+  const trigger = await plannedTrigger(ports.store, runId);
   const attempt = beginAttempt(ports.clock, trigger, runId);
   await recordLate(ports, { ...attempt, snapshotId: runId, counts: published.counts }, published.end);
   return true;
@@ -64,7 +64,7 @@ export async function recordPublishedRun(ports: RecordPorts, runId: string): Pro
 export async function recordUnrecorded(ports: RecordPorts, publication: Publication): Promise<void> {
   const { action, run_id: runId, snapshot_id: snapshotId } = publication;
   for await (const { outcome } of attemptsOf(ports.store, runId)) if (outcome === "PUBLISHED") return;
-  const trigger = action === "run" ? (await plannedStart(ports.store, runId)).trigger : action;
+  const trigger = action === "run" ? await plannedTrigger(ports.store, runId) : action;
   const counts = await countsOfRun(ports.store, snapshotId, publication);
   const end = await publishedEnd(ports.store, publication);
   await recordLate(ports, { ...beginAttempt(ports.clock, trigger, runId), snapshotId, counts }, end);

@@ -6,6 +6,7 @@ import * as z from "zod";
 import { damaged, MAKE_AGAIN, RESTORE } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { isListed } from "../../settings/values.ts";
+import { logMarkSchema } from "../../storage/log-mark.ts";
 import {
   type AccountStore,
   readJson,
@@ -52,6 +53,8 @@ const MANIFEST = z
     run_id: z.string(),
     fingerprint: z.string(),
     plan_sha256: sha256,
+    /** Where the publication log ended when the plan was made, as the plan says it. */
+    log_end: logMarkSchema.nullable().optional(),
     counts: COUNTS,
     parts: z.array(PART).readonly(),
     /** Of each part the file as it lies in the store. Absent in snapshots of earlier versions. */
@@ -127,6 +130,8 @@ function content({ lifted, ...manifest }: Manifest): object {
     lifted: lifted.map(({ name, pointer }) => ({ name, pointer })),
     stored: undefined,
     left_out: undefined,
+    // An earlier version that resumes the plan does not know it.
+    log_end: undefined,
     started_at: undefined,
     finished_at: undefined,
     program: undefined,

@@ -146,7 +146,7 @@ describe("a list", () => {
       .toString()
       .split("\n");
     const keys =
-      "account created_at events fingerprint listed readings rejected repeated run_id sha256 shape";
+      "account created_at events fingerprint listed log_end readings rejected repeated run_id sha256 shape";
     expect(Object.keys(JSON.parse(header)).toSorted()).toEqual(`${keys} trigger unstable version`.split(" "));
   });
 
