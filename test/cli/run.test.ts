@@ -88,7 +88,7 @@ test("every command that sees it warns that the clocks differ", async () => {
   clock.set(3 * 60 * 60_000);
   const world = await laptop({ events: makeEvents(5), clock });
 
-  for (const name of ["check", "discover", "run", "verify"]) {
+  for (const name of ["run", "check", "discover", "verify"]) {
     const { exitCode, stderr } = await world.ask(name);
 
     expect(stderr.match(/This computer's clock shows .*, and the service's /g)).toHaveLength(1);

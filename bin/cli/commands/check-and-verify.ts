@@ -21,6 +21,7 @@ import { age, plural } from "../output/words.ts";
 import { type CommandContext, type CommandOfList, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
+import { requireFiles } from "../wiring/warehouse-disk.ts";
 
 const checkCommand = command({
   name: "check",
@@ -47,14 +48,15 @@ export async function tryAccount(
   const onEstimate = (text: string): void => {
     estimate = `  ${text}`;
   };
-  const checks = await withService(values, context, ({ ports, settings }) =>
-    check(ports, settings, {
+  const checks = await withService(values, context, async ({ ports, settings, warehouse }) => {
+    if (warehouse.directory) await requireFiles(warehouse.directory);
+    return check(ports, settings, {
       deep: values.deep,
       onEstimate,
       retireCommand: (snapshotId) => commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values),
       startCommand: (decision) => startCommand(decision, nextValues(context.given, values.account)),
-    }),
-  );
+    });
+  });
   const ok = checks.every((one) => one.ok);
   if (ok) await credentialsWork(values.credentials);
   context.result({ json: { ok, checks }, line: inOneLine(checks, estimate) });

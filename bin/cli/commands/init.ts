@@ -19,7 +19,8 @@ import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT, systemReason } from "../output/exit-code.ts";
 import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
-import { credentialsWork, uncheckedMark } from "../wiring/open-warehouse.ts";
+import { credentialsWork, openWarehouse, uncheckedMark } from "../wiring/open-warehouse.ts";
+import { requireDisk } from "../wiring/warehouse-disk.ts";
 import { tryAccount } from "./check-and-verify.ts";
 import { type Ask, askBaseUrl, askCredentials, askPassword, withAnswers } from "./questions.ts";
 
@@ -51,6 +52,8 @@ export const initCommand = command({
     const { account, settings: config } = written;
     const given = new GivenOptions({ account, config }, {}, context.cwd).withFile();
     const checked = given.read([...SERVICE_OPTIONS, "lifted", "deep"]);
+    const { directory } = await openWarehouse(checked, context);
+    if (directory) await requireDisk(directory, { isUnattended: false, fresh: false, overDamaged: false });
     const isHere = checked.config?.path === join(context.cwd, SETTINGS_FILE);
     const next = (command: string): string =>
       commandLineText([command], isHere ? ["account"] : ["config", "account"], checked);

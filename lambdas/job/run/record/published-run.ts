@@ -114,8 +114,10 @@ async function heldAtFirst(
 /** The reason of a restart is `DAMAGED_HEAD`. */
 export async function publishedEnd(store: AccountStore, published: Publication): Promise<RunEnd> {
   const { publication, events, base_snapshot_id: base } = published;
-  if (!isRestart(published, await publicationBefore(store, publication)))
-    return { outcome: "PUBLISHED", reason: null };
+  const before = await publicationBefore(store, publication);
+  if (before === undefined)
+    return { outcome: "PUBLISHED", reason: null, explanation: `${FIRST} of the account ${store.account}.` };
+  if (!isRestart(published, before)) return { outcome: "PUBLISHED", reason: null };
   const what = base === null ? restartText(events) : `restart: the changes are those against ${base}`;
   return {
     outcome: "PUBLISHED",
@@ -123,6 +125,9 @@ export async function publishedEnd(store: AccountStore, published: Publication):
     explanation: `${what}. A reader that applies event_changes in order begins again with this publication.`,
   };
 }
+
+/** A person who knows that there were earlier ones looks in another place. */
+const FIRST = "The publication is the first one here";
 
 /** `restart: all 5,000 events count as added`. */
 export function restartText(events: number): string {

@@ -3,12 +3,13 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import { damaged, MAKE_AGAIN, RESTORE } from "../../errors/sync-error.ts";
+import { damaged, MAKE_AGAIN, RESTORE, SyncError } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { isListed } from "../../settings/values.ts";
 import { logMarkSchema } from "../../storage/log-mark.ts";
 import {
   type AccountStore,
+  parseJson,
   readJson,
   SELDOM_PARSED,
   type Store,
@@ -45,9 +46,13 @@ const PART = z.object({
 
 const STORED = z.object({ bytes: z.int().positive(), sha256 });
 
+const VERSION = 1;
+/** The manifest of any version. */
+const ANY_VERSION = z.object({ version: z.int().positive() });
+
 const MANIFEST = z
   .object({
-    version: z.literal(1),
+    version: z.literal(VERSION),
     account: z.string(),
     snapshot_id: z.string(),
     run_id: z.string(),
@@ -115,12 +120,24 @@ export async function createManifest(store: Store, key: string, manifest: Manife
 /** Throws `STORE_CORRUPT` when there is none, or it is not that snapshot's. */
 export async function readManifest(store: AccountStore, snapshotId: string): Promise<Manifest> {
   const key = store.keys.manifest(snapshotId);
-  const manifest = await readJson(store, key, MANIFEST);
-  if (manifest === undefined) throw damaged(key, "it is missing", RESTORE);
+  const stored = await store.read(key);
+  if (stored === undefined) throw damaged(key, "it is missing", RESTORE);
+  refuseLater(stored.bytes, key);
+  const manifest = parseJson(stored.bytes, key, MANIFEST);
   if (manifest.account !== store.account || manifest.snapshot_id !== snapshotId) {
     throw damaged(key, "it is the manifest of another snapshot", RESTORE);
   }
   return manifest;
+}
+
+/** Throws `STORE_FAILED` for the format of a later version: that is no damage, and a restart would not help. */
+function refuseLater(bytes: Uint8Array, key: string): void {
+  if (parseJson(bytes, key, ANY_VERSION).version <= VERSION) return;
+  throw new SyncError(
+    "STORE_FAILED",
+    `The file ${key} was written by a later version of this program. Upgrade this one, then start again.`,
+    { fields: { key } },
+  );
 }
 
 /** What follows from plan and records, independent of clocks. The types of columns are for readers: no row depends on one. */

@@ -128,7 +128,7 @@ describe("a list", () => {
     const { row, explanation } = await world.run();
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", reason: null, events, repeated });
-    expect(explanation).toBeUndefined();
+    expect(explanation).toBe("The publication is the first one here of the account uk.");
     expect(world.reads).toBe(reads);
     expect(await world.plan()).toMatchObject({ readings: reads, unstable: 0, repeated });
     const texts = [...(await world.listings()).values()];
@@ -175,7 +175,7 @@ describe("a list", () => {
     expect(await world.plan()).toMatchObject({ readings: 3, unstable: 6, repeated: 1, rejected: 1 });
     expect(row).toMatchObject({ outcome: "PUBLISHED", listed: 8, events: 7, rejected: 1, repeated: 1 });
     expect(explanation).toBe(
-      "The list changed while it was read: 6 of 8 events are not in each of its 3 readings, and others may be missing.",
+      "The list changed while it was read: 6 of 8 events are not in each of its 3 readings, and others may be missing. The publication is the first one here of the account uk.",
     );
   });
 
