@@ -31,6 +31,8 @@ export function checkPublication(model: Model, { key, by }: ObjectChange): void 
 function checkCounting(model: Model, key: string, own: SeenPublication, by: string): void {
   const log = model.reader.log();
   const removal = model.reader.removal();
+  if (removal && clockErrorMs(model.world) === 0 && own.snapshot_id <= removal.run_id)
+    model.fail(`${key} names a snapshot that is older than the removal ${removal.publication}`);
   if (removal && (model.plannedAt.get(own.snapshot_id) ?? "") < removal.publication)
     model.fail(`${key} names a snapshot that was planned before the removal ${removal.publication}`);
   model.published.add(`${own.action} ${own.run_id}`);

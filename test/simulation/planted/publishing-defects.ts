@@ -184,13 +184,6 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     seed: 234,
   },
   {
-    name: "a process that knows of its loss still writes",
-    file: "run/lease/fenced-store.ts",
-    from: "    lease.lost.throwIfAborted();\n",
-    to: "",
-    seed: 1,
-  },
-  {
     name: "a process that was stopped does not ask before it writes",
     file: "run/lease/fenced-store.ts",
     from: "if (isDeciding || lease.isRenewalOverdue)",

@@ -169,9 +169,9 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a run that is named before a removal goes on after it",
-    file: "run/publish/publish.ts",
-    from: "else if (removal && removal.run_id >= runId)",
-    to: 'else if (removal?.run_id === "")',
+    file: "run/publish/superseded.ts",
+    from: "if (removal && removal.run_id >= id)",
+    to: 'if (removal && id === "")',
     seed: 25,
   },
   {
