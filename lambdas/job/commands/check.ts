@@ -2,6 +2,7 @@
 
 import {
   damageIn,
+  isDamage,
   RESTART,
   type StartDecision,
   SyncError,
@@ -243,7 +244,13 @@ async function checkSnapshot(
 ): Promise<void> {
   const { store } = ports;
   const cure = cureOfSnapshot(log, snapshotId);
-  const verified = verifySnapshot(store, snapshotId, () => checkTimeLeft(ports, outOfTime));
+  const verify = (): ReturnType<typeof verifySnapshot> =>
+    verifySnapshot(store, snapshotId, () => checkTimeLeft(ports, outOfTime));
+  // What looks damaged is read a second time: a disk may have failed for a moment.
+  const verified = verify().catch((error: unknown) => {
+    if (!isDamage(error)) throw error;
+    return verify();
+  });
   await collectDamage(found, verified, cure);
   const manifest = await verified.catch(undefinedIfDamaged);
   if (manifest === undefined) return;
