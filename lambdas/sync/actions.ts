@@ -99,8 +99,6 @@ const runInput = z.strictObject({
   fresh: trueOrFalse.default(false),
   /** A restart: publishes although files that readers see are damaged, and all events count as added. */
   overDamaged,
-  /** Publishes over a head of the future. */
-  trustClock: trueOrFalse.optional(),
   /** The instant that the schedule stands for. Names the run, so the same trigger twice is the same run. */
   scheduledAt: z.iso
     .datetime({ offset: true, error: "expected an instant such as 2026-11-21T06:00:00Z" })
@@ -246,14 +244,14 @@ function startOf({ scheduledAt, dryRun, limit, account: _, ...told }: z.output<t
 const MAX_AHEAD_MS = 5 * 60_000;
 
 function refuseStart(request: z.output<typeof runInput>, nowMs: number): void {
-  const { dryRun, limit, fresh, overDamaged, trustClock, scheduledAt } = request;
+  const { dryRun, limit, fresh, overDamaged, scheduledAt } = request;
   if (limit !== undefined && !dryRun) {
     throw invalid("limit: needs dryRun, because a published snapshot is never partial");
   }
   if (scheduledAt === undefined) return;
-  if (dryRun || fresh || overDamaged || trustClock) {
+  if (dryRun || fresh || overDamaged) {
     throw invalid(
-      "scheduledAt: names a run of the schedule, so it cannot be used with dryRun, fresh, overDamaged or trustClock",
+      "scheduledAt: names a run of the schedule, so it cannot be used with dryRun, fresh or overDamaged",
     );
   }
   if (Date.parse(scheduledAt) > nowMs + MAX_AHEAD_MS) {

@@ -115,7 +115,7 @@ type Environment = Pick<FunctionEnvironment, "region" | "functionName">;
  * Undefined where no person has to be told: a retry follows, or the start has found the run finished and told before.
  */
 function mailOf(account: string, result: RunResult, environment: Environment): Mail | undefined {
-  const { row, error, explanation, isRepeat, isAbandoned, trustsClock } = result;
+  const { row, error, explanation, isRepeat, isAbandoned } = result;
   if (isRepeat) return undefined;
   if (row.outcome === "HELD") return heldMail(account, result);
   if (isStranded(row)) {
@@ -129,8 +129,7 @@ function mailOf(account: string, result: RunResult, environment: Environment): M
     withCommands(row.error_message, (decision) =>
       mailedCommand(environment, payload(startInput(account, decision))),
     );
-  const decision = trustsClock && "trustClock";
-  return failedMail(account, { ...row, error_message: why }, isAbandoned ? "execution" : section, decision);
+  return failedMail(account, { ...row, error_message: why }, isAbandoned ? "execution" : section);
 }
 
 /** The event with the lines of its mail, where there is one. */
@@ -176,15 +175,11 @@ export function invokeCommand({ region, functionName }: Environment, input: obje
   ].join(" ");
 }
 
-/**
- * @param section of the runbook
- * @param decision of the start that failed, and of the next one
- */
+/** @param section of the runbook */
 function failedMail(
   account: string,
   failed: { readonly [Key in "run_id" | "error_code" | "error_message"]: string | null },
   section = "failed",
-  decision?: StartDecision,
 ): Mail {
   const run = failed.run_id === null ? "A start" : `The run ${failed.run_id}`;
   return {
@@ -192,7 +187,7 @@ function failedMail(
     what: `${run} for the account ${account} failed. Readers keep what they have.`,
     why: because(failed.error_code, failed.error_message),
     check: payload({ action: "check", account }),
-    run: payload(startInput(account, decision)),
+    run: payload(startInput(account)),
   };
 }
 

@@ -87,7 +87,7 @@ test("run that meets the lease of an execution is skipped, and names it; status 
   const lease = { run_id, holder: null, renewed_at, expires_at: null, execution };
   await leased(world, JSON.stringify({ ...lease, use: [], use_since: renewed_at }));
 
-  const run = await world.ask("run", "--json");
+  const run = await world.ask("run", "--fresh", "--json");
   const json = await world.command("status", "--account", "default", "--json");
   const shown = await world.command("status");
 

@@ -59,7 +59,7 @@ test("discover prints fields, and options that run takes as they are", async () 
   const shown = await ask("discover", "--limit", "3");
   const found = lastJson(json);
   const options = texts(found["suggestions"]).flatMap((text) => ["--lift", text]);
-  const run = await ask("run", "--json", ...options);
+  const run = await ask("run", "--fresh", "--json", ...options);
 
   expect([json, shown, run].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
   expect(json.stdout.trimEnd().split("\n")).toHaveLength(1);
@@ -84,7 +84,7 @@ test("the columns that discover suggests, and those that a refused run names, ca
 
   const discovered = await ask("discover");
   const [, suggested = ""] = /without the options:\n([\s\S]*)/.exec(discovered.stdout) ?? [];
-  const first = await ask("run", ...shellWords(suggested));
+  const first = await ask("run", "--fresh", ...shellWords(suggested));
   const again = await ask("discover");
   const refused = await ask("run", "--lift", "other=/other");
   const [, named = ""] = /Give (--lift .*) first, in this order/.exec(refused.stderr) ?? [];
@@ -158,7 +158,7 @@ test("a run says that new names stay, and names each empty column and each type 
 
   const tried = await world.ask("run", "--dry-run", ...lift);
   const triedJson = lastJson(await world.ask("run", "--dry-run", "--json", ...lift));
-  const first = await world.ask("run", ...lift);
+  const first = await world.ask("run", "--fresh", ...lift);
   const second = await world.ask("run");
   const corrected = await world.ask(
     "run",

@@ -173,7 +173,7 @@ test.skipIf(process.platform === "win32" || process.getuid?.() === 0).each(["pub
 
 // Each error of the file system has its words in `test/job/storage/directory/file-error.test.ts`.
 test.runIf(process.platform === "linux").each([
-  { warehouse: "/proc/x/y/z", says: "the file system accepts no new directory there" },
+  { warehouse: "/proc/x", says: "the file system accepts no new directory there" },
   { warehouse: "/dev/null/x", says: "a file is where a directory should be" },
   { warehouse: "credentials.json", says: "a file is where a directory should be" },
 ])("a run with the warehouse $warehouse ends and says why", async ({ warehouse, says }) => {

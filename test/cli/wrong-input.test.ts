@@ -134,6 +134,7 @@ const FROM_INPUT = ["--credentials", "-"];
 test.each(["check", "discover", "run"])("%s works with credentials from standard input", async (command) => {
   await using simulator = await Simulator.start({ events: makeEvents(3) });
   const cwd = await temporaryDirectory();
+  await writeFile(join(cwd, "settings.txt"), "");
   const json = JSON.stringify({ method: "session", ...simulator.credentials });
   // A session that the service ends in the middle is renewed with the same credentials.
   simulator.configure({ session: { maxRequests: 3 } });

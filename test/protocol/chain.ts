@@ -110,7 +110,10 @@ function* collect(
     memory.keep("chain", chain);
     memory.keep("own", own);
     memory.forget("standing");
-    if (standing !== undefined && by !== null && !isInPlace) yield* deleteRows(place, by);
+    if (standing !== undefined && by !== null && !isInPlace) {
+      if (!(yield* confirmLease(token))) return "SKIPPED";
+      yield* deleteRows(place, by);
+    }
     memory.forget("range");
   }
 }

@@ -279,9 +279,10 @@ function modelDoes(first: FirstWorld, program: (start: Start) => Program<Ending>
 function inWords(names: readonly string[], words: readonly (readonly [RegExp, string])[]): readonly string[] {
   const all = names.flatMap((name) => words.find(([pattern]) => pattern.test(name))?.[1] ?? []);
   const each = all.filter((word, index) => word !== all[index - 1]);
-  return each.filter((word, index) => word !== "reads the log" || !isEnd(each[index + 1]));
+  return each.filter((word, index) => word !== "reads the log" || !isEnd(each.slice(index + 1)));
 }
 
-function isEnd(next: string | undefined): boolean {
-  return next === undefined || next === "records the outcome";
+function isEnd([next, after]: readonly string[]): boolean {
+  const isConfirmation = next === "writes the lease" && after === "records the outcome";
+  return next === undefined || next === "records the outcome" || isConfirmation;
 }

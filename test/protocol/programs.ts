@@ -59,23 +59,21 @@ export function* runProgram(run: number, { process, start, memory }: Start, rule
 function* underLease(run: number, token: string, memory: Memory, rules: Rules): Program<Ending> {
   const { has } = rules;
   let first = memory.keep("first end", yield* readEnd(has));
-  // It may have been paused since it took the lease, and the removal may still be deleting.
-  if (first.removal && !(yield* confirmLease(token))) return "SKIPPED";
   yield* refreshCatalog("at the start", rules.catalog, memory, has);
   const published = has("published run not asked") ? undefined : yield* publishedRun(run, has);
-  if (published) return yield* record(run, memory.keep("records", published));
+  if (published) return yield* record(run, memory.keep("records", published), token);
   // The head was read before: a later one could be this run's own, published meanwhile.
   if (has("head read after the published run is sought"))
     first = memory.keep("first end", yield* readEnd(has));
   const later = first.head ?? (has("run named before a removal") ? undefined : first.removal);
-  if (later && later.snapshot >= run) return yield* record(run, memory.keep("records", "SUPERSEDED"));
+  if (later && later.snapshot >= run) return yield* record(run, memory.keep("records", "SUPERSEDED"), token);
   const staged = memory.keep("content", yield* collect(run, token, has));
-  if (staged === undefined) return yield* record(run, memory.keep("records", "FAILED"));
+  if (staged === undefined) return yield* record(run, memory.keep("records", "FAILED"), token);
   if (staged === "lease lost") return "SKIPPED";
   const content = has("parts overwritten") ? { run, by: token } : staged;
   if (!(yield* createSnapshot(run, content, has))) return "CORRUPT";
   memory.forget("content");
-  if (has("outcome before commit")) yield* record(run, "PUBLISHED");
+  if (has("outcome before commit")) yield* record(run, "PUBLISHED", token);
   const decide = (head: Head | undefined): Program<Decision> => decideRun(run, first, head, has);
   const action = { snapshot: run, action: "run", by: `run ${run}`, pinned: false } as const;
   const end = memory.keep("records", yield* commit(action, first, token, memory, rules, decide));
@@ -84,7 +82,7 @@ function* underLease(run: number, token: string, memory: Memory, rules: Rules): 
   if (end === "REMOVED") return "SKIPPED";
   if (end === "HELD") yield* create("held", run, true);
   if (end === "PUBLISHED") yield* refreshCatalog("after the commit", rules.catalog, memory, has);
-  return yield* record(run, end);
+  return yield* record(run, end, token);
 }
 
 /** A run whose snapshot a publication names is finished, whatever has happened since. */
@@ -206,7 +204,6 @@ export function* removeProgram(
   const { log = [], ...others } = files;
   yield* deleteFiles({ log: log.filter((key) => Number(key) < number) });
   yield* deleteFiles(others);
-  if (!(yield* confirmLease(token))) return "SKIPPED";
   yield* perform({
     name: "deletes the lease",
     apply: (world) => ({ world: { ...world, lease: null }, result: true }),
@@ -313,8 +310,9 @@ function* writeChanges(
 export const readOutcome = (run: number): Program<Outcome | undefined> =>
   look(`reads the outcome of ${run}`, ({ outcomes }) => outcomes[run]);
 
-/** The outcome that stands counts. */
-function* record(run: number, outcome: Outcome): Program<Outcome> {
+/** The outcome that stands counts. What is published is recorded also without the lease. */
+function* record(run: number, outcome: Outcome, token: string): Program<Outcome | "SKIPPED"> {
+  if (outcome !== "PUBLISHED" && !(yield* confirmLease(token))) return "SKIPPED";
   yield* create("outcomes", run, outcome);
   return outcome;
 }

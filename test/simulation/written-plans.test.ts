@@ -102,7 +102,7 @@ test.each<[string, Partial<Setting>, readonly Item[], Ends]>([
     "a process that was stopped before it says how its run failed leaves that to the one that works on it",
     {},
     [
-      { ...start("due", 3 * HOUR_MS, RUN), by: "schedule", againAfterMs: 295_000 },
+      { ...start("due", 3 * HOUR_MS, RUN), by: "schedule", againAfterMs: 236_000 },
       faultAt("due", { port: "service", nth: 1 }, { kind: "answer", answer: { kind: "redirect" }, times: 1 }),
       // The confirmation of the lease, which has expired before the process goes on.
       pause("due", { changing: "lease.json", nth: 2 }),

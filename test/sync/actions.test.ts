@@ -20,7 +20,6 @@ describe("a request of a deployment with one account", () => {
     { event: { account: "uk" }, request: run },
     { event: { action: "run", fresh: true }, request: { ...run, fresh: true } },
     { event: { overDamaged: true }, request: { ...run, overDamaged: true } },
-    { event: { trustClock: true }, request: { ...run, trustClock: true } },
     { event: { dryRun: true, limit: 5 }, request: { ...run, dryRun: true, limit: 5 } },
     {
       event: { account: "uk", scheduledAt: "2026-11-21T06:00:00Z" },
@@ -103,7 +102,6 @@ describe("a request of a deployment with one account", () => {
       says: "cannot be used with dryRun, fresh",
     },
     { event: { scheduledAt: "2026-11-21T06:00:00Z", overDamaged: true }, says: "overDamaged" },
-    { event: { scheduledAt: "2026-11-21T06:00:00Z", trustClock: true }, says: "or trustClock" },
   ])("$event is refused: $says", ({ event, says }) => {
     const parse = (): unknown => parseRequest(event, ["uk"], NOW);
 

@@ -10,6 +10,7 @@ import { doubtHere, nextPageHere, nextValues, startCommand } from "../output/nex
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
+import { requireFiles } from "../wiring/warehouse-disk.ts";
 import { askIsAll, NOT_ALL } from "./questions.ts";
 
 export const checkCommand = command({
@@ -57,8 +58,9 @@ export async function tryAccount(
   };
   let doubted: readonly [doubt: ListDoubt, trial: ListTrial | undefined] | undefined;
   const advice: Advice[] = [];
-  const checks = await withService(values, context, ({ ports, settings }) =>
-    check(ports, settings, {
+  const checks = await withService(values, context, async ({ ports, settings, warehouse }) => {
+    if (warehouse.directory) await requireFiles(warehouse.directory);
+    return check(ports, settings, {
       deep: values.deep,
       onEstimate,
       onDoubt: (...found) => {
@@ -67,8 +69,8 @@ export async function tryAccount(
       onAdvice: (found) => advice.push(found),
       retireCommand: (snapshotId) => commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values),
       startCommand: (decision) => startCommand(decision, own),
-    }),
-  );
+    });
+  });
   const [doubt, found] = doubted ?? [];
   const said = doubtHere(doubt, own, { found });
   const ok = checks.every((one) => one.ok);

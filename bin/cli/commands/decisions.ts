@@ -28,6 +28,7 @@ import { plural } from "../output/words.ts";
 import { type CommandContext, type CommandOfList, command } from "../wiring/command.ts";
 import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 import { isGone, thisProcess } from "../wiring/this-process.ts";
+import { requireFiles } from "../wiring/warehouse-disk.ts";
 
 const PUBLISH_OPTIONS = [...PLACE_OPTIONS, "overDamaged", "logLevel", "json"] as const;
 const ID = ["<id>", "the snapshot, as status and the table publications name it"] as const;
@@ -68,8 +69,10 @@ async function publish(
   context: CommandContext,
   request: AcceptOrRollback,
 ): Promise<number> {
-  const ports = { ...(await portsOf(values, context)), version: VERSION };
+  const { directory, ...opened } = await portsOf(values, context);
+  const ports = { ...opened, version: VERSION };
   const { store } = ports;
+  if (directory) await requireFiles(directory);
   await refuseMissingWarehouse(store, values, "SNAPSHOT_NOT_FOUND");
   const exitCode = reportRun(context, await acceptOrRollback(ports, request), values);
   if (!values.json) context.stdout.lines(describeHead(await readHead(store), context.clock.now()));
@@ -153,10 +156,10 @@ async function portsOf(
   context: CommandContext,
 ) {
   const { stderr, signal, clock } = context;
-  const { store, catalog } = await openWarehouse(values, context);
+  const { store, catalog, directory } = await openWarehouse(values, context);
   const logger = new Display({ terminal: stderr, clock, level: values.logLevel });
   const shared = { clock, random: systemRandom, logger, signal };
-  return { ...shared, store: accountStore(store, values.account), catalog };
+  return { ...shared, store: accountStore(store, values.account), catalog, directory };
 }
 
 function answer(

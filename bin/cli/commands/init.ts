@@ -15,7 +15,8 @@ import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT, systemReason } from "../output/exit-code.ts";
 import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
-import { credentialsWork, uncheckedMark } from "../wiring/open-warehouse.ts";
+import { credentialsWork, openWarehouse, uncheckedMark } from "../wiring/open-warehouse.ts";
+import { requireDisk } from "../wiring/warehouse-disk.ts";
 import { type Tried, tryAccount } from "./check.ts";
 import { type SettingsBefore, settingsBefore, settingsWith, settingsWithAdvice } from "./init-settings.ts";
 import {
@@ -58,6 +59,8 @@ export const initCommand = command({
     const readFile = (): GivenOptions => new GivenOptions({ account, config }, {}, context.cwd).withFile();
     const checked = (given: GivenOptions) => given.read([...SERVICE_OPTIONS, "lifted", "deep"]);
     const isHere = resolve(context.cwd, config) === join(context.cwd, SETTINGS_FILE);
+    const { directory } = await openWarehouse(checked(readFile()), context);
+    if (directory) await requireDisk(directory, { isUnattended: false, fresh: false, overDamaged: false });
     const next = (command: string): string =>
       commandLineText([command], isHere ? ["account"] : ["config", "account"], checked(readFile()));
     const steps = values.json ? stderr : context.stdout;

@@ -1,11 +1,12 @@
 // `run`: makes and publishes a snapshot.
 
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { SyncError, undefinedIfDamaged } from "../../../lambdas/job/errors/sync-error.ts";
 import { failedStartEvent, type RunEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { isOfLayout, runInstant } from "../../../lambdas/job/storage/layout.ts";
+import { readEnd } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { NOTIFY_OPTIONS, type OptionValues, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
 import { heldCommands } from "../output/describe-status.ts";
@@ -14,6 +15,7 @@ import { failureJson, reportRun } from "../output/run-report.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
+import { requireDisk, requireFiles } from "../wiring/warehouse-disk.ts";
 
 const OPTIONS = [
   ...SERVICE_OPTIONS,
@@ -23,7 +25,6 @@ const OPTIONS = [
   "limit",
   "fresh",
   "overDamaged",
-  "trustClock",
   "all",
 ] as const;
 
@@ -68,6 +69,11 @@ async function started(
     async ({ ports, settings, warehouse, credentials }) => {
       await credentials.read();
       const { store, directory } = warehouse;
+      const { fresh, overDamaged } = values;
+      if (directory && values.dryRun) await requireFiles(directory);
+      else if (directory) await requireDisk(directory, { isUnattended, fresh, overDamaged });
+      if (fresh && (await readEnd(ports.store).catch(undefinedIfDamaged))?.head)
+        ports.logger.warn(FRESH_AGAIN);
       const nowMs = context.clock.now();
       await directory?.tidy(nowMs);
       if (directory) await expireRuns(accountStore(directory, values.account), nowMs);
@@ -76,7 +82,6 @@ async function started(
         trigger: "manual",
         fresh: values.fresh,
         overDamaged: values.overDamaged,
-        trustClock: values.trustClock,
         ...dryRun,
       });
       if (result.row.snapshot_id !== null) await credentialsWork(values.credentials);
@@ -85,6 +90,9 @@ async function started(
     isUnattended,
   );
 }
+
+const FRESH_AGAIN =
+  "this account has a snapshot already. --fresh does not belong into a schedule: it resumes nothing, and makes a warehouse where the disk is not there";
 
 /** Nothing can be resumed after that time, and no table reads these files. */
 export async function expireRuns(store: AccountStore, nowMs: number): Promise<void> {

@@ -69,10 +69,6 @@ const START_OPTIONS = {
     "--over-damaged",
     "Restart: publish although files that readers see are damaged; all events count as added. See [a damaged snapshot](operations.md#a-damaged-snapshot)",
   ),
-  trustClock: flag(
-    "--trust-clock",
-    "This computer's clock is right: publish over data of the future, and whatever the service's clock says. See [clocks](delivery.md#clocks)",
-  ),
   deep: flag(
     "--deep",
     "Compare every file that is kept with its checksum, not only those of what readers see; nothing more is compared with the service",

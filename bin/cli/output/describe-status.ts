@@ -65,7 +65,7 @@ export function troubleOf(runs: readonly RunLogEntry[]): RunLogEntry | undefined
 /** `FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: … To find the cause: … check`. */
 export function describeTrouble(row: RunLogEntry, values: NextValues): string {
   const { outcome, reason, error_code: code, error_message: message, started_at } = row;
-  const isUnfinished = code !== null && RETRYABLE_CODES.includes(code);
+  const isUnfinished = RETRYABLE_CODES.some((each) => each === code);
   const next =
     outcome === "FAILED" ? nextAfterFailure(code, isUnfinished, values) : nextAfterSkip(reason, values);
   const said = messageBefore(next, message ?? skippedBecause(reason), values);

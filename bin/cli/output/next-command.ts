@@ -18,7 +18,7 @@ import { commandLineText, type GivenOptions } from "../options/read-options.ts";
 const OF_THE_SERVICE = SERVICE_OPTIONS.filter((name) => name !== "json" && name !== "logLevel");
 
 /** The options that such a command may need. */
-const NEXT_OPTIONS = ["overDamaged", "trustClock", ...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
+const NEXT_OPTIONS = ["overDamaged", ...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
 
 export type NextValues = OptionValues<(typeof NEXT_OPTIONS)[number]>;
 

@@ -175,7 +175,8 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
       const { error_code: errorCode, run_id: runId, finished } = detail;
       // A dry run leaves nothing that could be resumed.
       const next = nextAfterFailure(errorCode, finished === false && !values.dryRun, values);
-      const why = messageBefore(next, detail["error_message"], values);
+      const said = detail["explanation"] === undefined ? "" : `${sentence(detail["explanation"])} `;
+      const why = `${said}${messageBefore(next, detail["error_message"], values)}`;
       const run = runId === null ? "a start" : `the run ${runId}`;
       const named = errorCode === null ? "" : ` with ${errorCode}`;
       return { what: `${run} failed${named}. Readers keep what they have. ${why}`, next: [next] };

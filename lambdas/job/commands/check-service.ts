@@ -11,17 +11,7 @@ import type { RunPorts } from "../run/run-ports.ts";
 import type { EventList, EventService, ListDoubt, ListedEvent, ListTrial } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 
-const CHECKS = [
-  "credentials",
-  "lease",
-  "login",
-  "list",
-  "detail",
-  "store",
-  "catalog",
-  "clock",
-  "snapshot",
-] as const;
+const CHECKS = ["credentials", "lease", "login", "list", "detail", "store", "catalog", "snapshot"] as const;
 
 export interface Check {
   readonly name: (typeof CHECKS)[number];
@@ -43,14 +33,14 @@ const SHARE = 4;
 /** However little the budget has: one event may be gone or forbidden. */
 const LEAST_TRIED = 3;
 
-/** Returns how many events a run would request, if the service lists them, and how far this computer's clock is ahead. */
+/** Returns how many events a run would request, if the service lists them. */
 export async function tryService(
   ports: RunPorts,
   open: OpenService,
   budget: RateLimiter,
   runCheck: RunCheck,
   advice: ListAdvice | undefined,
-): Promise<{ readonly listed: number | undefined; readonly aheadMs: number | undefined } | undefined> {
+): Promise<number | undefined> {
   const service = await runCheck("credentials", open);
   if (service === undefined) return undefined;
   try {
@@ -65,7 +55,7 @@ export async function tryService(
     while (most > LEAST_TRIED && budget.waitMs(most * SHARE) > 0) most -= 1;
     const tried = list ? spread(list.events, most) : [];
     if (tried.length > 0) await runCheck("detail", (warn) => tryDetails(ports, service, tried, warn));
-    return { listed: list?.events.length, aheadMs: service.aheadMs };
+    return list?.events.length;
   } finally {
     await service.close();
   }

@@ -2,6 +2,7 @@
 
 import {
   damageIn,
+  isDamage,
   RESTART,
   type StartDecision,
   SyncError,
@@ -15,7 +16,6 @@ import { columnsOfRun } from "../run/publish/columns.ts";
 import { heldSnapshots } from "../run/publish/held-snapshots.ts";
 import type { RunPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
-import { wrongClock } from "../run/wrong-clock.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyLeftOut } from "../snapshot/files/manifest.ts";
 import { foreignChanges, incompleteUnits, keptSnapshots } from "../snapshot/files/units.ts";
@@ -48,8 +48,7 @@ interface CheckOptions extends ListAdvice {
 
 /**
  * The checks in order; a check that needs a failed one is left out. Publishes nothing. Holds the lease while it uses the
- * service; where another process holds it, nothing is sent there. The list has `lease` only where the lease cannot be taken,
- * and `clock` only where a clock is wrong.
+ * service; where another process holds it, nothing is sent there. The list has `lease` only where the lease cannot be taken.
  */
 export async function check(
   ports: RunPorts,
@@ -78,21 +77,19 @@ export async function check(
     }
   };
 
-  let aheadMs: number | undefined;
   let noLease: SyncError | undefined;
   const unused = newRateLimiter(ports, settings);
   const openWithoutLease: OpenService = () => openAccount(ports, unused, "manual");
   const tryAll = async (open: OpenService, leased: RunPorts, budget: RateLimiter): Promise<undefined> => {
     // Under another's lease nothing is tried.
-    const found = await tryService(
+    const listed = await tryService(
       leased,
       open,
       budget,
       runCheck,
       open === openWithoutLease ? undefined : advice,
     );
-    aheadMs = found?.aheadMs;
-    if (found?.listed !== undefined) onEstimate(estimateText(found.listed, budget));
+    if (listed !== undefined) onEstimate(estimateText(listed, budget));
   };
   const skipped = await withLease(ports, settings, "check", tryAll).catch((error: unknown) => {
     if (!(error instanceof SyncError) || ports.signal.aborted) throw error;
@@ -111,15 +108,6 @@ export async function check(
     await runCheck("catalog", () => tryCatalog(ports, settings));
     await runCheck("snapshot", async (warn) => {
       const end = await readEnd(ports.store);
-      const nowMs = ports.clock.now();
-      const wrong = wrongClock({ nowMs, aheadMs, end });
-      if (wrong)
-        checks.push({
-          name: "clock",
-          ok: false,
-          code: wrong.code,
-          remedy: withCommands(wrong.message, startCommand),
-        });
       const found = await (deep ? checkEverything : checkHead)(ports);
       // Of an account that was removed meanwhile nothing counts.
       if (found.length > 0 && (await readLogSince(ports.store, end.last)).removal) return;
@@ -197,7 +185,13 @@ async function checkSnapshot(
 ): Promise<void> {
   const { store } = ports;
   const cure = cureOfSnapshot(log, snapshotId);
-  const verified = verifySnapshot(store, snapshotId, () => checkTimeLeft(ports, outOfTime));
+  const verify = (): ReturnType<typeof verifySnapshot> =>
+    verifySnapshot(store, snapshotId, () => checkTimeLeft(ports, outOfTime));
+  // What looks damaged is read a second time: a disk may have failed for a moment.
+  const verified = verify().catch((error: unknown) => {
+    if (!isDamage(error)) throw error;
+    return verify();
+  });
   await collectDamage(found, verified, cure);
   const manifest = await verified.catch(undefinedIfDamaged);
   if (manifest === undefined) return;

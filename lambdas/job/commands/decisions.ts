@@ -4,7 +4,8 @@
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { whileLeased } from "../run/lease/lease-account.ts";
 import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
-import { heldSnapshots, keptSnapshot, NEWEST_HELD } from "../run/publish/held-snapshots.ts";
+import { heldSnapshots, keptSnapshot, NEWEST_HELD, plannedAt } from "../run/publish/held-snapshots.ts";
+import { isLater } from "../run/publish/superseded.ts";
 import {
   type Attempt,
   beginAttempt,
@@ -20,6 +21,7 @@ import type { RunPorts } from "../run/run-ports.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { accountFolders, keysOf } from "../storage/known-accounts.ts";
 import { formatRunId, isOfLayout } from "../storage/layout.ts";
+import { placeOf, removalOf } from "../storage/log-mark.ts";
 import {
   createRemoval,
   type Publication,
@@ -93,9 +95,11 @@ async function publishAgain(
   const manifest = await requirePublishable(store, request);
   attempt.counts = countsOf(manifest);
   attempt.doubt = manifest.doubt;
+  const place = await placeOf(store, manifest.log_end);
   const pinned = request.action === "rollback" && request.pin;
   const decide = async (head: Publication | undefined) => {
-    const isOlder = head !== undefined && head.snapshot_id > snapshotId;
+    const isOlder =
+      head !== undefined && head.snapshot_id !== snapshotId && isLater(head, { id: snapshotId, place });
     return request.action === "accept" && isOlder && !request.force ? { newer: head } : undefined;
   };
   const published = await commit(
@@ -123,7 +127,11 @@ function isNotFound(error: unknown): error is SyncError {
 /** The id of the only held snapshot that is later than the head. Throws `SNAPSHOT_NOT_FOUND` with those that are held. */
 async function onlyHeld(store: AccountStore, head: Publication | undefined): Promise<string> {
   const held = (await heldSnapshots(store, head)).map(({ snapshotId }) => snapshotId).toReversed();
-  const later = held.filter((id) => id > (head?.snapshot_id ?? ""));
+  const later: string[] = [];
+  for (const id of held) {
+    const place = await placeOf(store, await plannedAt(store, id));
+    if (head === undefined || !isLater(head, { id, place })) later.push(id);
+  }
   const [newest, ...others] = later;
   if (newest !== undefined && others.length === 0) return newest;
   const of = `of the account ${store.account}`;
@@ -141,10 +149,10 @@ async function requirePublishable(
   store: AccountStore,
   { action, snapshotId }: AcceptOrRollback,
 ): Promise<Manifest> {
-  const { publications, removal } = await readLogSince(store, "");
-  const isPublished = publications.some(({ snapshot_id }) => snapshot_id === snapshotId);
+  const log = await readLogSince(store, "");
+  const isPublished = log.publications.some(({ snapshot_id }) => snapshot_id === snapshotId);
   // Before its files are looked at: a removal that works, or was stopped, has not deleted all of them yet.
-  if (removal && snapshotId <= removal.run_id)
+  if (removalOf(log, snapshotId, await plannedAt(store, snapshotId)))
     throw snapshotNotFound(
       snapshotId,
       "was removed with its account. If files of it are left, start remove again",
@@ -244,7 +252,7 @@ const AT_ONCE = 16;
  * entry of the log stays, and the lease is deleted last, so that an account that is half removed is still known.
  */
 export async function removeAccount(ports: RemovePorts): Promise<"removed" | Skipped> {
-  return whileLeased(ports, "remove", undefined, async (lease, leased): Promise<"removed"> => {
+  return whileLeased(ports, "remove", undefined, async (_, leased): Promise<"removed"> => {
     const { store, catalog, clock, random, signal } = leased;
     const atMs = clock.now();
     const named = { runId: formatRunId(atMs), atMs, writeId: random.token() };
@@ -252,12 +260,10 @@ export async function removeAccount(ports: RemovePorts): Promise<"removed" | Ski
     await catalog.refresh(store.account);
     const keys = (await keysOf(store)).filter((key) => key !== removal && key !== store.keys.lease);
     // A run that began after the removal has had the lease: where it is still ours, all of these are older.
-    await lease.confirm();
     for (let at = 0; at < keys.length; at += AT_ONCE) {
       signal.throwIfAborted();
       await Promise.all(keys.slice(at, at + AT_ONCE).map((key) => store.delete(key)));
     }
-    await lease.confirm();
     await store.delete(store.keys.lease);
     return "removed";
   });

@@ -18,7 +18,6 @@ export const ERROR_CODES = [
   "STORE_FAILED",
   "STORE_CORRUPT",
   "CATALOG_FAILED",
-  "CLOCK_WRONG",
   "QUERY_FAILED",
   "INTERRUPTED",
 ] as const;
@@ -111,14 +110,10 @@ export function damaged(key: string, problem: string, remedy: string, cause?: un
 /** The remedy for damaged files of what readers see. */
 export const RESTART =
   "Or restart over the damage (--over-damaged; overDamaged in AWS); then all events count as added.";
-/** The remedy where a start published nothing because a clock is wrong. */
-export const TRUST_CLOCK =
-  "If this computer's clock is right, publish what the service has now (--trust-clock; trustClock in AWS).";
 
 /** These texts are stored, so they have no command: that depends on where they are read. */
 const DECISIONS = {
   overDamaged: [RESTART, "Or restart over the damage; then all events count as added"],
-  trustClock: [TRUST_CLOCK, "If this computer's clock is right, publish what the service has now"],
 } as const;
 
 /** What a person decides for one start of a run. */
@@ -126,12 +121,8 @@ export type StartDecision = keyof typeof DECISIONS;
 
 /** The text for its reader: with the whole command where it names a decision. */
 export function withCommands(text: string, commandOf: (decision: StartDecision) => string): string {
-  let all = text;
-  for (const decision of ["overDamaged", "trustClock"] as const) {
-    const [stored, here] = DECISIONS[decision];
-    if (all.includes(stored)) all = all.replace(stored, () => `${here}: \`${commandOf(decision)}\`.`);
-  }
-  return all;
+  const [stored, here] = DECISIONS.overDamaged;
+  return text.replace(stored, () => `${here}: \`${commandOf("overDamaged")}\`.`);
 }
 
 /** Adds to an error about a damaged file that a run may restart over it; any other error is returned as it is. */

@@ -120,8 +120,8 @@ function recordLoginRefusals(
     get counts() {
       return service.counts;
     },
-    get aheadMs() {
-      return service.aheadMs;
+    get clockWarning() {
+      return service.clockWarning;
     },
     get credentialsVersion() {
       return service.credentialsVersion;

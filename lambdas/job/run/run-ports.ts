@@ -10,7 +10,7 @@ import type { AccountStore } from "../storage/store.ts";
 import type { Executions } from "./hand-over/executions.ts";
 import type { Holder } from "./lease/lease-file.ts";
 import type { StartedRun } from "./record/run-event.ts";
-import type { RunResult } from "./record/run-result.ts";
+import { type RunResult, StartSkipped } from "./record/run-result.ts";
 
 /** What the runs of all accounts share. */
 export interface SharedPorts {
@@ -62,11 +62,12 @@ export interface Progress {
   readonly retries: number;
 }
 
-/** For work that a run can do without: a `SyncError` of it is a warning. */
+/** For work that a run can do without: a `SyncError` of it is a warning, and so is that another process has the lease. */
 export async function orWarn(logger: Logger, what: string, work: Promise<void>): Promise<void> {
   try {
     await work;
   } catch (error) {
+    if (error instanceof StartSkipped) return logger.warn(`${what}: ${error.message}`);
     if (!(error instanceof SyncError)) throw error;
     logger.warn(`${what}: ${error.message}`, { error_code: error.code });
   }

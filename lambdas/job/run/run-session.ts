@@ -7,16 +7,15 @@ import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 import { type LogEnd, readEnd } from "../storage/publication-log.ts";
 import { TimeBudget } from "./collect/time-budget.ts";
 import type { Lease } from "./lease/lease.ts";
-import { leasedRateLimiter } from "./lease/lease-account.ts";
+import { leasedRateLimiter, whileHeld } from "./lease/lease-account.ts";
 import { openAccount } from "./open-account.ts";
 import type { Attempt } from "./record/attempt.ts";
-import { endOf, type RunEnd, type RunFailure, StartSkipped } from "./record/run-result.ts";
+import { endOf, type RunEnd, type RunFailure, type RunResult } from "./record/run-result.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
-import { wrongClock } from "./wrong-clock.ts";
 
 export class RunSession {
-  /** Their signal also aborts when the lease is lost. */
+  /** Their signal also aborts when the lease is lost, and their store then writes nothing. */
   readonly ports: RunPorts;
   readonly attempt: Attempt;
   readonly lease: Lease;
@@ -40,7 +39,7 @@ export class RunSession {
     lease: Lease,
     decided: RunSession["decided"],
   ) {
-    this.ports = { ...ports, signal: AbortSignal.any([ports.signal, lease.lost]) };
+    this.ports = whileHeld(ports, lease);
     this.attempt = attempt;
     this.lease = lease;
     this.budget = leasedRateLimiter(ports, settings, lease);
@@ -68,8 +67,6 @@ export class RunSession {
   async openWarehouse(): Promise<LogEnd> {
     const { store, catalog } = this.ports;
     const end = await readEnd(store);
-    // This process may have been stopped since it took the lease, and the removal may still be deleting.
-    if (end.removal) await this.lease.confirm();
     await catalog.refresh(store.account, "new");
     return end;
   }
@@ -82,22 +79,11 @@ export class RunSession {
     return service;
   }
 
-  /** Throws `CLOCK_WRONG` where a run must not publish over this end of the log, or not under its name. */
-  checkClock(end: Pick<LogEnd, "head" | "removal">): void {
-    const wrong = wrongClock({ nowMs: this.ports.clock.now(), aheadMs: this.#service?.aheadMs, end });
-    if (wrong && !this.decided.trustClock) throw wrong;
-  }
-
   /** From now on this start continues another, unfinished run. */
   async adopt(runId: string): Promise<void> {
     await this.lease.adopt(runId);
     this.attempt.runId = runId;
     this.ports.onRunId?.(runId);
-  }
-
-  /** Throws `StartSkipped` where the execution that this process works for no longer has the lease. */
-  async confirmLease(): Promise<void> {
-    if (this.lease.execution !== undefined) await this.lease.confirm();
   }
 
   /** The error that stopped an attempt which could go on; undefined for any other error. */
@@ -116,12 +102,12 @@ export class RunSession {
     return endOf(this.lease.lost.aborted ? this.lease.lost.reason : error);
   }
 
-  /** What an error means once the lease is known to be ours still: this process may have been stopped for a while. */
-  async confirmedEndOf(error: unknown): Promise<RunEnd | RunFailure> {
-    await this.lease.confirm().catch((problem: unknown) => {
-      if (!(problem instanceof StartSkipped)) throw problem;
-    });
-    return this.endOf(error);
+  /** With what the service's clock has shown of this computer's: it is said again at the end. */
+  withClock(result: RunResult): RunResult {
+    const warning = this.#service?.clockWarning;
+    if (warning === undefined) return result;
+    const { explanation } = result;
+    return { ...result, explanation: explanation === undefined ? warning : `${explanation} ${warning}` };
   }
 
   async close(): Promise<void> {

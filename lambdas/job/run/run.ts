@@ -3,8 +3,9 @@
 
 import type { EventService } from "../service/event-service.ts";
 import { Chain } from "../snapshot/staging/chain.ts";
-import { createPlan, type Plan, plannedStart } from "../snapshot/staging/plan.ts";
-import type { LogEnd } from "../storage/publication-log.ts";
+import { createPlan, hasPlan, type Plan, plannedTrigger } from "../snapshot/staging/plan.ts";
+import { type LogMark, markOf, placeOf, removalOf } from "../storage/log-mark.ts";
+import { type LogEnd, readLogSince } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { type CollectTask, collect, rangeCut } from "./collect/collect.ts";
 import { readList } from "./collect/read-list.ts";
@@ -13,13 +14,14 @@ import { sayEstimate } from "./collect/time-budget.ts";
 import { findUnfinished, shapeOfPlan } from "./collect/unfinished-run.ts";
 import { dryRun } from "./dry-run.ts";
 import { handOver, mayTakeOver, type OwnExecution } from "./hand-over/hand-over.ts";
-import { acquireLease, Lease } from "./lease/lease.ts";
+import { acquireLease } from "./lease/acquire-lease.ts";
+import { Lease } from "./lease/lease.ts";
 import { freeLease, readExecutionLease, runOfRequest } from "./lease/lease-file.ts";
 import { SnapshotFacts } from "./publish/build-snapshot.ts";
 import { columnsOfRun } from "./publish/columns.ts";
-import { takeBack } from "./publish/commit.ts";
-import { publishRun, supersededBy } from "./publish/publish.ts";
+import { publishRun } from "./publish/publish.ts";
 import { applyRetention, isFirstOfDay } from "./publish/retention.ts";
+import { removedBy, supersededBeforePlan, supersededBy } from "./publish/superseded.ts";
 import { type Attempt, beginAttempt, recordAttempt } from "./record/attempt.ts";
 import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
 import { attemptsOf, type Trigger } from "./record/run-log.ts";
@@ -40,8 +42,6 @@ export interface RunStart {
    * began otherwise.
    */
   readonly overDamaged?: boolean | undefined;
-  /** Publishes over a head of the future, and whatever the service's clock says. */
-  readonly trustClock?: boolean | undefined;
   readonly dryRun?: { readonly limit: number | undefined };
   /** The execution that this start works for; it names its run. */
   readonly execution?: OwnExecution;
@@ -59,7 +59,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
   );
   if ("row" in begun) return begun;
   // A start without the lease records its attempt; no error of it finishes the run.
-  if (!(begun instanceof Lease)) return recordAttempt(ports, attempt, begun, async () => undefined);
+  if (!(begun instanceof Lease)) return recordAttempt(ports, attempt, begun, null);
 
   const session = new RunSession(ports, settings, attempt, begun, start);
   try {
@@ -67,8 +67,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
       .catch((error: unknown) => handOver(session, error, start.execution))
       .catch((error: unknown) => session.endOf(error));
     if ("row" in end) return end;
-    const recorded = await recordAttempt(ports, attempt, end, (error) => session.confirmedEndOf(error));
-    const result: RunResult = start.trustClock ? { ...recorded, trustsClock: true } : recorded;
+    const result = session.withClock(await recordAttempt(ports, attempt, end, session.ports.store));
     // The execution retries, or is started again: until then the run is still its own, unless the lease is taken.
     if (start.execution && result.error?.isRetryable) await session.lease.leave().catch(() => undefined);
     return result;
@@ -109,8 +108,7 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
 
   const end = await session.openWarehouse();
   if (start.dryRun) return dryRun(session, end, start.dryRun.limit);
-  const mayAdopt = start.runId === undefined && start.fresh !== true;
-  const made = await unlessRemoved(session, end, makeSnapshot(session, end, mayAdopt));
+  const made = await unlessRemoved(session, end, makeSnapshot(session, end, start));
   if (made.outcome !== "SUPERSEDED")
     await orWarn(ports.logger, "old snapshots could not be deleted", tidyOnceADay(session));
   return made;
@@ -121,18 +119,22 @@ async function tidyOnceADay({ ports, attempt, settings }: RunSession): Promise<v
 }
 
 /**
- * This process may have been stopped while the account was removed: then the run never counts, whatever it came to, and what
- * it has written is deleted again.
+ * This process may have been stopped while the account was removed: then the run never counts, whatever it came to, and is
+ * taken out of the tables again.
  */
 async function unlessRemoved(
-  { ports, attempt }: RunSession,
+  { ports: { store, catalog }, attempt }: RunSession,
   { last }: LogEnd,
   work: Promise<RunEnd>,
 ): Promise<RunEnd> {
   const end = await work.catch((error: unknown) => ({ error }));
-  const { runId: id, publication } = attempt;
-  const removal = publication ? undefined : await takeBack(ports, { last, id }).catch(() => undefined);
-  const removed = supersededBy({ head: undefined, removal }, id);
+  const { runId, publication } = attempt;
+  const findRemoval = async (): Promise<RunEnd | undefined> => {
+    const { removal } = await readLogSince(store, last);
+    if (removal) await catalog.refresh(store.account);
+    return removal && removedBy(removal, runId);
+  };
+  const removed = publication ? undefined : await findRemoval().catch(() => undefined);
   if (removed) return removed;
   if ("error" in end) throw end.error;
   return end;
@@ -146,11 +148,16 @@ async function resultBefore(store: AccountStore, runId: string | undefined): Pro
 
 /**
  * Ends with a snapshot that is published or held, or superseded by a later one. Throws for everything else.
- * @param mayAdopt true for a manual start without `--fresh`: it may continue an unfinished run with another id
+ * A manual start without `--fresh` may continue an unfinished run with another id.
  */
-async function makeSnapshot(session: RunSession, end: LogEnd, mayAdopt: boolean): Promise<RunEnd> {
+async function makeSnapshot(
+  session: RunSession,
+  end: LogEnd,
+  { runId, fresh }: Pick<RunStart, "runId" | "fresh">,
+): Promise<RunEnd> {
   const { ports, attempt } = session;
   const { store } = ports;
+  const mayAdopt = runId === undefined && fresh !== true;
 
   const published = await publishedRun(store, attempt.runId);
   if (published) {
@@ -161,19 +168,33 @@ async function makeSnapshot(session: RunSession, end: LogEnd, mayAdopt: boolean)
     return published.end;
   }
   if (end.head) await recordUnrecorded(ports, end.head);
-  const superseded = supersededBy(end, attempt.runId, ports.clock.now());
-  if (superseded) return superseded;
+  const superseded = supersededBeforePlan(end, attempt.runId, ports.clock.now());
+  if (superseded && !(await hasPlan(store, attempt.runId))) return superseded;
   const { columns, earlier } = await columnsOfRun(ports, session.settings);
 
   const staged = await findUnfinished(session, end, mayAdopt, [columns, ...earlier]);
   if (staged === undefined) session.useColumns(columns);
   attempt.doubt = staged?.plan.header.doubt;
+  const place = staged ? await placeOf(store, staged.plan.header.log_end) : end.last;
+  const later = staged && (await supersededAtStart(session, end, staged.plan.header.log_end));
+  if (later) return later;
   const facts = new SnapshotFacts(session.settings.require);
-  if (staged?.isComplete) return publishRun({ session, end, chain: staged, facts });
+  if (staged?.isComplete) return publishRun({ session, end, place, chain: staged, facts });
   const service = await session.openService();
   const chain = staged ?? new Chain(store, await listAndPlan(session, service, end));
   await stage(session, service, { chain, facts, known: await knownRefusals(store, end.head) });
-  return publishRun({ session, end, chain, facts });
+  return publishRun({ session, end, place, chain, facts });
+}
+
+/** How a run ends that finds, before it sends anything, that what came after its plan is later, or its account was removed. */
+async function supersededAtStart(
+  { ports: { store }, attempt: { runId: id } }: RunSession,
+  end: LogEnd,
+  mark: LogMark,
+): Promise<RunEnd | undefined> {
+  const removal = removalOf(await readLogSince(store, ""), id, mark);
+  if (removal) return removedBy(removal, id);
+  return supersededBy(end.head, { id, place: await placeOf(store, mark) });
 }
 
 /** Freezes the work. A plan that another process of this run wrote first is used as it is. */
@@ -182,7 +203,6 @@ async function listAndPlan(session: RunSession, service: EventService, end: LogE
   const { store, clock, logger } = ports;
   await announceStart(ports, attempt);
   const { events, rejected, repeated, doubt, readings, unstable } = await readList(session, service);
-  session.checkClock(end);
   const listed = events.length + rejected;
   attempt.counts = { ...attempt.counts, listed, repeated };
   logger.info(`${countText(listed)} events are listed`, { listed, rejected, repeated });
@@ -191,7 +211,7 @@ async function listAndPlan(session: RunSession, service: EventService, end: LogE
     account: store.account,
     trigger: attempt.trigger === "schedule" ? "schedule" : "manual",
     ...(decided.overDamaged ? { restart: true } : {}),
-    ...(decided.trustClock ? { trust_clock: true } : {}),
+    log_end: markOf(end),
     ...shapeOfPlan(store.account, settings),
     created_at: new Date(clock.now()).toISOString(),
     ...{ rejected, repeated, readings, unstable, events },
@@ -261,10 +281,10 @@ export async function continueRun(
   settings: RunSettings,
   { runId, execution, turn, maxTurns }: Turn,
 ): Promise<TurnEnd> {
-  const planned = await plannedStart(ports.store, runId);
+  const trigger = await plannedTrigger(ports.store, runId);
   const own = { arn: execution, isLastTurn: turn + 1 >= maxTurns };
   const result = {
-    ...(await run(ports, settings, { ...planned, runId, execution: own })),
+    ...(await run(ports, settings, { trigger, runId, execution: own })),
     isTurn: true,
   } as const;
   // The invocation before may have died between the outcome and the release of the lease.

@@ -90,8 +90,8 @@ export interface EventService {
   readonly counts: Readonly<ServiceCounts>;
   /** Of the credentials that are in use now, and of the tokens; undefined where they have no versions. */
   readonly credentialsVersion?: string | undefined;
-  /** How far this computer's clock is ahead of the service's; undefined where that is not known, or does not matter. */
-  readonly aheadMs?: number | undefined;
+  /** What is wrong with a clock, where the service's differs from this computer's. */
+  readonly clockWarning?: string | undefined;
   /** Logs in now, where the method knows a login, instead of with the first request. */
   logIn(signal?: AbortSignal): Promise<void>;
   /**

@@ -139,8 +139,8 @@ export function createEventService(options: EventServiceOptions): EventService {
     get counts() {
       return { ...sender.counts };
     },
-    get aheadMs() {
-      return sender.aheadMs;
+    get clockWarning() {
+      return sender.clockWarning;
     },
     get credentialsVersion() {
       const version = stored?.versionOf?.(method.credentials.current);

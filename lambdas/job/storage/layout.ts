@@ -37,6 +37,11 @@ const KEY = new RegExp(`^(${Object.values(KEYS_IN).join("|")})$`);
 /** Nothing else in the folders is read by the program or deleted. */
 export const isOfLayout = (key: string): boolean => KEY.test(key);
 
+const DECIDING = new RegExp(`^${FOLDERS.runs}${ACCOUNT}/${ID}/(record-[0-9]{8}|outcome)[.]json$`);
+
+/** Whether the file decides what a run comes to: the record of a range, or the outcome. */
+export const decidesRun = (key: string): boolean => DECIDING.test(key);
+
 const TOP = `(${Object.values(FOLDERS).join("|")})`;
 /** A run's id. */
 const INSTANT = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}[.][0-9]{3}Z";

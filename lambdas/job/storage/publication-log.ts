@@ -68,9 +68,9 @@ const ENTRY = z.discriminatedUnion("action", [PUBLICATION, REMOVAL]);
 /** One line of the table `publications`; `publication` is ten digits, from `0000000001`. */
 export type Publication = Readonly<z.infer<typeof PUBLICATION>>;
 
-/** The account was removed. No run and no snapshot that is not named later than its `run_id` counts after it. */
+/** The account was removed. What was planned before it does not count after it. */
 export type Removal = Readonly<z.infer<typeof REMOVAL>>;
-type Entry = Publication | Removal;
+export type Entry = Publication | Removal;
 
 /** Where the log ends. */
 export interface LogEnd {
@@ -83,7 +83,7 @@ export interface LogEnd {
 }
 
 /** What the log has gained after an entry. */
-interface LogSince {
+export interface LogSince {
   /** Oldest first; only what lies above the newest removal. */
   readonly publications: readonly Publication[];
   /** The newest removal after the entry. */
@@ -335,6 +335,12 @@ async function listIdsFrom(store: AccountStore, id: string): Promise<readonly st
 async function entryIdsFrom(store: AccountStore, id: string): Promise<readonly string[]> {
   const from = id === "" ? undefined : await listIdsFrom(store, id);
   return from ?? entryIds(store);
+}
+
+/** Undefined where there is no such entry, or none that can be read. */
+export async function findEntry(store: AccountStore, id: string): Promise<Entry | undefined> {
+  const stored = await store.read(store.keys.publication(id));
+  return stored && parse(stored.bytes);
 }
 
 /** The numbers of the log, without those below a gap. A gap is damage unless a removal lies above it. */

@@ -41,7 +41,6 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
     ...RUN_OPTIONS,
     ...NOTIFY_OPTIONS,
     "overDamaged" as const,
-    "trustClock" as const,
     "dryRun" as const,
   ];
   const address = { baseUrl: "https://service.example", account: "uk" };
@@ -133,8 +132,8 @@ test.each([
   },
   {
     code: "STORE_FAILED",
-    of: { overDamaged: true, trustClock: true },
-    text: `To resume it: \`npm run sync -- run --over-damaged --trust-clock ${PLACES} --lift brand=/brand/name\`.`,
+    of: { overDamaged: true },
+    text: `To resume it: \`npm run sync -- run --over-damaged ${PLACES} --lift brand=/brand/name\`.`,
   },
   {
     code: "SERVICE_UNAVAILABLE",

@@ -117,7 +117,10 @@ test.each([
 ])("$says is running, where $holder has the lease", async ({ holder, says }) => {
   const world = new ReportWorld();
   world.account("uk").publish();
-  world.store.put(layout("uk").lease, livingLease(world.clock.nowMs + 3 * 60 * 60 * 1000, holder));
+  world.store.put(
+    layout("uk").lease,
+    livingLease(world.clock.nowMs + 3 * 60 * 60 * 1000, { run_id: holder }),
+  );
 
   const { page } = await world.report("uk");
 

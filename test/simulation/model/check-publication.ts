@@ -5,8 +5,12 @@ import { checkRefusals, noteKnown } from "./check-answers.ts";
 import { checkRemoval } from "./check-removal.ts";
 import { checkBase } from "./check-restart.ts";
 import { checkColumns } from "./check-snapshot.ts";
+import { clockErrorMs } from "./check-visibility.ts";
 import type { Model } from "./model.ts";
 import { type SeenChange, type SeenPublication, type SeenRow, wrongIn } from "./reader.ts";
+
+/** Clocks may differ so much. */
+const TOLERANCE_MS = 10 * 60_000;
 
 export function checkPublication(model: Model, { key, by }: ObjectChange): void {
   const entries = model.reader.entries();
@@ -27,8 +31,10 @@ export function checkPublication(model: Model, { key, by }: ObjectChange): void 
 function checkCounting(model: Model, key: string, own: SeenPublication, by: string): void {
   const log = model.reader.log();
   const removal = model.reader.removal();
-  if (removal && own.snapshot_id <= removal.run_id)
+  if (removal && clockErrorMs(model.world) === 0 && own.snapshot_id <= removal.run_id)
     model.fail(`${key} names a snapshot that is older than the removal ${removal.publication}`);
+  if (removal && (model.plannedAt.get(own.snapshot_id) ?? "") < removal.publication)
+    model.fail(`${key} names a snapshot that was planned before the removal ${removal.publication}`);
   model.published.add(`${own.action} ${own.run_id}`);
   const rows = model.reader.rows(own.snapshot_id);
   if (rows === undefined) {
@@ -72,7 +78,8 @@ function checkRun(
   if (earlier.some(({ snapshot_id }) => snapshot_id === snapshotId))
     model.fail(`${publication}: the run ${runId} publishes again`);
   if (before?.pinned) model.fail(`${publication}: a run publishes over a pin`);
-  if (before && before.snapshot_id >= snapshotId) model.fail(`${publication}: a run replaces a later head`);
+  if (before && before.snapshot_id >= snapshotId && !mayReplace(model, before, runId))
+    model.fail(`${publication}: a run replaces a later head`);
   if (model.reader.isHeld(snapshotId)) model.fail(`${publication}: a run publishes what is held`);
   const outcome = model.reader.outcomeOf(runId);
   if (outcome !== undefined) model.fail(`${publication}: the run ${runId} has ended as ${outcome.outcome}`);
@@ -107,6 +114,14 @@ function checkRun(
   for (const [what, isSo] of Object.entries(suspicious)) {
     if (isSo) model.fail(`${publication}: a run publishes what must be held: ${what}`);
   }
+}
+
+/** A head that a clock has named in the future is no later than what was planned when it was there. */
+function mayReplace(model: Model, { publication, snapshot_id: id }: SeenPublication, runId: string): boolean {
+  const namedAtMs = Date.parse(id.replace(/T(\d\d)-(\d\d)-/, "T$1:$2:"));
+  const plannedAtMs = model.plannedAtMs.get(runId) ?? 0;
+  const isOfFuture = namedAtMs > plannedAtMs + TOLERANCE_MS - clockErrorMs(model.world);
+  return isOfFuture && publication <= (model.plannedAt.get(runId) ?? "");
 }
 
 /** By reason, the listed events that have no row, of one. */

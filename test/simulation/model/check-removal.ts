@@ -18,10 +18,12 @@ export function checkRemoval(model: Model, by: string): void {
 
 /** A process that was stopped meanwhile may still write for a run that a removal has cut off: nothing of it counts. */
 export function isCutOff(
-  { reader, removedAtMs = Number.NEGATIVE_INFINITY, runsFromMs }: Model,
+  { plannedAt, reader, removedAtMs = Number.NEGATIVE_INFINITY, runsFromMs }: Model,
   runId: string,
 ): boolean {
-  return runId <= (reader.removal()?.run_id ?? "") || (runsFromMs.get(runId) ?? 0) < removedAtMs;
+  const place = plannedAt.get(runId);
+  const isBefore = place !== undefined && place < (reader.removal()?.publication ?? "");
+  return isBefore || (runsFromMs.get(runId) ?? 0) < removedAtMs;
 }
 
 /** Whether the file may go because its account is removed. What is deleted then was there before, and no reader sees it. */
@@ -52,7 +54,9 @@ export function isRemoved(model: Model, { key, after, by }: ObjectChange, id: st
 }
 
 /** A process that was stopped while the account was removed deletes what it has written since. */
-function isTakenBack({ reader, visibility }: Model, key: string): boolean {
+function isTakenBack({ plannedAt, reader, visibility }: Model, key: string): boolean {
   const [runId] = /(?<=\/)\d{4}-[^/]+Z(?=\/)/.exec(key) ?? [];
-  return runId !== undefined && runId <= (reader.removal()?.run_id ?? "") && !visibility.shows(runId);
+  const isBefore =
+    runId !== undefined && (plannedAt.get(runId) ?? "") < (reader.removal()?.publication ?? "");
+  return isBefore && !visibility.shows(runId);
 }

@@ -12,6 +12,7 @@ import type { ObjectChange } from "../warehouse/objects.ts";
 import type { World } from "../world.ts";
 import { type ListOfRun, noteKnown, notePage, notePlan, noteRefusal, type Refusal } from "./check-answers.ts";
 import { checkFound, hasDamage } from "./check-damage.ts";
+import { checkTaken } from "./check-lease.ts";
 import { checkEnd, checkOutcome, checkUploads } from "./check-outcomes.ts";
 import { checkPublication } from "./check-publication.ts";
 import { isCutOff, isRemoved } from "./check-removal.ts";
@@ -96,6 +97,13 @@ export class Model implements RequestObserver, PartitionObserver {
   readonly formats = new Map<Version, number>();
   /** When `outcome.json` of a run was written. */
   readonly outcomesAtMs = new Map<string, number>();
+  /** Of each run the number where the log ended when its plan was made. */
+  readonly plannedAt = new Map<string, string>();
+  readonly plannedAtMs = new Map<string, number>();
+  /** Who has written the lease last, and when that was sent; undefined where it is free. */
+  leaseBy: { readonly process: string; readonly sentAtMs: number } | undefined;
+  /** When a process has sent the lease last, whatever became of it. */
+  readonly leaseSentAtMs = new Map<string, number>();
   readonly logins: Login[] = [];
   readonly tokenRequests: TokenRequest[] = [];
   /** When a start had a password refused, by the password. */
@@ -231,7 +239,10 @@ export class Model implements RequestObserver, PartitionObserver {
       this.fail(`${by} works for another account, and changes ${key}`);
     if (isRemoved(this, change, id)) {
       // With the account goes what was known of the budget's use, and of refused passwords.
-      if (id === "lease.json") this.#uncountedAtMs = this.world.timeline.nowMs;
+      if (id === "lease.json") {
+        this.#uncountedAtMs = this.world.timeline.nowMs;
+        this.leaseBy = undefined;
+      }
       if (id === "login-refused.json") this.refusals.clear();
       return;
     }
@@ -253,12 +264,15 @@ export class Model implements RequestObserver, PartitionObserver {
       case "accounts": {
         const facts = this.processes.get(by);
         if (facts && id === "lease.json") facts.leaseFromMs ??= this.world.timeline.nowMs;
+        if (id === "lease.json") checkTaken(this, change);
         break;
       }
       default:
         this.#stagedChanged(change, id, file);
         if (file === "plan.ndjson.gz" && isNew) {
           notePlan(this, id, by);
+          this.plannedAt.set(id, this.reader.entries().at(-1)?.publication ?? "");
+          this.plannedAtMs.set(id, this.world.timeline.nowMs);
           noteRestart(this, id, by);
         }
         if (isNew && /^(?:plan|record-)/.test(file)) checkFormat(this, id, by);

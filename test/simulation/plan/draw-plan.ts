@@ -4,6 +4,7 @@ import { Chance } from "../chance.ts";
 import { drawDamage, drawPair, drawScript } from "./draw-script.ts";
 import {
   drawChange,
+  drawClockApart,
   drawClockFault,
   drawColumns,
   drawFirstAnswer,
@@ -35,6 +36,8 @@ export function drawPlan(seed: number): Plan {
   const faults = chance.is(0.1) ? 0 : chance.between(1, 6);
   for (let n = 0; n < faults; n += 1) items.push(drawProcessFault(chance, starts));
   if (chance.is(0.2)) items.push(drawClockFault(chance, starts));
+  const apart = new Chance(seed, "clocks apart");
+  if (apart.is(0.15)) items.push(drawClockApart(apart, starts));
   const script = new Chance(seed, "script");
   if (script.is(0.35)) {
     const account = accounts.pick(setting.accounts);

@@ -268,6 +268,13 @@ export function drawClockFault(chance: Chance, starts: readonly Start[]): ClockF
   };
 }
 
+/** Two computers whose clocks differ as much as they may, or almost. */
+export function drawClockApart(chance: Chance, starts: readonly Start[]): ClockFault {
+  const offsetMs = chance.pick([1, -1]) * chance.between(MINUTE_MS, 10 * MINUTE_MS);
+  const { id: start } = drawStart(chance, starts);
+  return { kind: "clock", start, offsetMs, standsStill: false, jump: undefined };
+}
+
 function drawStart(chance: Chance, starts: readonly Start[]): Start {
   const [first, ...others] = starts;
   if (first === undefined) throw new Error("a plan has a start");

@@ -17,7 +17,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     from: "  if (published) {",
     to: "  if (published && published.counts.listed === -1) {",
     isPast: true,
-    seed: 2,
+    seed: 65,
   },
   {
     name: "the pin of the head at the start counts",
@@ -117,7 +117,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     file: "run/publish/build-snapshot.ts",
     from: "if (facts.hasCounted(record.place)) continue;",
     to: "if (facts.hasCounted(record.place) || record.place > 0) continue;",
-    seed: 111,
+    seed: 215,
   },
   {
     name: "left-out events of a range are not recorded with it",
@@ -174,6 +174,22 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     from: "let version: string | undefined;",
     to: 'let version: string | undefined = "";',
     seed: 152,
+  },
+  {
+    name: "a lease that has ended by one's own clock is taken from another computer",
+    file: "run/lease/acquire-lease.ts",
+    from: "(isOurs ? 0 : -CLOCK_TOLERANCE_MS)",
+    to: "(isOurs || lease.holder ? 0 : -CLOCK_TOLERANCE_MS)",
+    isPast: true,
+    seed: 234,
+  },
+  {
+    name: "a process that was stopped does not ask before it writes",
+    file: "run/lease/fenced-store.ts",
+    from: "if (isDeciding || lease.isRenewalOverdue)",
+    to: "if (isDeciding)",
+    isPast: true,
+    seed: 106,
   },
   {
     name: "plans have another checksum than those of an earlier version, and the same mark",

@@ -21,9 +21,9 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a living lease is taken over",
-    file: "run/lease/lease.ts",
-    from: "const held = found && heldLease(found, nowMs);",
-    to: "const held = found && heldLease(found, nowMs + 50_000);",
+    file: "run/lease/acquire-lease.ts",
+    from: "const untilExpiryMs = expiryMs(lease, nowMs) - nowMs;",
+    to: "const untilExpiryMs = expiryMs(lease, nowMs) - nowMs - 11 * 60_000;",
     seed: 24,
   },
   {
@@ -193,9 +193,9 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a run that is named before a removal goes on after it",
-    file: "run/publish/publish.ts",
-    from: "else if (removal && removal.run_id >= runId)",
-    to: 'else if (removal?.run_id === "")',
+    file: "run/publish/superseded.ts",
+    from: "if (removal && removal.run_id >= id)",
+    to: 'if (removal && id === "")',
     seed: 25,
   },
   {

@@ -10,6 +10,7 @@ import { timeKept } from "../../../lambdas/sync/handle-request.ts";
 import { portsWith } from "../../job/run/run-defaults.ts";
 import type { Account } from "../account.ts";
 import { Chance } from "../chance.ts";
+import { watchWrites } from "../model/check-lease.ts";
 import type { Start } from "../plan/plan.ts";
 import type { Job } from "../versions/job.ts";
 import { drawVersion, jobOf } from "../versions/versions.ts";
@@ -114,7 +115,7 @@ export function liveProcess(lived: Lived, onEnd: (ended: Ended | undefined) => v
     coverage: world.coverage,
   });
   const nth = world.enter(process);
-  const host = start.by === "laptop" ? laptopHost(world, nth) : functionHost(lived, process);
+  const host = start.by === "laptop" ? laptopHost(world, nth, start) : functionHost(lived, process);
   const clock = new ProcessClock(timeline, process, world.clockFaultOf(start.id));
   const chance = new Chance(plan.seed, `random of ${name}`);
   let [account] = lived.accounts;
@@ -179,7 +180,7 @@ function processPorts(of: ProcessOf): RunPorts {
   const credentials = account.credentialsOf(process);
   const { store, catalog } = warehouseOf(of, random);
   return portsWith({
-    store: process.job.accountStore(store, settings.account),
+    store: watchWrites(model, process.name, process.job.accountStore(store, settings.account)),
     catalog,
     ...host,
     clock,
@@ -222,12 +223,13 @@ function warehouseOf(
 type Host = Pick<RunPorts, "process" | "isGone" | "signal"> &
   Partial<Pick<RunPorts, "timeLeftMs" | "reserveMs" | "requestId" | "executions">>;
 
-const LAPTOP = "laptop";
-
-function laptopHost({ processes }: World, nth: number): Host {
+/** Each clock is that of another computer. */
+function laptopHost(world: World, nth: number, start: Start): Host {
+  const { processes } = world;
+  const own = world.clockFaultOf(start.id) ? `laptop of ${start.id}` : "laptop";
   return {
-    process: { host: LAPTOP, pid: nth },
-    isGone: ({ host, pid }) => host === LAPTOP && pid !== undefined && (processes[pid]?.isDead ?? false),
+    process: { host: own, pid: nth },
+    isGone: ({ host, pid }) => host === own && pid !== undefined && (processes[pid]?.isDead ?? false),
     signal: new AbortController().signal,
   };
 }

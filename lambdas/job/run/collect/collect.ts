@@ -9,7 +9,6 @@ import { lifter } from "../../snapshot/rows/lifted-column.ts";
 import { fitsRow, rowLine } from "../../snapshot/rows/row.ts";
 import type { Chain, LeftOut, LeftOutReason, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
-import type { Lease } from "../lease/lease.ts";
 import type { SnapshotFacts } from "../publish/build-snapshot.ts";
 import { countText } from "../record/texts.ts";
 import type { RunPorts } from "../run-ports.ts";
@@ -74,8 +73,6 @@ export interface CollectSession {
   >;
   readonly settings: Pick<RunSettings, "concurrency" | "lifted" | "maxMissingPercent" | "windowMs">;
   readonly timeBudget: TimeBudget;
-  /** Confirmed before each record. */
-  readonly lease: Pick<Lease, "confirm">;
   hasAdvanced: boolean;
 }
 
@@ -223,7 +220,6 @@ async function collectRange(
   }
   if (events === 0) return { failure };
 
-  await session.lease.confirm();
   const unconfirmed = isUnconfirmed ? ({ unconfirmed: true } as const) : {};
   if (await chain.add({ end: place + events, rows, left_out: leftOut, ...unconfirmed })) {
     session.hasAdvanced = true;

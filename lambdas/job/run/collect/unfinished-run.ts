@@ -3,18 +3,25 @@
 import { createHash } from "node:crypto";
 import { shellWord } from "../../errors/shown-text.ts";
 import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
+import { isFuture } from "../../runtime/clock.ts";
 import { eventColumns, type LiftedColumn, liftText } from "../../snapshot/rows/lifted-column.ts";
 import { Chain } from "../../snapshot/staging/chain.ts";
 import { type Plan, readPlan, type ShapingSettings } from "../../snapshot/staging/plan.ts";
-import { isOfLayout } from "../../storage/layout.ts";
-import { findPublication, type LogEnd, type Publication } from "../../storage/publication-log.ts";
+import { isOfLayout, runInstant } from "../../storage/layout.ts";
+import { placeOf, removalOf } from "../../storage/log-mark.ts";
+import {
+  findPublication,
+  type LogEnd,
+  type Publication,
+  readLogSince,
+} from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
+import { isLater } from "../publish/superseded.ts";
 import { recordPublishedRun } from "../record/published-run.ts";
 import { StartSkipped } from "../record/run-result.ts";
 import { countText } from "../record/texts.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { liesInFuture } from "../wrong-clock.ts";
 
 /** A run that has a plan but is not finished. */
 interface UnfinishedRun {
@@ -87,16 +94,20 @@ interface PassedOver {
 /** The newest unfinished run of the account that a manual start may continue. Where there is none, says why. */
 async function findAdoptable(
   { ports, settings, decided }: RunSession,
-  { head, removal }: LogEnd,
+  { head }: LogEnd,
   columnsBy: ColumnsByFingerprint,
 ): Promise<UnfinishedRun | undefined> {
   const { store, clock, logger } = ports;
   const progressSinceMs = clock.now() - settings.resumeWithinMinutes * 60_000;
   const prefix = store.keys.runs;
   // Only a later run can still be published. From the head's own run on: it may have crashed right after its publication.
-  const isPast = ({ snapshot_id: id }: Publication): boolean => !liesInFuture(id, clock.now());
-  const base = decided.trustClock ? await findPublication(store, isPast) : head;
-  const after = base?.snapshot_id ?? removal?.run_id;
+  const isPast = ({ snapshot_id: id }: Publication): boolean => !isFuture(runInstant(id) ?? 0, clock.now());
+  const isPassed = async ({ header: { run_id: id, log_end: mark } }: Plan): Promise<boolean> => {
+    if (removalOf(await readLogSince(store, ""), id, mark)) return true;
+    return head !== undefined && isLater(head, { id, place: await placeOf(store, mark) });
+  };
+  const base = head && !isPast(head) ? await findPublication(store, isPast) : head;
+  const after = base?.snapshot_id;
   const files = await Array.fromAsync(store.list(prefix, after && `${prefix}${after}/`));
   const byRun = Map.groupBy(
     files.filter(({ key }) => isOfLayout(key)),
@@ -113,9 +124,8 @@ async function findAdoptable(
       continue;
     }
     if ((await recordPublishedRun(ports, runId)) || runId === after) continue;
-    // It was named under a clock that was ahead, and would supersede later runs.
-    if (liesInFuture(runId, clock.now())) continue;
     const found = await open(store, runId, files);
+    if (typeof found === "object" && (await isPassed(found.plan))) continue;
     // What a run that is no restart has written of its changes would stand in the way of a restart's.
     const isOther = typeof found === "object" && decided.overDamaged && found.plan.header.restart !== true;
     if (typeof found === "object" && !isOther && columnsBy.has(found.plan.header.fingerprint)) return found;

@@ -6,7 +6,7 @@
 
 import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
-import { plannedStart } from "../../snapshot/staging/plan.ts";
+import { plannedTrigger } from "../../snapshot/staging/plan.ts";
 import { type EarlyStop, StoppedEarly } from "../collect/time-budget.ts";
 import { freeLease, readExecutionLease } from "../lease/lease-file.ts";
 import { beginAttempt, rowOf } from "../record/attempt.ts";
@@ -169,11 +169,10 @@ async function record(
   endedAtMs: number | undefined,
 ): Promise<RunResult> {
   const { store, clock } = ports;
-  const { trigger, trustClock } = await plannedStart(store, runId);
-  const begun = beginAttempt(clock, trigger, runId);
+  const begun = beginAttempt(clock, await plannedTrigger(store, runId), runId);
   const attempt = { ...begun, startedAtMs: endedAtMs ?? begun.startedAtMs };
   const row = await appendRunLog(store, rowOf(ports, attempt, { error }), true);
-  return { row, error, isAbandoned: true, ...(trustClock ? { trustsClock: true } : {}) };
+  return { row, error, isAbandoned: true };
 }
 
 const ownCode = z.enum(ERROR_CODES);

@@ -8,7 +8,9 @@ import { openAccount } from "../open-account.ts";
 import { type Skipped, StartSkipped } from "../record/run-result.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { type AcquirePorts, acquireLease, type Lease, type LeasedCommand, leaseNameOf } from "./lease.ts";
+import { type AcquirePorts, acquireLease } from "./acquire-lease.ts";
+import { fencedStore } from "./fenced-store.ts";
+import { type Lease, type LeasedCommand, leaseNameOf } from "./lease.ts";
 
 /** Knows what earlier holders used. From now on the lease carries its usage, also where nothing is sent. */
 export function leasedRateLimiter(ports: RunPorts, settings: RunSettings, lease: Lease): RateLimiter {
@@ -45,7 +47,7 @@ export function withLease<T>(
 
 /**
  * Returns what `work` returns, or why it did not begin or did not end. The ports that `work` is given stop it when the
- * lease is lost.
+ * lease is lost, and write nothing then.
  */
 export async function whileLeased<Ports extends AcquirePorts, T>(
   ports: Ports,
@@ -56,7 +58,7 @@ export async function whileLeased<Ports extends AcquirePorts, T>(
   let lease: Lease | undefined;
   try {
     lease = await acquireLease(ports, { runId: leaseNameOf(command, ports.clock.now()), limits });
-    return await work(lease, { ...ports, signal: AbortSignal.any([ports.signal, lease.lost]) });
+    return await work(lease, whileHeld(ports, lease));
   } catch (error) {
     const cause: unknown = !ports.signal.aborted && lease?.lost.aborted ? lease.lost.reason : error;
     if (cause instanceof StartSkipped) return cause.end;
@@ -64,6 +66,12 @@ export async function whileLeased<Ports extends AcquirePorts, T>(
   } finally {
     await lease?.release();
   }
+}
+
+/** The ports of what works under the lease. */
+export function whileHeld<Ports extends AcquirePorts>(ports: Ports, lease: Lease): Ports {
+  const signal = AbortSignal.any([ports.signal, lease.lost]);
+  return { ...ports, store: fencedStore(ports.store, lease), signal };
 }
 
 /** A process that was stopped for a while first finds out, by writing the lease, whether it is still its own. */

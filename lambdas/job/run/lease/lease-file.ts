@@ -136,6 +136,18 @@ export function expiryMs({ expires_at, renewed_at }: LeaseFile, nowMs: number): 
   return expires_at === null ? latestMs : Math.min(Date.parse(expires_at), latestMs);
 }
 
+/** The lease as if all of it had happened so much later: the clock of its computer may be behind. */
+export function laterBy(lease: LeaseFile, ms: number): LeaseFile {
+  const later = (instant: string): string => new Date(Date.parse(instant) + ms).toISOString();
+  return {
+    ...lease,
+    renewed_at: later(lease.renewed_at),
+    expires_at: lease.expires_at && later(lease.expires_at),
+    use: lease.use.map((use) => ({ ...use, atMs: use.atMs + ms })),
+    use_since: lease.use_since && later(lease.use_since),
+  };
+}
+
 /** Who works on the account, on what and until when. */
 export interface HeldLease {
   /** A run's id, or the name of a command. */

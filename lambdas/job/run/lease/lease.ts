@@ -3,23 +3,10 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 import type { Usage } from "../../service/rate-limit/usage-window.ts";
-import { type Limits, windowMsOf } from "../../settings/values.ts";
 import { formatRunId } from "../../storage/layout.ts";
-import { nameOfExecution } from "../hand-over/executions.ts";
 import { StartSkipped } from "../record/run-result.ts";
 import type { RunPorts } from "../run-ports.ts";
-import {
-  EXPIRY_MS,
-  earlierUse,
-  encodeLease,
-  expiryMs,
-  type HeldLease,
-  type Holder,
-  heldLease,
-  knownMs,
-  type LeaseFacts,
-  readLease,
-} from "./lease-file.ts";
+import { EXPIRY_MS, encodeLease, type Holder, type LeaseFacts, readLease } from "./lease-file.ts";
 
 export const RENEWAL_MS = 20_000;
 
@@ -91,10 +78,18 @@ export class Lease {
    * while, or the store fails. A clock that stands still while a computer sleeps hides it, so both are asked.
    */
   get isOverdue(): boolean {
-    if (this.execution !== undefined) return false;
+    return this.execution === undefined && this.#unwrittenMs >= EXPIRY_MS;
+  }
+
+  /** True where a renewal was missed: this process was stopped for a while, or the store fails. */
+  get isRenewalOverdue(): boolean {
+    return this.#unwrittenMs >= 2 * RENEWAL_MS;
+  }
+
+  get #unwrittenMs(): number {
     const now = instantOf(this.#ports.clock);
     const { wallMs, monotonicMs } = this.#writtenAt;
-    return Math.max(now.wallMs - wallMs, now.monotonicMs - monotonicMs) >= EXPIRY_MS;
+    return Math.max(now.wallMs - wallMs, now.monotonicMs - monotonicMs);
   }
 
   /** Called after each write that succeeded. */
@@ -123,6 +118,7 @@ export class Lease {
 
   /** Makes sure, by writing it, that the lease is still ours. Throws `StartSkipped`. */
   async confirm(): Promise<void> {
+    this.lost.throwIfAborted();
     await this.#write(() => this.#own());
     // A process that was stopped at this write has learned only what was true then.
     if (this.isOverdue) await this.#write(() => this.#own());
@@ -222,121 +218,20 @@ export function leaseNameOf(command: LeasedCommand, startedAtMs: number): string
 }
 
 /** Undefined for a run. */
-function commandOf(leaseName: string): LeasedCommand | undefined {
+export function commandOf(leaseName: string): LeasedCommand | undefined {
   return COMMANDS.find((command) => leaseName.startsWith(`${command}-`));
 }
 
+/** A person waits for its answer, so it does not wait itself. */
+export function isShort(leaseName: string): boolean {
+  const command = commandOf(leaseName);
+  return command === "check" || command === "discover";
+}
+
 /** In words, for messages: `the run 2026-11-21T06-00-00.000Z`, `the command check`. */
-function workOf(leaseName: string): string {
+export function workOf(leaseName: string): string {
   const command = commandOf(leaseName);
   return command === undefined ? `the run ${leaseName}` : `the command ${command}`;
-}
-
-const POLL_MS = 5_000;
-
-/** `isGone` is true only of a process that certainly no longer exists. */
-export type AcquirePorts = Pick<
-  RunPorts,
-  "store" | "clock" | "logger" | "random" | "process" | "isGone" | "signal"
->;
-
-export interface LeaseRequest {
-  /** A run's id, or the name of a command. */
-  readonly runId: string;
-  /** The ARN of the execution that this invocation works for. */
-  readonly execution?: string | undefined;
-  /** The id of the request of a start by hand, on a platform that may deliver it twice. */
-  readonly requestId?: string | undefined;
-  /** Whether the lease of another execution may be taken; without it never. */
-  readonly mayTakeOver?: ((execution: string) => Promise<boolean>) | undefined;
-  /** A triggered start that finds its own run's lease waits until it expires, and gives up once it is renewed. */
-  readonly waitForOwnRun?: boolean;
-  /** Those of the budget; none for what sends nothing. */
-  readonly limits?: Limits | undefined;
-}
-
-/**
- * Takes the account's lease if it is free, expired or damaged, or if its holder no longer exists or works for the same
- * execution; else throws a `StartSkipped` that says which run or command holds it. A run that finds the lease of a
- * command, which is brief, waits up to a minute for its end.
- */
-export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): Promise<Lease> {
-  const { store, clock, logger, isGone, signal } = ports;
-  const { runId, execution, requestId, mayTakeOver, limits } = request;
-  const holder = { token: ports.random.token(), ...ports.process };
-  /** Another process's lease, as it was when it was first seen. */
-  let first: { readonly version: string; readonly monotonicMs: number } | undefined;
-  for (;;) {
-    const stored = await readLease(store);
-    const found = stored?.lease;
-    const nowMs = clock.now();
-    const held = found && heldLease(found, nowMs);
-    if (held?.execution !== undefined) {
-      const isFree = held.execution === execution || (await mayTakeOver?.(held.execution));
-      if (!isFree) throw taken(held);
-    } else if (held && !(found.holder && isGone(found.holder))) {
-      const seen = { version: stored.version, monotonicMs: clock.monotonicMs() };
-      const isFirst = first === undefined;
-      first ??= seen;
-      const leftMs = patienceMs(held.run_id, request, {
-        hasChanged: seen.version !== first.version,
-        watchedMs: seen.monotonicMs - first.monotonicMs,
-        isAhead: Date.parse(found.renewed_at) > nowMs,
-        untilExpiryMs: expiryMs(found, nowMs) - nowMs,
-      });
-      if (leftMs === undefined) throw taken(held);
-      if (leftMs > 0) {
-        if (isFirst) logger.info(`waits up to a minute for ${workOf(held.run_id)} to end`);
-        await clock.sleep(Math.min(POLL_MS, leftMs + 1), signal);
-        continue;
-      }
-    }
-    if (stored && !found) logger.warn(`the file ${store.keys.lease} is damaged; it is written again`);
-    // What is assumed beyond the lease stays assumed also if this process crashes at once.
-    const use = limits ? earlierUse(stored, nowMs, limits) : (found?.use ?? []);
-    const windowMs = limits ? windowMsOf(limits) : knownMs(found);
-    const started = requestId === undefined ? found?.started : { request_id: requestId, run_id: runId };
-    const { handed_over } = found ?? {};
-    const facts = { run_id: runId, holder, execution, handed_over, started, use, windowMs };
-    const lease = await Lease.take(ports, facts, stored?.version);
-    if (lease) return lease;
-  }
-}
-
-/** Another process's lease, since this one has looked at it. */
-interface Sight {
-  readonly hasChanged: boolean;
-  readonly watchedMs: number;
-  /** Whether its last renewal is still to come by the clock of this computer. */
-  readonly isAhead: boolean;
-  readonly untilExpiryMs: number;
-}
-
-/**
- * How long to wait for another process's lease; 0 when it is free, undefined when it is taken. Where its clock is ahead
- * of ours, its dates do not show its end: a lease that changes is alive, one that does not change for a minute is free.
- */
-function patienceMs(
-  heldBy: string,
-  { runId, waitForOwnRun }: LeaseRequest,
-  { hasChanged, watchedMs, isAhead, untilExpiryMs }: Sight,
-): number | undefined {
-  const leftMs = EXPIRY_MS - watchedMs;
-  const isOwn = waitForOwnRun && heldBy === runId;
-  const isBrief = commandOf(runId) === undefined && commandOf(heldBy) !== undefined;
-  if (hasChanged) return isBrief && leftMs > 0 ? leftMs : undefined;
-  if (!isAhead && !isOwn && !isBrief) return undefined;
-  return Math.max(0, Math.min(leftMs, untilExpiryMs));
-}
-
-function taken({ run_id, execution, expires_at }: HeldLease): StartSkipped {
-  const work = workOf(run_id);
-  const capitalized = work.charAt(0).toUpperCase() + work.slice(1);
-  const why =
-    execution === undefined
-      ? `${capitalized} works on this account; its lease lasts until ${expires_at} unless it is renewed.`
-      : `${capitalized} of this account was handed over to the execution ${nameOfExecution(execution)} of the state machine, and the lease is the execution's until it ends.`;
-  return new StartSkipped("LEASE_TAKEN", `${why} Start again when it has ended.`);
 }
 
 function leaseLost(takenBy: string | null): StartSkipped {

@@ -84,6 +84,7 @@ export async function buildSnapshot(
     run_id: runId,
     fingerprint: header.fingerprint,
     plan_sha256: header.sha256,
+    ...(header.log_end === undefined ? {} : { log_end: header.log_end }),
     counts: {
       listed: header.listed,
       events,

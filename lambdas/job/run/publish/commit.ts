@@ -39,6 +39,7 @@ export async function commit<Decision>(
   const { store, clock, random, signal } = ports;
   const { snapshot_id: snapshotId } = manifest;
   let lost: string | undefined;
+  let isAgain = false;
   for (;;) {
     const since = await readLogSince(store, first.last);
     if (since.removal) throw removedMeanwhile(store.account, snapshotId);
@@ -53,6 +54,8 @@ export async function commit<Decision>(
     const written = await writeChanges(ports, { number, head, base, manifest }).catch(
       async (error: unknown) => {
         if (!isDamage(error)) throw error;
+        // What looks damaged is read a second time: a disk may have failed for a moment.
+        if (!isAgain) return "again";
         // Another decision has published with other changes: the race is lost.
         if ((await store.read(store.keys.publication(number))) !== undefined) return undefined;
         // A restart helps over a damaged base, and over nothing else.
@@ -60,6 +63,8 @@ export async function commit<Decision>(
         throw isOfBase ? addRestart(error) : error;
       },
     );
+    isAgain = written === "again";
+    if (written === "again") continue;
     lost = number;
     if (written === undefined) continue;
     const { counts, files } = written;
@@ -168,7 +173,7 @@ export async function takeBack(
   { last, id }: { readonly last: string; readonly id: string },
 ): Promise<Removal | undefined> {
   const { removal } = await readLogSince(store, last);
-  if (removal === undefined || removal.run_id < id) return undefined;
+  if (removal === undefined) return undefined;
   await catalog.refresh(store.account);
   for (const key of await keysOf(store)) if (key.includes(`/${id}/`)) await store.delete(key);
   return removal;

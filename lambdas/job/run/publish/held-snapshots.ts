@@ -1,7 +1,9 @@
 // The snapshots of an account that wait for a decision.
 
+import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { formatRunId, runInstant } from "../../storage/layout.ts";
+import { type LogMark, removalOf } from "../../storage/log-mark.ts";
 import { type Publication, readLog, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots, RETIRED, readRetired, snapshotNotFound } from "../../storage/snapshot-marks.ts";
 import type { AccountStore } from "../../storage/store.ts";
@@ -37,15 +39,21 @@ export async function heldSnapshots(
   const after = headMs === undefined ? undefined : formatRunId(headMs - LISTED_MS);
   const marked = (await listSnapshots(store, after)).filter(({ isHeld, isRetired }) => isHeld && !isRetired);
   if (marked.length === 0) return [];
-  const { publications, removal } = await readLogSince(store, "");
-  const published = new Set(publications.map(({ snapshot_id }) => snapshot_id));
+  const log = await readLogSince(store, "");
+  const published = new Set(log.publications.map(({ snapshot_id }) => snapshot_id));
   const held: HeldSnapshot[] = [];
   for (const { snapshotId } of marked) {
-    const isRemoved = removal !== undefined && snapshotId <= removal.run_id;
-    const mark = isRemoved || published.has(snapshotId) ? undefined : await readHold(store, snapshotId);
+    if (published.has(snapshotId) || removalOf(log, snapshotId, await plannedAt(store, snapshotId))) continue;
+    const mark = await readHold(store, snapshotId);
     if (mark) held.push({ snapshotId, ...mark });
   }
   return held;
+}
+
+/** Where the log ended when the snapshot was planned, as far as its manifest says it. */
+export async function plannedAt(store: AccountStore, snapshotId: string): Promise<LogMark> {
+  if (runInstant(snapshotId) === undefined) return undefined;
+  return (await readManifest(store, snapshotId).catch(undefinedIfDamaged))?.log_end;
 }
 
 /** Throws `SNAPSHOT_NOT_FOUND` with the remedy, `STORE_CORRUPT` for a damaged manifest. */

@@ -15,17 +15,19 @@ import { type Hold, hold, readHold } from "../record/held-mark.ts";
 import { publishedEnd, restartText } from "../record/published-run.ts";
 import { type RunEnd, readRunResult } from "../record/run-result.ts";
 import type { RunSession } from "../run-session.ts";
-import { liesInFuture } from "../wrong-clock.ts";
 import { buildSnapshot, type SnapshotFacts } from "./build-snapshot.ts";
 import { commit } from "./commit.ts";
 import { logEmptyColumns } from "./empty-columns.ts";
 import { describeUnstable, guard } from "./guard.ts";
 import { makePreview } from "./preview.ts";
+import { supersededBy } from "./superseded.ts";
 
 interface PublishTask {
   readonly session: RunSession;
   /** Where the log ended when the start began. No publication up to it is this run's. */
   readonly end: LogEnd;
+  /** The number where the log ended when the run was planned; undefined where that is not known. */
+  readonly place: string | undefined;
   /** All of the plan is staged. */
   readonly chain: Chain;
   /** The facts of the ranges that this process has fetched. */
@@ -83,7 +85,7 @@ async function decide(
   manifest: Manifest,
   head: Publication | undefined,
 ): Promise<Decision | undefined> {
-  const { session, end, chain } = task;
+  const { session, end, place } = task;
   const { ports } = session;
   const { run_id: runId, snapshot_id: snapshotId } = manifest;
   // A process that has lost the lease may have finished the run as failed.
@@ -92,8 +94,7 @@ async function decide(
   const own = since.publications.find(isOfRun(runId));
   if (own) return { own };
   if (finished?.error) throw finished.error;
-  if (!chain.plan.header.trust_clock) session.checkClock(head ? { head, removal: undefined } : end);
-  const later = supersededBy({ head, removal: undefined }, snapshotId, ports.clock.now());
+  const later = supersededBy(head, { id: snapshotId, place });
   if (later) return { later };
   const mark = await readHold(ports.store, snapshotId);
   if (mark) return { holding: mark };
@@ -103,7 +104,6 @@ async function decide(
   const { events } = manifest.counts;
   const compareMs = (events + (head?.events ?? 0)) * COMPARE_MS;
   session.timeBudget.checkTime(`the snapshot of ${events} events is made`, compareMs);
-  await session.confirmLease();
   if (holding) {
     const preview = await makePreview(ports, manifest, head);
     // Comparing takes time, and readers may see another snapshot by now.
@@ -132,28 +132,6 @@ function guardAgainst(
   if (found === undefined || !isListed) return found;
   const list = `${layout(account).leftOut(snapshotId)} lists them with their reasons.`;
   return { ...found, explanation: `${found.explanation} ${list}` };
-}
-
-/**
- * The end of a run that is not later than what readers see, or than the removal of its account: what that may still have
- * to delete is never published again. Undefined for any other.
- * @param nowMs what lies in its future supersedes nothing: a clock was wrong, which is another matter
- */
-export function supersededBy(
-  { head, removal }: Pick<LogEnd, "head" | "removal">,
-  runId: string,
-  nowMs = Number.POSITIVE_INFINITY,
-): RunEnd | undefined {
-  if (liesInFuture(head?.snapshot_id ?? removal?.run_id ?? "", nowMs)) return undefined;
-  let what: string;
-  if (head && head.snapshot_id >= runId) what = `Readers already see the snapshot ${head.snapshot_id}`;
-  else if (removal && removal.run_id >= runId) what = `The account was removed at ${removal.run_id}`;
-  else return undefined;
-  return {
-    outcome: "SUPERSEDED",
-    reason: "LATER_HEAD",
-    explanation: `${what}, which is later than this run (${runId}).`,
-  };
 }
 
 function held(

@@ -2,6 +2,7 @@
 // deleted by a run at least a day after it has left the tables. Once a day, and for the tables too: what it costs does not
 // grow with how often runs are.
 
+import { isFuture } from "../../runtime/clock.ts";
 import { formatRunId, runInstant } from "../../storage/layout.ts";
 import { publicationsSince, readLog } from "../../storage/publication-log.ts";
 import {
@@ -51,7 +52,7 @@ export async function applyRetention(ports: RetentionPorts, retainDays: number |
       if (retiredAtMs === "undated") undated.push(snapshotId);
       else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId))
         await deleteFiles(ports, snapshot);
-    } else if (!inUse.has(snapshotId) && isOlder(snapshotId, daysOf(snapshot), nowMs)) {
+    } else if (!inUse.has(snapshotId) && isOlder(madeAtMs(snapshot, store, nowMs), daysOf(snapshot), nowMs)) {
       await markRetired(store, snapshotId);
       undated.push(snapshotId);
       logger.info(`retires the snapshot ${snapshotId}; its files are deleted after a day`);
@@ -99,16 +100,26 @@ async function dueAfter(
   if (retainDays !== undefined)
     return (snapshot) =>
       snapshot.isHeld || isLeft(snapshot) ? Math.max(retainDays, WAITING_DAYS) : retainDays;
-  const isAsked = ({ isHeld, isRetired, snapshotId }: SnapshotFiles): boolean =>
-    isHeld && !isRetired && isOlder(snapshotId, WAITING_DAYS, nowMs);
+  const isAsked = (snapshot: SnapshotFiles): boolean =>
+    snapshot.isHeld && !snapshot.isRetired && isOlder(madeAtMs(snapshot, store, nowMs), WAITING_DAYS, nowMs);
   const log = snapshots.some(isAsked) ? await readLog(store) : [];
   const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
   return (snapshot) =>
     isLeft(snapshot) || (snapshot.isHeld && !published.has(snapshot.snapshotId)) ? WAITING_DAYS : undefined;
 }
 
-function isOlder(snapshotId: string, days: number | undefined, nowMs: number): boolean {
-  const madeAtMs = runInstant(snapshotId);
+/** By its name; where that lies in the future, because a clock was ahead, by the time that the store has for its manifest. */
+function madeAtMs(
+  { snapshotId, files }: SnapshotFiles,
+  { keys }: AccountStore,
+  nowMs: number,
+): number | undefined {
+  const namedAtMs = runInstant(snapshotId);
+  if (namedAtMs === undefined || !isFuture(namedAtMs, nowMs)) return namedAtMs;
+  return files.find(({ key }) => key === keys.manifest(snapshotId))?.modifiedAtMs;
+}
+
+function isOlder(madeAtMs: number | undefined, days: number | undefined, nowMs: number): boolean {
   return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS;
 }
 

@@ -7,6 +7,7 @@ import type { ServiceCounts } from "../../service/requests/sender.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { formatRunId } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication-log.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import {
   appendRunLog,
@@ -16,7 +17,7 @@ import {
   type RunLogEntry,
   type Trigger,
 } from "./run-log.ts";
-import { type RunEnd, type RunFailure, type RunResult, writeRunResult } from "./run-result.ts";
+import { type RunEnd, type RunFailure, type RunResult, StartSkipped, writeRunResult } from "./run-result.ts";
 
 /** Updated while the attempt works, so that a failed one still reports how far it got. */
 export interface Attempt {
@@ -75,27 +76,22 @@ export function beginAttempt(clock: Clock, trigger: Trigger, runId?: string): At
 
 type RecordPorts = Pick<RunPorts, "store" | "clock" | "logger" | "version">;
 
-/**
- * What a failed attempt has come to, asked just before its error finishes the run: another process may have taken the
- * lease meanwhile. Undefined where the run is not this attempt's to finish.
- */
-type ConfirmedEnd = (error: SyncError) => Promise<RunEnd | RunFailure | undefined>;
-
 /** These end a start, not its run: a later start with the same id continues it. */
 const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "HANDED_OVER", "DRY_RUN"]);
 
 /**
  * Rethrows what is no `SyncError` once it is in the run log: it is a defect, and must not be hidden.
- * @param confirmedEnd default: no other process works at the run
+ * @param finishing where the outcome of a run that publishes nothing is written: the store of its lease. Null: the run
+ * is not this attempt's to finish. Default: no other process works at the run
  */
 export async function recordAttempt(
   ports: RecordPorts,
   attempt: Attempt,
   end: RunEnd | RunFailure,
-  confirmedEnd: ConfirmedEnd = async (error) => ({ error }),
+  finishing: AccountStore | null = ports.store,
 ): Promise<RunResult> {
-  if (!("error" in end)) return recordEnd(ports, attempt, end);
-  return recordFailure(ports, attempt, afterCommit(end.error, attempt.publication), confirmedEnd);
+  if (!("error" in end)) return recordEnd(ports, attempt, end, finishing);
+  return recordFailure(ports, attempt, afterCommit(end.error, attempt.publication), finishing);
 }
 
 /** The code stays that of the cause, so alarms and retries work as for the cause. */
@@ -108,12 +104,17 @@ function afterCommit<Cause>(error: Cause, publication: string | undefined): Caus
   );
 }
 
-async function recordEnd(ports: RecordPorts, attempt: Attempt, end: RunEnd): Promise<RunResult> {
+async function recordEnd(
+  ports: RecordPorts,
+  attempt: Attempt,
+  end: RunEnd,
+  finishing: AccountStore | null,
+): Promise<RunResult> {
   try {
     const result = resultOf(await appendRunLog(ports.store, rowOf(ports, attempt, end)), attempt, end);
     // A command that is no run is never started again under its id.
     const isFinished = isRun(attempt.trigger) && !NEVER_FINISH.has(end.outcome);
-    return isFinished ? await writeRunResult(ports.store, result) : result;
+    return isFinished ? await finish(ports, attempt, result, finishing) : result;
   } catch (problem) {
     if (!(problem instanceof SyncError)) throw problem;
     const error = afterCommit(problem, attempt.publication);
@@ -136,7 +137,7 @@ async function recordFailure(
   ports: RecordPorts,
   attempt: Attempt,
   error: unknown,
-  confirmedEnd: ConfirmedEnd,
+  finishing: AccountStore | null,
 ): Promise<RunResult> {
   const entry = rowOf(ports, attempt, { error });
   const row = await appendRunLog(ports.store, entry).catch(() => {
@@ -148,14 +149,28 @@ async function recordFailure(
   // A run that has published is finished as that by the next start, whatever failed here.
   if (error.isRetryable || !isRun(attempt.trigger) || attempt.publication !== undefined) return result;
   try {
-    const end = await confirmedEnd(error);
-    if (end === undefined) return result;
-    if (!("error" in end))
-      return resultOf({ ...rowOf(ports, attempt, end), attempt: row.attempt }, attempt, end);
-    return await writeRunResult(ports.store, result);
+    return await finish(ports, attempt, result, finishing);
   } catch {
     warnNotWritten(ports);
     return result;
+  }
+}
+
+/** Where another process has the lease by now, the run is that one's to finish, and an error is not the run's. */
+async function finish(
+  ports: RecordPorts,
+  attempt: Attempt,
+  result: RunResult,
+  finishing: AccountStore | null,
+): Promise<RunResult> {
+  const store = result.row.outcome === "PUBLISHED" ? ports.store : finishing;
+  try {
+    return store ? await writeRunResult(store, result) : result;
+  } catch (problem) {
+    if (!(problem instanceof StartSkipped)) throw problem;
+    const { end } = problem;
+    if (result.error === undefined) return result;
+    return resultOf({ ...rowOf(ports, attempt, end), attempt: result.row.attempt }, attempt, end);
   }
 }
 

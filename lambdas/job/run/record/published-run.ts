@@ -2,7 +2,7 @@
 
 import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
-import { plannedStart } from "../../snapshot/staging/plan.ts";
+import { plannedTrigger } from "../../snapshot/staging/plan.ts";
 import {
   findPublication,
   isOfRun,
@@ -48,7 +48,7 @@ export async function recordPublishedRun(ports: RecordPorts, runId: string): Pro
     await writeRunResult(ports.store, { row, explanation, doubt });
     return true;
   }
-  const { trigger } = await plannedStart(ports.store, runId);
+  const trigger = await plannedTrigger(ports.store, runId);
   const attempt = beginAttempt(ports.clock, trigger, runId);
   await recordLate(ports, { ...attempt, snapshotId: runId, counts, doubt }, end);
   return true;
@@ -58,7 +58,7 @@ export async function recordPublishedRun(ports: RecordPorts, runId: string): Pro
 export async function recordUnrecorded(ports: RecordPorts, publication: Publication): Promise<void> {
   const { action, run_id: runId, snapshot_id: snapshotId } = publication;
   for await (const { outcome } of attemptsOf(ports.store, runId)) if (outcome === "PUBLISHED") return;
-  const trigger = action === "run" ? (await plannedStart(ports.store, runId)).trigger : action;
+  const trigger = action === "run" ? await plannedTrigger(ports.store, runId) : action;
   const known = await knownOfRun(ports.store, snapshotId, publication);
   const end = await publishedEnd(ports.store, publication);
   await recordLate(ports, { ...beginAttempt(ports.clock, trigger, runId), snapshotId, ...known }, end);
@@ -108,8 +108,10 @@ async function heldAtFirst(
 /** The reason of a restart is `DAMAGED_HEAD`. */
 export async function publishedEnd(store: AccountStore, published: Publication): Promise<RunEnd> {
   const { publication, events, base_snapshot_id: base } = published;
-  if (!isRestart(published, await publicationBefore(store, publication)))
-    return { outcome: "PUBLISHED", reason: null };
+  const before = await publicationBefore(store, publication);
+  if (before === undefined)
+    return { outcome: "PUBLISHED", reason: null, explanation: `${FIRST} of the account ${store.account}.` };
+  if (!isRestart(published, before)) return { outcome: "PUBLISHED", reason: null };
   const what = base === null ? restartText(events) : `restart: the changes are those against ${base}`;
   return {
     outcome: "PUBLISHED",
@@ -117,6 +119,9 @@ export async function publishedEnd(store: AccountStore, published: Publication):
     explanation: `${what}. A reader that applies event_changes in order begins again with this publication.`,
   };
 }
+
+/** A person who knows that there were earlier ones looks in another place. */
+const FIRST = "The publication is the first one here";
 
 /** `restart: all 5,000 events count as added`. */
 export function restartText(events: number): string {

@@ -55,7 +55,8 @@ export function runEvent(
       const why = { error_code: row.error_code, error_message: row.error_message };
       // The next start, which may be Lambda's own retry, resumes a run that is not finished.
       const finished = error?.isRetryable !== true && isAbandoned !== true;
-      return { detailType: "Run Failed", detail: { ...about, attempt, ...why, finished } };
+      const said = explanation === undefined ? {} : { explanation };
+      return { detailType: "Run Failed", detail: { ...about, attempt, ...why, finished, ...said } };
     }
     case "SKIPPED": {
       if (!isStranded(row)) return undefined;

@@ -3,7 +3,7 @@
 
 import * as z from "zod";
 import { CredentialsNotSetUp } from "../../credentials/credentials.ts";
-import { SyncError } from "../../errors/sync-error.ts";
+import { ERROR_CODES, type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import type { ListDoubt } from "../../service/event-service.ts";
 import type { ChangedRow } from "../../snapshot/rows/first-changes.ts";
 import { doubtSchema } from "../../snapshot/staging/plan.ts";
@@ -77,8 +77,6 @@ export interface RunResult extends Omit<RunEnd, "outcome" | "reason"> {
   readonly isRepeat?: true;
   /** True where an execution ended without its run: a later start resumes the run, whatever the error. */
   readonly isAbandoned?: true;
-  /** True where the start was told to trust the clock: the next one needs that too. */
-  readonly trustsClock?: true;
   /** True for a turn of an execution, which repeats a turn that failed, and tells the function when it gives up. */
   readonly isTurn?: true;
 }
@@ -95,7 +93,12 @@ export async function readRunResult(store: AccountStore, runId: string): Promise
   const recorded = await readJson(store, store.keys.outcome(runId), outcomeSchema);
   if (recorded === undefined) return undefined;
   const { error_code: code, error_message: message } = recorded.row;
-  return { ...recorded, error: code === null ? undefined : new SyncError(code, message ?? code) };
+  return { ...recorded, error: code === null ? undefined : new SyncError(knownCode(code), message ?? code) };
+}
+
+/** Another version may have written one that this one does not know: it is final, as its outcome is. */
+function knownCode(code: string): ErrorCode {
+  return ERROR_CODES.find((each) => each === code) ?? "SNAPSHOT_INCOMPLETE";
 }
 
 /**

@@ -31,14 +31,15 @@ const OLD_S = 600;
 /** Adds no credentials, and sends nothing a second time. */
 export class Sender {
   readonly counts = new ServiceCounts();
-  /** How far this computer's clock is ahead of the service's; undefined until the service has told, or where it is not asked. */
-  aheadMs: number | undefined;
+  /** Where the service's clock differs from this computer's by more than clocks may. */
+  clockWarning: string | undefined;
   /** How many requests have had a response that was used. */
   successes = 0;
   /** Whether any response has come so far. */
   #hasResponded = false;
   /** Whether one has come that put nothing off. */
   #hasAnswered = false;
+  #hasComparedClocks = false;
   readonly #options: SenderOptions;
   readonly #waitReporter: WaitReporter;
   readonly #delays: RetryDelays;
@@ -127,14 +128,15 @@ export class Sender {
   /** By the first `Date` that no cache has kept (RFC 9111 §5.1): it is that of the response, whatever that took. */
   #compareClocks(headers: HttpResponse["headers"]): void {
     const { clock, logger, isClockRight } = this.#options;
-    if (isClockRight || this.aheadMs !== undefined || headers.get("age")) return;
+    if (isClockRight || this.#hasComparedClocks || headers.get("age")) return;
     const serviceMs = Date.parse(headers.get("date")?.[0] ?? "");
     if (Number.isNaN(serviceMs)) return;
     const nowMs = clock.now();
-    this.aheadMs = nowMs - serviceMs;
-    if (Math.abs(this.aheadMs) <= CLOCK_TOLERANCE_MS) return;
+    this.#hasComparedClocks = true;
+    if (Math.abs(nowMs - serviceMs) <= CLOCK_TOLERANCE_MS) return;
     const [own, its] = [nowMs, serviceMs].map((ms) => new Date(ms).toISOString());
-    logger.warn(`This computer's clock shows ${own}, and the service's ${its}. Set the one that is wrong.`);
+    this.clockWarning = `This computer's clock shows ${own}, and the service's ${its}. Set the one that is wrong.`;
+    logger.warn(this.clockWarning);
   }
 
   /** Of the first answer that is used and was in a cache for long (RFC 9111 §5.1): the data may be older than the run. */

@@ -3,11 +3,13 @@
 import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
-import { damaged, MAKE_AGAIN, RESTORE } from "../../errors/sync-error.ts";
+import { damaged, MAKE_AGAIN, RESTORE, SyncError } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { isListed } from "../../settings/values.ts";
+import { logMarkSchema } from "../../storage/log-mark.ts";
 import {
   type AccountStore,
+  parseJson,
   readJson,
   SELDOM_PARSED,
   type Store,
@@ -45,14 +47,20 @@ const PART = z.object({
 
 const STORED = z.object({ bytes: z.int().positive(), sha256 });
 
+const VERSION = 1;
+/** The manifest of any version. */
+const ANY_VERSION = z.object({ version: z.int().positive() });
+
 const MANIFEST = z
   .object({
-    version: z.literal(1),
+    version: z.literal(VERSION),
     account: z.string(),
     snapshot_id: z.string(),
     run_id: z.string(),
     fingerprint: z.string(),
     plan_sha256: sha256,
+    /** Where the publication log ended when the plan was made, as the plan says it. */
+    log_end: logMarkSchema.nullable().optional(),
     counts: COUNTS,
     parts: z.array(PART).readonly(),
     /** Of each part the file as it lies in the store. Absent in snapshots of earlier versions. */
@@ -115,12 +123,24 @@ export async function createManifest(store: Store, key: string, manifest: Manife
 /** Throws `STORE_CORRUPT` when there is none, or it is not that snapshot's. */
 export async function readManifest(store: AccountStore, snapshotId: string): Promise<Manifest> {
   const key = store.keys.manifest(snapshotId);
-  const manifest = await readJson(store, key, MANIFEST);
-  if (manifest === undefined) throw damaged(key, "it is missing", RESTORE);
+  const stored = await store.read(key);
+  if (stored === undefined) throw damaged(key, "it is missing", RESTORE);
+  refuseLater(stored.bytes, key);
+  const manifest = parseJson(stored.bytes, key, MANIFEST);
   if (manifest.account !== store.account || manifest.snapshot_id !== snapshotId) {
     throw damaged(key, "it is the manifest of another snapshot", RESTORE);
   }
   return manifest;
+}
+
+/** Throws `STORE_FAILED` for the format of a later version: that is no damage, and a restart would not help. */
+function refuseLater(bytes: Uint8Array, key: string): void {
+  if (parseJson(bytes, key, ANY_VERSION).version <= VERSION) return;
+  throw new SyncError(
+    "STORE_FAILED",
+    `The file ${key} was written by a later version of this program. Upgrade this one, then start again.`,
+    { fields: { key } },
+  );
 }
 
 /** What follows from plan and records, independent of clocks. The types of columns are for readers: no row depends on one. */
@@ -130,6 +150,8 @@ function content({ lifted, ...manifest }: Manifest): object {
     lifted: lifted.map(({ name, pointer }) => ({ name, pointer })),
     stored: undefined,
     left_out: undefined,
+    // An earlier version that resumes the plan does not know it.
+    log_end: undefined,
     started_at: undefined,
     finished_at: undefined,
     program: undefined,

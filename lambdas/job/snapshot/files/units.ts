@@ -1,11 +1,12 @@
 // What readers see whole or not at all, the units: a snapshot, or the changes of one publication. Which of them lack files.
 
 import { isDeepStrictEqual } from "node:util";
-import { damaged, damageIn, RESTORE, type SyncError } from "../../errors/sync-error.ts";
+import { damaged, damageIn, RESTORE, type SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
+import { accountsIn } from "../../storage/known-accounts.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
-import { hasChanges, type PublishedUnits } from "../../storage/publication-log.ts";
-import type { SnapshotFiles } from "../../storage/snapshot-marks.ts";
-import type { AccountStore, StoredKey } from "../../storage/store.ts";
+import { hasChanges, type PublishedUnits, readLog } from "../../storage/publication-log.ts";
+import { listSnapshots, type SnapshotFiles } from "../../storage/snapshot-marks.ts";
+import { type AccountStore, accountStore, type Store, type StoredKey } from "../../storage/store.ts";
 import { readManifest } from "./manifest.ts";
 import { verifyPart } from "./parts.ts";
 
@@ -44,6 +45,25 @@ export function keptSnapshots(
   const retired = new Set(snapshots.filter(({ isRetired }) => isRetired).map(({ snapshotId }) => snapshotId));
   const kept = log.filter(({ snapshot_id }, index) => !retired.has(snapshot_id) || index === log.length - 1);
   return [...new Map(kept.map((each) => [each.snapshot_id, each])).values()];
+}
+
+/**
+ * Whether of all accounts' published snapshots that are not retired any has a file; true where none is published, or no log
+ * can be read.
+ */
+export async function hasPublishedFiles(store: Store): Promise<boolean> {
+  let isPublished = false;
+  for (const account of await accountsIn(store, FOLDERS.publications)) {
+    const own = accountStore(store, account);
+    const log = (await readLog(own).catch(undefinedIfDamaged)) ?? [];
+    const kept = log.length === 0 ? [] : keptSnapshots(log, await listSnapshots(own));
+    for (const { snapshot_id: id } of kept.toReversed()) {
+      isPublished = true;
+      for await (const { key } of store.list(own.keys.snapshot(id)))
+        if (key !== own.keys.retired(id)) return true;
+    }
+  }
+  return !isPublished;
 }
 
 /** The changes that start from a snapshot which no earlier publication has: the files of two warehouses lie in this one. */

@@ -57,15 +57,22 @@ export async function recordColumns(
     await check(there);
     const columns = withColumnsOf(there, manifest);
     if (stored && JSON.stringify(columns) === JSON.stringify(there)) return;
-    const bytes = Buffer.from(`${JSON.stringify({ version: 1, columns })}\n`);
     const written = stored
-      ? await store.replace(COLUMNS_FILE, bytes, stored.version)
-      : await store.create(COLUMNS_FILE, bytes);
+      ? await store.replace(COLUMNS_FILE, encoded(columns), stored.version)
+      : await store.create(COLUMNS_FILE, encoded(columns));
     if (written !== undefined) return;
   }
 }
 
 const REMEDY = `${RESTORE} Or delete it: the next publication makes it again from the manifests.`;
+
+/** The mark of a new warehouse. */
+export async function createColumns(store: Store): Promise<void> {
+  await store.create(COLUMNS_FILE, encoded([]));
+}
+
+const encoded = (columns: TableColumns): Uint8Array =>
+  Buffer.from(`${JSON.stringify({ version: 1, columns })}\n`);
 
 async function columnsIn(store: Store, stored: StoredObject | undefined): Promise<TableColumns> {
   if (stored === undefined) return columnsOfHeads(store);

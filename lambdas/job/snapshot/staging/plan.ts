@@ -6,6 +6,7 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import * as z from "zod";
 import { damaged, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
+import { logMarkSchema } from "../../storage/log-mark.ts";
 import type { AccountStore, Store } from "../../storage/store.ts";
 import { gzipLines, lineBytes, readLines } from "../files/gzip-lines.ts";
 import { fitsRow } from "../rows/row.ts";
@@ -38,8 +39,8 @@ const HEADER = z.object({
   trigger: z.enum(["schedule", "manual"]).default("manual"),
   /** The start was told to restart: the process that publishes may be another one, of an execution. */
   restart: z.literal(true).optional(),
-  /** The start was told to trust its computer's clock: as for a restart. */
-  trust_clock: z.literal(true).optional(),
+  /** Where the publication log ended when the run began; null: it had no entry. Absent in plans of earlier versions. */
+  log_end: logMarkSchema.nullable().optional(),
   fingerprint: z.string(),
   created_at: z.iso.datetime(),
   listed: count,
@@ -157,15 +158,18 @@ export async function readPlan(store: Store, key: string): Promise<Plan | undefi
 }
 
 /**
- * What started a run: `manual` where its plan is missing or of another version, or its first line is damaged; and whether
- * that was told to trust the clock. Reads no further, as each turn of an execution asks.
+ * What started a run: `manual` where its plan is missing or of another version, or its first line is damaged. Reads no
+ * further, as each turn of an execution asks.
  */
-export async function plannedStart(
-  store: AccountStore,
-  runId: string,
-): Promise<{ readonly trigger: PlanHeader["trigger"]; readonly trustClock: boolean }> {
+export async function plannedTrigger(store: AccountStore, runId: string): Promise<PlanHeader["trigger"]> {
   const header = await readHeader(store, store.keys.plan(runId)).catch(undefinedIfDamaged);
-  return { trigger: header?.trigger ?? "manual", trustClock: header?.trust_clock === true };
+  return header?.trigger ?? "manual";
+}
+
+export async function hasPlan(store: AccountStore, runId: string): Promise<boolean> {
+  const key = store.keys.plan(runId);
+  for await (const found of store.list(key)) if (found.key === key) return true;
+  return false;
 }
 
 async function readHeader(store: Store, key: string): Promise<PlanHeader | undefined> {

@@ -59,6 +59,7 @@ async function interleave(outer: Work, inner: Work, at: number) {
     if (writes !== at) return;
     for (const { run_id } of await readLog(world.own)) before.add(run_id);
     // Its lease has expired while it is stopped.
+    world.clock.advance(60_000);
     world.dead.add(process.pid);
     await inner(one, {});
   });
@@ -98,7 +99,8 @@ describe.each([
       const log = await readLog(world.own);
       const isSeen = [...before, ...log.map(({ run_id }) => run_id)].includes(result?.row.run_id ?? "");
       expect(result?.row.outcome === "PUBLISHED", where).toBe(isSeen);
-      expect(leftBehind(world), where).toEqual([]);
+      // The write that was under way; a run writes nothing more, and an accept takes it back.
+      expect(leftBehind(world).length, where).toBeLessThanOrEqual(outer === run ? 1 : 0);
       for (const row of rowsOf(world, result?.row.run_id)) expect(row, where).toEqual(result?.row);
       expect((await world.run({ fresh: true })).row.outcome, where).toBe("PUBLISHED");
       await remove({ world, first: "", held: "" }, {});

@@ -210,15 +210,14 @@ describe("a process that was stopped while its account was removed", () => {
     expect(effects).toEqual(["tables", "file"]);
   });
 
-  test.each([
-    { what: "the account was removed before it began", last: "0000000003", id: EARLIER },
-    { what: "its run is later than the removal", last: "0000000002", id: LATER },
-  ])("takes nothing back where $what", async ({ last, id }) => {
+  test("takes nothing back where the account was removed before it began", async () => {
     const { world, store } = await removed();
-    world.store.put(store.keys.plan(id), "written");
+    world.store.put(store.keys.plan(EARLIER), "written");
 
-    expect(await takeBack({ store, catalog: world.catalog }, { last, id })).toBeUndefined();
-    expect(world.store.keys()).toContain(store.keys.plan(id));
+    const taken = await takeBack({ store, catalog: world.catalog }, { last: "0000000003", id: EARLIER });
+
+    expect(taken).toBeUndefined();
+    expect(world.store.keys()).toContain(store.keys.plan(EARLIER));
   });
 });
 

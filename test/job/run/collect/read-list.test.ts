@@ -131,7 +131,7 @@ describe("a list", () => {
     const { row, explanation } = await world.run();
 
     expect(row).toMatchObject({ outcome: "PUBLISHED", reason: null, events, repeated });
-    expect(explanation).toBeUndefined();
+    expect(explanation).toBe("The publication is the first one here of the account uk.");
     expect(world.reads).toBe(reads);
     expect(await world.plan()).toMatchObject({ readings: reads, unstable: 0, repeated });
     const texts = [...(await world.listings()).values()];
@@ -149,7 +149,7 @@ describe("a list", () => {
       .toString()
       .split("\n");
     const keys =
-      "account created_at events fingerprint listed readings rejected repeated run_id sha256 shape";
+      "account created_at events fingerprint listed log_end readings rejected repeated run_id sha256 shape";
     expect(Object.keys(JSON.parse(header)).toSorted()).toEqual(`${keys} trigger unstable version`.split(" "));
   });
 
@@ -178,7 +178,7 @@ describe("a list", () => {
     expect(await world.plan()).toMatchObject({ readings: 3, unstable: 6, repeated: 1, rejected: 1 });
     expect(row).toMatchObject({ outcome: "PUBLISHED", listed: 8, events: 7, rejected: 1, repeated: 1 });
     expect(explanation).toBe(
-      "The list changed while it was read: 6 of 8 events are not in each of its 3 readings, and others may be missing.",
+      "The list changed while it was read: 6 of 8 events are not in each of its 3 readings, and others may be missing. The publication is the first one here of the account uk.",
     );
   });
 

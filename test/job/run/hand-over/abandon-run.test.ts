@@ -56,17 +56,6 @@ test.each<{ status?: EndStatus; error?: string; cause?: string; code: string; sa
   },
 );
 
-test("the failure of a start that was told to trust the clock says so", async () => {
-  const world = new HandOverWorld(SMALL);
-  await world.small.run({ runId: RUN, trustClock: true }, world.ports());
-  const arn = world.executions.arnOf(FIRST);
-  world.executions.end(arn, "FAILED");
-
-  const abandonment = await world.abandon(arn);
-
-  expect(abandonment).toMatchObject({ result: { isAbandoned: true, trustsClock: true } });
-});
-
 test("the lease keeps what it says of the last start by hand", async () => {
   const { world, arn } = await ended("FAILED");
   const started = { request_id: "request-1", run_id: RUN };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { RunStart } from "../../../../lambdas/job/run/run.ts";
-import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
+import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { interposed } from "../interposed-store.ts";
 import { livingLease } from "../lease/lease-world.ts";
 import { serviceWith } from "../run-defaults.ts";
@@ -53,9 +53,12 @@ describe("a turn", () => {
     ],
     [
       "over a head in the future",
-      { trustClock: true },
-      ({ small }) =>
-        small.run({ runId: formatRunId(small.clock.now() + 10 * 24 * 3_600_000), trustClock: true }),
+      {},
+      async ({ small }) => {
+        small.clock.set(10 * 24 * 3_600_000);
+        await small.run();
+        small.clock.set(-10 * 24 * 3_600_000);
+      },
       { reason: null, added: 0 },
     ],
   ])("publishes as the start was told to: %s", async (_, start, prepare, ends) => {
@@ -76,7 +79,7 @@ describe("a turn", () => {
   test.each<[string, (world: HandOverWorld) => Promise<object>]>([
     [
       "another run",
-      async ({ small }) => JSON.parse(livingLease(small.clock.now(), "2026-01-03T06-00-00.000Z")),
+      async ({ small }) => JSON.parse(livingLease(small.clock.now(), { run_id: "2026-01-03T06-00-00.000Z" })),
     ],
     [
       "another execution, even of one that has ended",

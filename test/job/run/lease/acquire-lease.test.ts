@@ -103,11 +103,12 @@ describe("the lease", () => {
     const leftAtMs = account.clock.now();
     await account.pass(59_999);
     const early = await account.acquire("b", "run-2");
-    await account.pass(10_001);
+    await account.pass(10 * 60_000 + 1);
 
     const next = await account.held("b", "run-2");
 
     expect(early).toMatchObject(takenBy("The run run-1"));
+    expect(account.clock.now()).toBe(leftAtMs + 11 * 60_000);
     expect(next.earlier).toMatchObject([{ requests: 7, bytes: 70 }, { requests: 100 }]);
     expect(crashedAtMs(next)).toBe(leftAtMs + 60_000);
   });
@@ -297,6 +298,80 @@ describe("the lease of an execution", () => {
     const again = await account.held("c", "run-1");
 
     expect([first, again.nextHandOver]).toEqual([1, 4]);
+  });
+});
+
+describe("the lease of another computer, whose clock may be ten minutes behind", () => {
+  const MINUTES = [1, 5, 9.9].map((minutes) => ({ minutes, behindMs: minutes * 60_000 }));
+  const behind = (account: Account, ms: number): object => {
+    const at = (offsetMs: number): string => new Date(account.clock.now() - ms + offsetMs).toISOString();
+    return {
+      renewed_at: at(0),
+      expires_at: at(60_000),
+      use: [{ atMs: account.clock.now() - ms, requests: 7, bytes: 70 }],
+      use_since: at(-3_600_000),
+    };
+  };
+
+  test.each(MINUTES)("is not over while it changes [D23] ($minutes minutes)", async ({ behindMs }) => {
+    const account = new Account();
+    account.leave("a", "run-1", behind(account, behindMs));
+
+    const next = account.acquire("b", "run-2");
+    await account.pass(15_000);
+    account.leave("a", "run-1", behind(account, behindMs));
+
+    expect(await account.until(next)).toMatchObject(takenBy("The run run-1"));
+    expect(account.log.lines).toEqual(["info waits up to a minute for the run run-1 to end {}"]);
+  });
+
+  test.each(MINUTES)(
+    "is over once it has not changed for a minute, and its use counts as if it was written when it was first seen ($minutes minutes)",
+    async ({ behindMs }) => {
+      const account = new Account();
+      const seenAtMs = account.clock.now();
+      account.leave("a", "run-1", behind(account, behindMs));
+
+      const next = await account.held("b", "run-2");
+
+      expect(account.clock.now()).toBe(seenAtMs + 60_000);
+      expect(next.earlier).toMatchObject([{ requests: 7 }, { requests: 100 }]);
+      expect(crashedAtMs(next)).toBe(seenAtMs + 60_000);
+    },
+  );
+
+  test("is over at once where it ended more than ten minutes ago", async () => {
+    const account = new Account();
+    account.leave("a", "run-1", behind(account, 11 * 60_000));
+
+    expect(await account.acquire("b", "run-2")).toBeInstanceOf(Lease);
+  });
+
+  test.each(["check", "discover"])("is not waited for by %s, which says so [D23]", async (command) => {
+    const account = new Account();
+    account.leave("a", "run-1", behind(account, 5 * 60_000));
+
+    expect(await account.acquire("b", `${command}-1`)).toEqual({
+      outcome: "SKIPPED",
+      reason: "LEASE_TAKEN",
+      explanation:
+        "The run run-1 works on this account; its lease ended at 2025-12-31T23:56:00.000Z by the clock of another computer, which may be behind. Start again when it has ended.",
+    });
+    expect(account.clock.sleeping).toBe(0);
+  });
+
+  test.each([
+    { what: "the same computer", boot: "boot-1", isTaken: false },
+    { what: "another one of the same name", boot: "boot-2", isTaken: true },
+  ])("is that of $what", async ({ boot, isTaken }) => {
+    const account = new Account();
+    const holder = { token: "a", host: "laptop", boot_id: "boot-1" };
+    account.leave("a", "run-1", { ...behind(account, 2 * 60_000), holder });
+    account.process = { host: "laptop", boot_id: boot };
+
+    const check = await account.acquire("b", "check-1");
+
+    expect(check instanceof Lease).toBe(!isTaken);
   });
 });
 

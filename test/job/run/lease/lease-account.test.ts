@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { acquireLease, Lease } from "../../../../lambdas/job/run/lease/lease.ts";
+import { acquireLease } from "../../../../lambdas/job/run/lease/acquire-lease.ts";
+import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import {
   leasedRateLimiter,
   permitWhileHeld,
@@ -24,9 +25,9 @@ function limited(): SmallWorld {
   return new SmallWorld({ requestsPerMinute: 40, bytesPerMinute: 1_000 });
 }
 
-/** A process on another computer has crashed, and its lease has just expired. */
+/** A process of this computer has crashed, and its lease has just expired. */
 function leaveExpiredLease({ store, clock }: SmallWorld): void {
-  store.put(LEASE, livingLease(clock.now()));
+  store.put(LEASE, livingLease(clock.now(), { holder: { token: "another", host: "small" } }));
   clock.advance(60_001);
 }
 

@@ -5,9 +5,9 @@ import { expect } from "vitest";
 import {
   type AcquirePorts,
   acquireLease,
-  type Lease,
   type LeaseRequest,
-} from "../../../../lambdas/job/run/lease/lease.ts";
+} from "../../../../lambdas/job/run/lease/acquire-lease.ts";
+import type { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import type { Holder } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import { type Skipped, StartSkipped } from "../../../../lambdas/job/run/record/run-result.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
@@ -31,6 +31,8 @@ export class Account {
   readonly store = new MemoryStore(this.clock);
   readonly log = new LogLines();
   readonly dead = new Set<string>();
+  /** The computer of those that take the lease. */
+  process: AcquirePorts["process"] = {};
   /** What a write waits for. It takes a turn of the event loop as well, as one over a network does. */
   beforeWrite: () => Promise<void> | void = () => undefined;
   /** Readings and writes of all processes. */
@@ -56,7 +58,7 @@ export class Account {
       clock: this.clock,
       logger: this.log,
       random: { next: () => 0.5, token: () => token },
-      process: {},
+      process: this.process,
       signal: new AbortController().signal,
       isGone: (holder: Holder) => this.dead.has(holder.token),
     };
@@ -144,15 +146,15 @@ export async function settled(): Promise<void> {
 }
 
 /** Of a process on another computer, which lives or has just crashed. */
-export function livingLease(nowMs: number, runId = "run-1"): string {
+export function livingLease(nowMs: number, changes: object = {}): string {
   const at = (ms: number): string => new Date(ms).toISOString();
-  const holder = { token: "another" };
   return JSON.stringify({
-    run_id: runId,
-    holder,
+    run_id: "run-1",
+    holder: { token: "another" },
     renewed_at: at(nowMs),
     expires_at: at(nowMs + 60_000),
     use: [],
     use_since: at(nowMs - 3_600_000),
+    ...changes,
   });
 }

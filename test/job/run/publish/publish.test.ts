@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { supersededBy } from "../../../../lambdas/job/run/publish/publish.ts";
 import { hold } from "../../../../lambdas/job/run/record/held-mark.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
@@ -21,12 +20,14 @@ async function staged() {
 }
 
 describe("a turn that publishes", () => {
-  test("publishes nothing where its execution has lost the lease while it made the snapshot", async () => {
+  test("publishes nothing where its execution has lost the lease while it was stopped [D24]", async () => {
     const { world, store, arn } = await staged();
     const lease = { ...world.lease(), execution: `${arn}-of-another` };
     const slow: Store = {
       ...interposed(store, async (key) => {
-        if (key === keys.manifest(RUN)) store.put(keys.lease, JSON.stringify(lease));
+        if (key !== keys.manifest(RUN)) return;
+        store.put(keys.lease, JSON.stringify(lease));
+        world.small.clock.advance(60_000);
       }),
       replace: async (key, bytes, version) => {
         await setTimeout(100);
@@ -142,33 +143,6 @@ describe("what a run says of the columns of one's own", () => {
 
     expect(row.outcome).toBe("HELD");
     expect(text).toContain(EMPTY);
-  });
-});
-
-describe("a run that is not later than", () => {
-  const head = {
-    publication: "0000000002",
-    action: "run",
-    snapshot_id: OWN,
-    base_snapshot_id: null,
-    published_at: "2026-01-03T00:00:00.000Z",
-    ...{ events: 1, added: 1, changed: 0, removed: 0 },
-    run_id: OWN,
-    pinned: false,
-    write_id: "1",
-  } as const;
-  const removal = { ...head, action: "remove", snapshot_id: null } as const;
-
-  test.each([
-    ["what readers see", { head, removal: undefined }, `Readers already see the snapshot ${OWN}, which`],
-    ["the removal", { head: undefined, removal }, `The account was removed at ${OWN}, which`],
-  ])("%s is superseded, and a later one is not", (_, end, why) => {
-    expect(supersededBy(end, OWN)).toMatchObject({
-      outcome: "SUPERSEDED",
-      reason: "LATER_HEAD",
-      explanation: expect.stringMatching(`^${why} is later than this run`),
-    });
-    expect(supersededBy(end, "2026-01-03T00-00-00.001Z")).toBeUndefined();
   });
 });
 

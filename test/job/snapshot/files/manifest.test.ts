@@ -150,13 +150,21 @@ describe("a manifest", () => {
     ["no JSON", '{"version":1'],
     ["another snapshot's", JSON.stringify({ ...MANIFEST, snapshot_id: "2026-11-20T06-00-00.000Z" })],
     ["another account's", JSON.stringify({ ...MANIFEST, account: "us" })],
-    ["of a later version", JSON.stringify({ ...MANIFEST, version: 2 })],
   ])("that is %s is refused by name", async (_, text) => {
     if (text !== undefined) store.put(KEY, text);
 
     await expect(readManifest(accountStore(store, "uk"), ID)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringMatching(/_manifest\.json is damaged.* Restore it from a backup/),
+    });
+  });
+
+  it("of a later version is no damage: the program is to be upgraded", async () => {
+    store.put(KEY, JSON.stringify({ version: 2 }));
+
+    await expect(readManifest(accountStore(store, "uk"), ID)).rejects.toMatchObject({
+      code: "STORE_FAILED",
+      message: `The file ${KEY} was written by a later version of this program. Upgrade this one, then start again.`,
     });
   });
 

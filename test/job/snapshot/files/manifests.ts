@@ -12,6 +12,7 @@ export const aManifest = (over: Partial<Manifest> = {}): Manifest => ({
   run_id: ID,
   fingerprint: "f1",
   plan_sha256: "a".repeat(64),
+  log_end: null,
   counts: {
     listed: 12,
     events: 7,

@@ -175,7 +175,7 @@ test("a run does not publish over a head of the future that came while it worked
 
   const { row } = await world.run({}, { store });
 
-  expect(row).toMatchObject({ outcome: "FAILED", error_code: "CLOCK_WRONG" });
+  expect(row).toMatchObject({ outcome: "SUPERSEDED", reason: "LATER_HEAD" });
 });
 
 test("a run that its start would have held is published where a rollback to a smaller one comes first", async () => {
