@@ -4,7 +4,7 @@
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { whileLeased } from "../run/lease/lease-account.ts";
 import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
-import { heldSnapshots, keptSnapshot, NEWEST_HELD, plannedAt } from "../run/publish/held-snapshots.ts";
+import { heldSnapshots, keptSnapshot, NEWEST_HELD, plannedAt, sincePlanned } from "../run/publish/held-snapshots.ts";
 import { isLater } from "../run/publish/superseded.ts";
 import {
   type Attempt,
@@ -21,7 +21,7 @@ import type { RunPorts } from "../run/run-ports.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { accountFolders, keysOf } from "../storage/known-accounts.ts";
 import { formatRunId, isOfLayout } from "../storage/layout.ts";
-import { placeOf, removalOf } from "../storage/log-mark.ts";
+import { placeOf } from "../storage/log-mark.ts";
 import {
   createRemoval,
   type Publication,
@@ -149,10 +149,9 @@ async function requirePublishable(
   store: AccountStore,
   { action, snapshotId }: AcceptOrRollback,
 ): Promise<Manifest> {
-  const log = await readLogSince(store, "");
-  const isPublished = log.publications.some(({ snapshot_id }) => snapshot_id === snapshotId);
+  const { isPublished, removal } = await sincePlanned(store, snapshotId);
   // Before its files are looked at: a removal that works, or was stopped, has not deleted all of them yet.
-  if (removalOf(log, snapshotId, await plannedAt(store, snapshotId)))
+  if (removal)
     throw snapshotNotFound(
       snapshotId,
       "was removed with its account. If files of it are left, start remove again",

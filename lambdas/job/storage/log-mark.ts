@@ -9,6 +9,7 @@ import {
   type LogSince,
   publishedUnits,
   type Removal,
+  readLogSince,
 } from "./publication-log.ts";
 import type { AccountStore } from "./store.ts";
 
@@ -36,9 +37,14 @@ export async function placeOf(store: AccountStore, mark: LogMark): Promise<strin
   return entry?.write_id === mark.write_id ? mark.publication : undefined;
 }
 
+/** What the log has gained since then; all that counts where the log does not have that end. */
+export async function readLogBehind(store: AccountStore, mark: LogMark): Promise<LogSince> {
+  return readLogSince(store, (await placeOf(store, mark)) ?? "");
+}
+
 /**
  * The removal that has cut off what was planned at this end of the log; undefined where it counts.
- * @param log all that counts
+ * @param log what it has gained since then, or more
  * @param id of a run or a snapshot: its name decides where the log does not have that end
  */
 export function removalOf(

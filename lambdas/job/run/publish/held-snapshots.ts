@@ -3,8 +3,8 @@
 import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { formatRunId, runInstant } from "../../storage/layout.ts";
-import { type LogMark, removalOf } from "../../storage/log-mark.ts";
-import { type Publication, readLog, readLogSince } from "../../storage/publication-log.ts";
+import { type LogMark, readLogBehind, removalOf } from "../../storage/log-mark.ts";
+import { type Publication, type Removal, readLog } from "../../storage/publication-log.ts";
 import { listSnapshots, RETIRED, readRetired, snapshotNotFound } from "../../storage/snapshot-marks.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type Hold, type Preview, readHold } from "../record/held-mark.ts";
@@ -38,16 +38,24 @@ export async function heldSnapshots(
   const headMs = runInstant(head?.snapshot_id ?? "");
   const after = headMs === undefined ? undefined : formatRunId(headMs - LISTED_MS);
   const marked = (await listSnapshots(store, after)).filter(({ isHeld, isRetired }) => isHeld && !isRetired);
-  if (marked.length === 0) return [];
-  const log = await readLogSince(store, "");
-  const published = new Set(log.publications.map(({ snapshot_id }) => snapshot_id));
   const held: HeldSnapshot[] = [];
   for (const { snapshotId } of marked) {
-    if (published.has(snapshotId) || removalOf(log, snapshotId, await plannedAt(store, snapshotId))) continue;
-    const mark = await readHold(store, snapshotId);
+    const { isPublished, removal } = await sincePlanned(store, snapshotId);
+    const mark = isPublished || removal ? undefined : await readHold(store, snapshotId);
     if (mark) held.push({ snapshotId, ...mark });
   }
   return held;
+}
+
+/** Whether a publication names the snapshot; and the removal that has cut it off. */
+export async function sincePlanned(
+  store: AccountStore,
+  snapshotId: string,
+): Promise<{ readonly isPublished: boolean; readonly removal: Removal | undefined }> {
+  const plannedEnd = await plannedAt(store, snapshotId);
+  const log = await readLogBehind(store, plannedEnd);
+  const isPublished = log.publications.some(({ snapshot_id }) => snapshot_id === snapshotId);
+  return { isPublished, removal: removalOf(log, snapshotId, plannedEnd) };
 }
 
 /** Where the log ended when the snapshot was planned, as far as its manifest says it. */
