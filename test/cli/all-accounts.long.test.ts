@@ -75,7 +75,7 @@ test("run, check and discover go through all accounts, and one that cannot begin
   const discovered = await sync(["discover", "--all", "--json"], { cwd });
   const sql = await sync(["discover", "--all", "--sql"], { cwd });
   const checked = await sync(["check", "--all", "--json"], { cwd });
-  const run = await sync(["run", "--all", "--json"], { cwd });
+  const run = await sync(["run", "--all", "--fresh", "--json"], { cwd });
 
   expect(lastJson(discovered)).toMatchObject({
     accounts: [

@@ -25,7 +25,7 @@ test("check, run, status and query do the whole job and speak JSON", async () =>
   const { command, ask } = await laptop({ events: makeEvents(12) });
 
   const check = await ask("check", "--json");
-  const run = await ask("run", "--json");
+  const run = await ask("run", "--fresh", "--json");
   const status = await command("status", "--account", "default", "--json");
   const query = await command("query", "--json", "SELECT count(*) AS n, min(account) FROM events");
 

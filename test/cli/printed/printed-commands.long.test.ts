@@ -231,6 +231,7 @@ const serviceOf = ({ service }: PrintedWorld) => ({
 async function fileInTheWay({ warehouse }: PrintedWorld): Promise<AsyncDisposable> {
   const file = join(warehouse, "snapshots");
   await mkdir(warehouse);
+  await writeFile(join(warehouse, "columns.json"), '{"version":1,"columns":[]}\n');
   await writeFile(file, "");
   return { [Symbol.asyncDispose]: () => rm(file) };
 }
