@@ -116,7 +116,7 @@ export function createEventService(options: EventServiceOptions): EventService {
       await authorization.settle();
     },
     list: (signal) => fetchList(client, list, signal),
-    detail: (requestAs, signal) => client.get(detailRequest(requestAs), signal),
+    detail: (requestAs, signal, question) => client.get(detailRequest(requestAs, question), signal),
     close: async () => {
       await method.close?.();
       await transport.close();

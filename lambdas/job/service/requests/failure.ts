@@ -112,6 +112,9 @@ function remedy(failure: Failure, addressOption: AddressOption): string {
   if (isThrottled(failure)) {
     return "Run again later, and lower --requests-per-minute to what the service's operator allows you.";
   }
+  if (failure.kind === "status" && failure.status === 503) {
+    return `The problem is on ${peerOf(addressOption)}'s side: run again later. If it happens while other requests are answered, lower --requests-per-minute. If this address has never worked, check ${addressOption}.`;
+  }
   return `The problem is on ${peerOf(addressOption)}'s side: run again later. If this address has never worked, check ${addressOption}.`;
 }
 
@@ -145,14 +148,20 @@ export function unusableBody(
           cutBy,
         });
   }
+  const { code, remedy } = otherwise;
   if (decodedBytes === 0)
-    return new UnusableBody(status === 200 ? "an empty body" : `an empty body (status ${status})`);
+    return new UnusableBody(status === 200 ? "an empty body" : `an empty body (status ${status})`, remedy, {
+      code,
+    });
   const type = headers.get("content-type")?.[0] ?? "";
-  if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type)) return new UnusableBody("a web page");
+  if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type))
+    return new UnusableBody("a web page", remedy, { code });
   const charset = charsetIn(type);
   return charset === undefined
     ? otherwise
-    : new UnusableBody(`a body that is not JSON in UTF-8; its Content-Type says ${charset}`);
+    : new UnusableBody(`a body that is not JSON in UTF-8; its Content-Type says ${charset}`, remedy, {
+        code,
+      });
 }
 
 /** No other text of the header is repeated. */

@@ -122,6 +122,7 @@ class Pages {
         );
       },
       pending: (retryAfterMs) => new BadStatus(202, retryAfterMs),
+      asksAgain: (status) => status === 403,
       refused: (status) => {
         if (this.#isBehindLast(status)) return undefined;
         throw this.#refused(requestName("GET", this.#shown(url)), status);
