@@ -7,9 +7,11 @@ import {
   drawClockFault,
   drawColumns,
   drawGateway,
+  drawOdd,
   drawProcessFault,
   drawRareCrash,
   drawUploadFault,
+  drawWall,
 } from "./draw-trouble.ts";
 import type { Command, Item, Plan, Setting, Start } from "./plan.ts";
 
@@ -54,6 +56,10 @@ export function drawPlan(seed: number): Plan {
   const gateway = new Chance(seed, "gateway");
   for (let n = gateway.is(0.5) ? gateway.between(1, 4) : 0; n > 0; n -= 1)
     items.push(drawGateway(gateway, all));
+  const wall = new Chance(seed, "wall");
+  for (let n = wall.is(0.3) ? wall.between(1, 3) : 0; n > 0; n -= 1) items.push(drawWall(wall, all));
+  const odd = new Chance(seed, "odd");
+  if (!setting.hasTwoVersions && odd.is(0.25)) items.push(drawOdd(odd, setting, all));
   const crash = new Chance(seed, "rare crash");
   if (crash.is(0.15)) items.push(drawRareCrash(crash, all));
   const upload = new Chance(seed, "upload");
