@@ -8,7 +8,7 @@ import {
   undefinedIfDamaged,
   withCommands,
 } from "../errors/sync-error.ts";
-import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
+import { noneReadable, readListOnce, readOne, sayUnread, spread } from "../run/collect/read-list.ts";
 import { checkTimeLeft, estimateText } from "../run/collect/time-budget.ts";
 import { newRateLimiter, type OpenService, withLease } from "../run/lease/lease-account.ts";
 import { openAccount } from "../run/open-account.ts";
@@ -185,11 +185,18 @@ async function tryDetails(
   tried: readonly ListedEvent[],
   warn: (remedy: string) => void,
 ): Promise<void> {
-  const details = await Promise.all(tried.map(({ requestAs }) => service.detail(requestAs, ports.signal)));
-  const read = details.filter(({ kind }) => kind === "event").length;
+  const details = await Promise.all(tried.map((event) => readOne(service, event, ports.signal)));
+  const read = tried.find((_, index) => details[index]?.kind === "event");
+  const unread = await sayUnread(
+    service,
+    details.filter((one) => one.kind === "unread"),
+    read,
+    ports.signal,
+  );
+  if (unread !== undefined) warn(unread);
   const leftOut = (reason: "gone" | "forbidden"): number =>
     details.filter((one) => one.kind === "left-out" && one.reason === reason).length;
-  if (read === 0) throw noneReadable(tried.length, leftOut("gone"));
+  if (read === undefined) throw noneReadable(tried.length, leftOut("gone"));
   const refused = leftOut("forbidden");
   if (refused > 0)
     warn(

@@ -2,7 +2,14 @@
 
 import { SyncError } from "../errors/sync-error.ts";
 import { mapOrdered } from "../run/collect/map-ordered.ts";
-import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
+import {
+  noneReadable,
+  readListOnce,
+  readOne,
+  sayUnread,
+  spread,
+  type Unread,
+} from "../run/collect/read-list.ts";
 import { withLease } from "../run/lease/lease-account.ts";
 import { type WarehouseColumn, warehouseColumns } from "../run/publish/columns.ts";
 import type { Skipped } from "../run/record/run-result.ts";
@@ -75,11 +82,13 @@ async function readSample(
 ): Promise<Discovery> {
   const list = await readListOnce(service, ports.signal, (doubt) => ports.logger.warn(doubt));
   const sample = spread(list.events, limit);
-  const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
-    service.detail(requestAs, stop);
+  const fetchOne = async (event: ListedEvent, stop: AbortSignal): Promise<Fetched> => ({
+    event,
+    detail: await readOne(service, event, stop),
+  });
   const details = mapOrdered(sample, fetchOne, {
     concurrency,
-    weigh: (detail) => (detail.kind === "event" ? detail.event.length : 0),
+    weigh: ({ detail }) => (detail.kind === "event" ? detail.event.length : 0),
     signal: ports.signal,
   });
   const profiler = new FieldProfiler();
@@ -87,17 +96,27 @@ async function readSample(
   const leftOut: Partial<Record<LeftOutReason, number>> = {};
   let events = 0;
   let tried = 0;
-  for await (const detail of details) {
+  let read: ListedEvent | undefined;
+  const unread: Unread[] = [];
+  for await (const { event, detail } of details) {
     tried += 1;
     ports.onProgress({ done: tried, total: sample.length, retries: service.counts.retries });
+    if (detail.kind === "unread") {
+      unread.push(detail);
+      leftOut.unreadable = unread.length;
+      continue;
+    }
     if (detail.kind !== "event") {
       leftOut[detail.reason] = (leftOut[detail.reason] ?? 0) + 1;
       continue;
     }
     events += 1;
+    read ??= event;
     profiler.add(detail.value);
     types.add(detail.event);
   }
+  const problem = await sayUnread(service, unread, read, ports.signal);
+  if (problem !== undefined) ports.logger.warn(problem);
   if (tried > 0 && events === 0) throw noneReadable(tried, leftOut.gone);
   const { fields, fields_complete } = profiler.profile();
   return {
@@ -109,6 +128,11 @@ async function readSample(
     columns: columns.map((column) => withType(column, types)),
     suggestions: suggestColumns(fields, events, columns, (pointer) => types.typeAt(pointer)),
   };
+}
+
+interface Fetched {
+  readonly event: ListedEvent;
+  readonly detail: Detail | Unread;
 }
 
 function tooLarge(limit: number): SyncError {

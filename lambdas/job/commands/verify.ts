@@ -71,7 +71,7 @@ export async function verify(
     attempt.service = service;
     const uuids: Record<Verdict, string[]> = {
       ...{ same: [], changed: [] },
-      ...{ gone: [], forbidden: [], oversize: [], too_deep: [] },
+      ...{ gone: [], forbidden: [], oversize: [], too_deep: [], unreadable: [] },
     };
     let done = 0;
     const report = (): void => {

@@ -9,6 +9,7 @@ import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import type { LogEnd } from "../storage/publication-log.ts";
 import { fetchResults } from "./collect/collect.ts";
+import { ControlQuestion } from "./collect/control-question.ts";
 import { readListOnce } from "./collect/read-list.ts";
 import { knownRefusals, Refusals } from "./collect/refusals.ts";
 import { sayEstimate } from "./collect/time-budget.ts";
@@ -40,7 +41,11 @@ export async function dryRun(
   const list = await readListOnce(service, ports.signal, (doubt) => ports.logger.warn(doubt));
   const listed = list.events.length + list.rejected;
   const planned = Math.min(list.events.length, limit ?? list.events.length);
-  const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0, too_deep: 0 };
+  const left: Record<LeftOutReason, number> = {
+    ...{ gone: 0, forbidden: 0 },
+    ...{ oversize: 0, too_deep: 0, unreadable: 0 },
+  };
+  const newlyUnreadable: string[] = [];
   const sayLeft = sayEstimate(planned, session.budget, ports.logger);
   const required = new RequiredFields(settings.require);
   const columns = settings.lifted.map(({ name, pointer }) => ({ name, pointer, values: [] as string[] }));
@@ -49,7 +54,11 @@ export async function dryRun(
   let seen = 0;
 
   const known = await knownRefusals(ports.store, head);
-  const refusals = new Refusals({ ports, settings, known, list: { listed, rejected: list.rejected } });
+  const { clock, logger } = ports;
+  const refusals = new Refusals({
+    ...{ ports, settings, known, list: { listed, rejected: list.rejected } },
+    control: new ControlQuestion({ clock, logger, service, budget: session.budget }),
+  });
 
   async function* rows(): AsyncGenerator<Row> {
     const options = { service, settings, refusals, signal: ports.signal };
@@ -59,6 +68,8 @@ export async function dryRun(
       ports.onProgress({ done: seen, total: planned, retries: service.counts.retries });
       if ("leftOut" in result) {
         left[result.leftOut] += 1;
+        if (result.leftOut === "unreadable" && !known.uuids.has(result.uuid))
+          newlyUnreadable.push(result.uuid);
         continue;
       }
       events += 1;
@@ -84,7 +95,7 @@ export async function dryRun(
     throw addRestart(await damageOf(error, ports.store, [before], () => ports.signal.throwIfAborted()));
   }
 
-  const rejected = list.rejected + left.oversize + left.too_deep;
+  const rejected = list.rejected + left.oversize + left.too_deep + left.unreadable;
   const { gone, forbidden, oversize, too_deep } = left;
   const counted = limit === undefined ? changes : { added: null, changed: null, removed: null };
   const { repeated } = list;
@@ -98,6 +109,8 @@ export async function dryRun(
             ...{ listed, events, gone, forbidden, rejected, oversize, too_deep },
             headEvents: head?.events,
             accepted: head?.accepted,
+            unreadable: left.unreadable,
+            newlyUnreadable,
             incomplete,
             ...READ_ONCE,
           },

@@ -102,7 +102,7 @@ function recordLoginRefusals(
   return {
     logIn: (signal) => recorded(service.logIn(signal)),
     list: (signal) => recorded(service.list(signal)),
-    detail: (requestAs, signal) => recorded(service.detail(requestAs, signal)),
+    detail: (requestAs, signal, question) => recorded(service.detail(requestAs, signal, question)),
     close: () => service.close(),
     get counts() {
       return service.counts;

@@ -67,6 +67,7 @@ describe("verify", () => {
         forbidden: [forbidden.uuid],
         oversize: [large.uuid],
         too_deep: [],
+        unreadable: [],
       },
     });
     expect(found.uuids.same.toSorted()).toEqual([same.uuid, reordered.uuid].toSorted());

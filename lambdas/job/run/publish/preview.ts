@@ -21,7 +21,7 @@ export const previewSchema = z
     added: count.nullable(),
     changed: count.nullable(),
     removed: count.nullable(),
-    /** Listed events without a row: 404 or 410; 403; the others, of which `oversize` are too large, and `too_deep` too deep. */
+    /** Listed events without a row: 404 or 410; 403; the others, of which some are too large, too deep or unreadable. */
     gone: count,
     forbidden: count,
     rejected: count,
@@ -36,10 +36,12 @@ export const previewSchema = z
         forbidden: uuids,
         oversize: uuids,
         too_deep: uuids.default([]),
+        unreadable: uuids.default([]),
       })
       .readonly(),
     /** Absent in marks of earlier versions. */
     too_deep: count.default(0),
+    unreadable: count.default(0),
     /** Whether the account was pinned when the snapshot was held; else absent. */
     pinned: z.literal(true).optional(),
   })
@@ -82,7 +84,7 @@ export async function makePreview(
     "which events are missing is not known",
     firstLeftOut(store, store.keys.leftOut(snapshotId)),
   );
-  const { gone, forbidden, rejected, oversize, too_deep } = counts;
+  const { gone, forbidden, rejected, oversize, too_deep, unreadable } = counts;
   return {
     base_snapshot_id: base,
     ...(changes?.counts ?? { added: null, changed: null, removed: null }),
@@ -92,6 +94,7 @@ export async function makePreview(
     oversize,
     uuids: { ...(changes ?? new ChangeSample(0)).uuids, ...(missing ?? noneLeftOut()) },
     too_deep,
+    unreadable,
     ...(head?.pinned ? { pinned: true } : {}),
   };
 }
@@ -111,13 +114,13 @@ async function changesFrom(
 async function firstLeftOut(store: Store, key: string): Promise<Record<LeftOutReason, string[]>> {
   const first = noneLeftOut();
   for (const { uuid, reason } of await readLeftOut(store, key)) {
-    if (first[reason].length < MOST_UUIDS) first[reason].push(uuid);
+    if (reason !== "other" && first[reason].length < MOST_UUIDS) first[reason].push(uuid);
   }
   return first;
 }
 
 function noneLeftOut(): Record<LeftOutReason, string[]> {
-  return { gone: [], forbidden: [], oversize: [], too_deep: [] };
+  return { gone: [], forbidden: [], oversize: [], too_deep: [], unreadable: [] };
 }
 
 /** Changes in short: how many of each kind, and the first uuids of each. */

@@ -157,6 +157,7 @@ describe("a manifest", () => {
         oversize: 0,
         repeated: 0,
         too_deep: 0,
+        unreadable: 0,
       },
     };
 
