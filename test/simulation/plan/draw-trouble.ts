@@ -101,22 +101,22 @@ export function drawWall(chance: Chance, starts: readonly Start[]): Change {
   };
 }
 
-/** One event that cannot be read, from before a run on. */
-export function drawOdd(chance: Chance, { requestsPerMinute }: Setting, starts: readonly Start[]): Change {
+/**
+ * One event that cannot be read, from before a run on. What is retried needs many requests: where there are ten a minute, more
+ * than a turn has time for; where a session has five, it ends before any was accepted.
+ */
+export function drawOdd(
+  chance: Chance,
+  { requestsPerMinute, session }: Setting,
+  starts: readonly Start[],
+): Change {
   const { account, afterMs } = drawStart(chance, starts);
+  const mayRetry = requestsPerMinute === "unlimited" && session.maxRequests === undefined;
   return {
     kind: "change",
     account,
     afterMs: Math.max(0, afterMs - chance.between(0, MINUTE_MS)),
-    // All attempts of two questions take longer than a turn where there are ten requests a minute.
-    change: {
-      kind: "odd",
-      answer: chance.pick<Odd>([
-        302,
-        405,
-        ...(requestsPerMinute === "unlimited" ? ([500, "nan"] as const) : []),
-      ]),
-    },
+    change: { kind: "odd", answer: chance.pick<Odd>(mayRetry ? [302, 405, 500, "nan"] : [302, 405]) },
   };
 }
 

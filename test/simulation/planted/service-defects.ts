@@ -92,8 +92,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "an event is left out because of one answer",
     file: "run/collect/refusals.ts",
-    from: "return this.isDecided ? first : request();",
-    to: "return first;",
+    from: 'if (first.kind === "left-out" && (isKnown || this.isDecided)) return first;',
+    to: 'if (first.kind === "left-out") return first;',
     seed: 9,
   },
   {
@@ -106,9 +106,44 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "the first answers count as soon as one event is left out",
     file: "run/collect/refusals.ts",
-    from: "if (!areTooManyMissing({ ...this.#missing, accepted: known.accepted }, settings)) return;",
-    to: "",
+    from: "if (areTooManyMissing({ ...this.#missing, accepted: known.accepted }, settings)) this.#decide();",
+    to: "this.#decide();",
     seed: 153,
+  },
+  {
+    name: "events count as left out although no other is answered",
+    file: "run/collect/control-question.ts",
+    from: "if (refusal === undefined) return attempt === 1;",
+    to: "return attempt === 1;",
+    seed: 1,
+  },
+  {
+    name: "no control question is asked before the second question",
+    file: "run/collect/refusals.ts",
+    from: "if (!control.hasReadSince(mark)) await control.isAnswered(signal);",
+    to: "",
+    seed: 1,
+  },
+  {
+    name: "a snapshot without an event that cannot be read is published",
+    file: "run/publish/guard.ts",
+    from: "if (newlyUnreadable.length > 0) {",
+    to: "if (newlyUnreadable.length > listed) {",
+    seed: 1,
+  },
+  {
+    name: "an event that the head leaves out as unreadable holds each snapshot",
+    file: "run/publish/publish.ts",
+    from: 'reason === "unreadable" && !uuids.has(uuid)',
+    to: 'reason === "unreadable"',
+    seed: 1,
+  },
+  {
+    name: "an event that fails for ever ends each start of the run",
+    file: "run/collect/found-before.ts",
+    from: "return foundAtMs < startedAtMs && nowMs - foundAtMs >= LATER_MINUTES * 60_000;",
+    to: "return foundAtMs > nowMs;",
+    seed: 1,
   },
   {
     name: "a list that repeats events is read once",

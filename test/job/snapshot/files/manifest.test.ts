@@ -226,6 +226,16 @@ describe("the list of what was left out", () => {
     expect(await readLeftOut(store, `${LIST_KEY}.other`)).toEqual([]);
   });
 
+  it("is read with the reason other where a later version knows one more", async () => {
+    const store = new MemoryStore();
+    store.put(LIST_KEY, '{"uuid":"a1","reason":"gone"}\n{"uuid":"b2","reason":"eclipsed"}\n');
+
+    expect(await readLeftOut(store, LIST_KEY)).toEqual([
+      { uuid: "a1", reason: "gone" },
+      { uuid: "b2", reason: "other" },
+    ]);
+  });
+
   it.each([
     ["its last line has no end", '{"uuid":"a1","reason":"gone"}\n{"uuid":"b2"'],
     ["it holds a line that is not a uuid with a reason", '{"uuid":"a1","reason":"gone"}\n{"uuid":"b2"}\n'],
