@@ -40,11 +40,15 @@ export class Pace {
   /** A request is answered with 503. What was sent before the rate was halved says nothing of the rate now. */
   overload(sentAtMs: number, nowMs: number): void {
     if (!this.#hasAnswered || sentAtMs < this.#slowedAtMs) return;
-    const [firstMs = nowMs] = this.#sentAtMs;
-    const presentMs = (nowMs - firstMs) / Math.max(1, this.#sentAtMs.length);
-    this.#intervalMs = Math.min(MOST_MS, 2 * Math.max(LEAST_MS, presentMs, this.#intervalMs));
+    this.#intervalMs = Math.min(MOST_MS, 2 * Math.max(LEAST_MS, this.#intervalMs || this.#presentMs(nowMs)));
     this.#freeAtMs = nowMs + this.#intervalMs;
     this.#slowedAtMs = nowMs;
     this.#hasAnswered = false;
+  }
+
+  /** The mean interval of the last requests, where there is no pace. */
+  #presentMs(nowMs: number): number {
+    const [firstMs = nowMs] = this.#sentAtMs;
+    return (nowMs - firstMs) / Math.max(1, this.#sentAtMs.length);
   }
 }

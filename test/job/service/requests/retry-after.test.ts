@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Transport } from "../../../../lambdas/job/service/http/transport.ts";
 import type { Fault } from "../../../simulator/faults.ts";
+import { acceleratedClock } from "../../../simulator/clocks.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, fetchAll, texts, truth } from "../connection.ts";
@@ -139,14 +140,15 @@ describe("a refusal that asks to wait", () => {
 describe("a service that answers with 503 what comes too fast, as nginx does", () => {
   it("is asked more slowly, and answers all", async () => {
     await using connection = await connect({
+      clock: acceleratedClock(20),
       events: EVENTS,
-      latencyMs: 20,
-      limits: { requestsPerWindow: 4, windowMs: 200, status: 503, retryAfter: "none" },
+      limits: { requestsPerWindow: 1, windowMs: 200, status: 503, retryAfter: "none" },
     });
 
     const fetched = await fetchAll(connection.service, 16);
 
     expect(texts(fetched)).toEqual(truth(connection.simulator));
+    expect(connection.service.counts.retries).toBeLessThan(60);
   });
 });
 
