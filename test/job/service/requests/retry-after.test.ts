@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Transport } from "../../../../lambdas/job/service/http/transport.ts";
-import type { Fault } from "../../../simulator/faults.ts";
 import { acceleratedClock } from "../../../simulator/clocks.ts";
+import type { Fault } from "../../../simulator/faults.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
 import { connect, errorOf, fetchAll, texts, truth } from "../connection.ts";
