@@ -187,12 +187,7 @@ async function tryDetails(
 ): Promise<void> {
   const details = await Promise.all(tried.map((event) => readOne(service, event, ports.signal)));
   const read = tried.find((_, index) => details[index]?.kind === "event");
-  const unread = await sayUnread(
-    service,
-    details.filter((one) => one.kind === "unread"),
-    read,
-    ports.signal,
-  );
+  const unread = await sayUnread(service, details, read, ports.signal);
   if (unread !== undefined) warn(unread);
   const leftOut = (reason: "gone" | "forbidden"): number =>
     details.filter((one) => one.kind === "left-out" && one.reason === reason).length;

@@ -99,8 +99,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "an event that is refused is asked for again at once",
     file: "run/collect/refusals.ts",
-    from: "return Math.max(AGAIN_AFTER_MS, ",
-    to: "return Math.max(0, ",
+    from: "return Math.max(AGAIN_AFTER_MS, Math.min(Math.max(leastMs, retryAfterMs), mostMs));",
+    to: "return Math.min(leastMs, retryAfterMs, mostMs);",
     seed: 25,
   },
   {

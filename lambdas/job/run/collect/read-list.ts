@@ -236,10 +236,11 @@ export async function readOne(
  */
 export async function sayUnread(
   service: EventService,
-  unread: readonly Unread[],
+  details: readonly (Detail | Unread)[],
   read: ListedEvent | undefined,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const unread = details.filter((one) => one.kind === "unread");
   const [first] = unread;
   if (first === undefined) return undefined;
   const control = read && (await readOne(service, read, signal, "control"));
