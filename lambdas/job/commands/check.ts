@@ -187,8 +187,7 @@ async function tryDetails(
 ): Promise<void> {
   const details = await Promise.all(tried.map((event) => readOne(service, event, ports.signal)));
   const read = tried.find((_, index) => details[index]?.kind === "event");
-  const unread = await sayUnread(service, details, read, ports.signal);
-  if (unread !== undefined) warn(unread);
+  await sayUnread(service, details, read, ports.signal, warn);
   const leftOut = (reason: "gone" | "forbidden"): number =>
     details.filter((one) => one.kind === "left-out" && one.reason === reason).length;
   if (read === undefined) throw noneReadable(tried.length, leftOut("gone"));

@@ -115,8 +115,7 @@ async function readSample(
     profiler.add(detail.value);
     types.add(detail.event);
   }
-  const problem = await sayUnread(service, unread, read, ports.signal);
-  if (problem !== undefined) ports.logger.warn(problem);
+  await sayUnread(service, unread, read, ports.signal, (problem) => ports.logger.warn(problem));
   if (tried > 0 && events === 0) throw noneReadable(tried, leftOut.gone);
   const { fields, fields_complete } = profiler.profile();
   return {

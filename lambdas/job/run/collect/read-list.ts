@@ -239,10 +239,11 @@ export async function sayUnread(
   details: readonly (Detail | Unread)[],
   read: ListedEvent | undefined,
   signal: AbortSignal,
-): Promise<string | undefined> {
+  warn: (problem: string) => void,
+): Promise<void> {
   const unread = details.filter((one) => one.kind === "unread");
   const [first] = unread;
-  if (first === undefined) return undefined;
+  if (first === undefined) return;
   const control = read && (await readOne(service, read, signal, "control"));
   if (control?.kind !== "event") throw first.error;
   const others =
@@ -252,7 +253,7 @@ export async function sayUnread(
           .slice(1)
           .map(({ uuid }) => uuid)
           .join(", ")}.`;
-  return `An event cannot be read, while others can: ${first.error.message}${others}`;
+  warn(`An event cannot be read, while others can: ${first.error.message}${others}`);
 }
 
 /** The first events by uuid may be the oldest ones, so the sample is spread over the whole list. */
