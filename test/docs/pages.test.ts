@@ -110,6 +110,7 @@ const KEYS: Readonly<Partial<Record<keyof ReturnType<typeof layout>, string>>> =
   plan: layout(ACCOUNT).plan(RUN),
   rows: layout(ACCOUNT).rows(RUN, 0, "<token>"),
   record: layout(ACCOUNT).record(RUN, 0),
+  unread: layout(ACCOUNT).unread(RUN, "<uuid>"),
   outcome: layout(ACCOUNT).outcome(RUN),
   writeCheck: layout(ACCOUNT).writeCheck("<token>"),
   lease: layout(ACCOUNT).lease,

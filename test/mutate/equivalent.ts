@@ -120,7 +120,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Zod finds the same with the code that it generates as without.",
   },
   "lambdas/job/run/collect/refusals.ts": {
-    'answerTo: const isRefused = first.kind === "left-out" && (first.reason === "gone" || first.reason === "forbidden"); → const isRefused = (first.reason === "gone" || first.reason === "forbidden");':
+    'lacksDetails: return answer.kind === "left-out" && (answer.reason === "gone" || answer.reason === "forbidden"); → return (answer.reason === "gone" || answer.reason === "forbidden");':
       "An event has no reason.",
   },
   "lambdas/job/runtime/map-ordered.ts": {

@@ -33,6 +33,9 @@ export function applyChange(world: World, { account: name, change }: Change): vo
     case "admit":
       for (const uuid of content.listed()) content.refuse(uuid, nowMs, undefined);
       return;
+    case "odd":
+      service.makeOdd(change.answer);
+      return;
     case "gateway": {
       const { kind: _, forMs, ...gateway } = change;
       service.gateway = gateway;

@@ -10,6 +10,8 @@ export interface Limits {
   readonly windowMs?: number;
   /** How the 429 says when to come back; default `seconds`. */
   readonly retryAfter?: RetryAfter;
+  /** Default: 429. */
+  readonly status?: number;
 }
 
 /** The first four are forms of `Retry-After`. The headers of limits name seconds, `x-ratelimit-reset` a Unix time. */
@@ -49,14 +51,15 @@ export class Limiter {
   readonly #requests = new SlidingSum();
   readonly #bytes = new SlidingSum();
 
-  /** The 429 for a request that arrives now; undefined: it is let in, and counted. */
+  /** The refusal of a request that arrives now; undefined: it is let in, and counted. */
   refuse(nowMs: number, limits: Limits): SimulatedResponse | undefined {
     const { requestsPerWindow = Infinity, bytesPerWindow = Infinity, windowMs = WINDOW_MS } = limits;
+    const { status = 429 } = limits;
     const freeAtMs = Math.max(
       this.#requests.below(requestsPerWindow, nowMs, windowMs),
       this.#bytes.below(bytesPerWindow, nowMs, windowMs),
     );
-    if (freeAtMs > nowMs) return refusal(429, "Too many requests.", retryAfter(freeAtMs, nowMs, limits));
+    if (freeAtMs > nowMs) return refusal(status, "Too many requests.", retryAfter(freeAtMs, nowMs, limits));
     this.#requests.add(nowMs, 1);
     return undefined;
   }

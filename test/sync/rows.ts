@@ -50,6 +50,7 @@ export const PREVIEW: Preview = {
   rejected: 1,
   oversize: 1,
   too_deep: 0,
+  unreadable: 0,
   uuids: {
     added: [],
     changed: ["c"],
@@ -58,6 +59,7 @@ export const PREVIEW: Preview = {
     forbidden: ["f"],
     oversize: ["o"],
     too_deep: [],
+    unreadable: [],
   },
 };
 

@@ -86,8 +86,9 @@ const twice = (events: number): string =>
 
 /** Why a sample of 50 is 47 events. */
 function unread({ leftOut }: Discovery): string {
-  const { gone = 0, forbidden = 0, oversize = 0, too_deep = 0 } = leftOut;
-  const rest = missingReasons({ gone, forbidden, rejected: oversize + too_deep, oversize, too_deep });
+  const { gone = 0, forbidden = 0, oversize = 0, too_deep = 0, unreadable = 0 } = leftOut;
+  const rejected = oversize + too_deep + unreadable;
+  const rest = missingReasons({ gone, forbidden, rejected, oversize, too_deep, unreadable });
   return rest === "" ? "" : `; the rest of the sample is missing: ${rest}`;
 }
 

@@ -3,7 +3,7 @@
 
 import { shellWord } from "../errors/shown-text.ts";
 import { SyncError } from "../errors/sync-error.ts";
-import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
+import { noneReadable, readListOnce, readOne, sayUnread, spread } from "../run/collect/read-list.ts";
 import type { OpenService } from "../run/lease/lease-account.ts";
 import { trialText } from "../run/record/list-doubt.ts";
 import type { Skipped } from "../run/record/run-result.ts";
@@ -67,11 +67,12 @@ async function tryDetails(
   tried: readonly ListedEvent[],
   warn: (remedy: string) => void,
 ): Promise<void> {
-  const details = await Promise.all(tried.map(({ requestAs }) => service.detail(requestAs, ports.signal)));
-  const read = details.filter(({ kind }) => kind === "event").length;
+  const details = await Promise.all(tried.map((event) => readOne(service, event, ports.signal)));
+  const read = tried.find((_, index) => details[index]?.kind === "event");
+  await sayUnread(service, details, read, ports.signal, warn);
   const leftOut = (reason: "gone" | "forbidden"): number =>
     details.filter((one) => one.kind === "left-out" && one.reason === reason).length;
-  if (read === 0) throw noneReadable(tried.length, leftOut("gone"));
+  if (read === undefined) throw noneReadable(tried.length, leftOut("gone"));
   const refused = leftOut("forbidden");
   if (refused > 0)
     warn(

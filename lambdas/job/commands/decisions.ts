@@ -4,7 +4,13 @@
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { whileLeased } from "../run/lease/lease-account.ts";
 import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
-import { heldSnapshots, keptSnapshot, NEWEST_HELD, plannedAt, sincePlanned } from "../run/publish/held-snapshots.ts";
+import {
+  heldSnapshots,
+  keptSnapshot,
+  NEWEST_HELD,
+  plannedAt,
+  sincePlanned,
+} from "../run/publish/held-snapshots.ts";
 import { isLater } from "../run/publish/superseded.ts";
 import {
   type Attempt,

@@ -4,10 +4,9 @@ import { damageIn, SyncError } from "../errors/sync-error.ts";
 import { checkTimeLeft } from "../run/collect/time-budget.ts";
 import { heldSnapshots, keptSnapshot, NEWEST_HELD } from "../run/publish/held-snapshots.ts";
 import type { RunPorts } from "../run/run-ports.ts";
-import { type Manifest, readLeftOut, verifyLeftOut } from "../snapshot/files/manifest.ts";
+import { type Manifest, readLeftOut, type SeenLeftOut, verifyLeftOut } from "../snapshot/files/manifest.ts";
 import { compareSnapshots } from "../snapshot/rows/compare-snapshots.ts";
 import type { ExplainedChange, MissingReason } from "../snapshot/rows/first-changes.ts";
-import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import { readHead, readLog } from "../storage/publication-log.ts";
 import { RETIRED, readRetired, snapshotNotFound } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
@@ -84,7 +83,7 @@ export async function sinceTask(store: AccountStore, atMs: number): Promise<Diff
 async function reasonsOf(
   store: AccountStore,
   manifest: Manifest,
-): Promise<ReadonlyMap<string, LeftOutReason> | undefined> {
+): Promise<ReadonlyMap<string, SeenLeftOut["reason"]> | undefined> {
   if (await damageIn(verifyLeftOut(store, manifest))) return undefined;
   const leftOut = await readLeftOut(store, store.keys.leftOut(manifest.snapshot_id));
   return new Map(leftOut.map(({ uuid, reason }) => [uuid, reason]));

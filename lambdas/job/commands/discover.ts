@@ -2,7 +2,14 @@
 
 import { SyncError } from "../errors/sync-error.ts";
 import { hasDuplicateKeys } from "../json/json-scanner.ts";
-import { noneReadable, readListOnce, spread } from "../run/collect/read-list.ts";
+import {
+  noneReadable,
+  readListOnce,
+  readOne,
+  sayUnread,
+  spread,
+  type Unread,
+} from "../run/collect/read-list.ts";
 import { withLease } from "../run/lease/lease-account.ts";
 import { type WarehouseColumn, warehouseColumns } from "../run/publish/columns.ts";
 import type { Skipped } from "../run/record/run-result.ts";
@@ -80,11 +87,13 @@ async function readSample(
 ): Promise<Discovery> {
   const list = await readListOnce(service, ports.signal, (warning) => ports.logger.warn(warning));
   const sample = spread(list.events, limit);
-  const fetchOne = ({ requestAs }: ListedEvent, stop: AbortSignal): Promise<Detail> =>
-    service.detail(requestAs, stop);
+  const fetchOne = async (event: ListedEvent, stop: AbortSignal): Promise<Fetched> => ({
+    event,
+    detail: await readOne(service, event, stop),
+  });
   const details = mapOrdered(sample, fetchOne, {
     concurrency,
-    weigh: (detail) => (detail.kind === "event" ? detail.event.length : 0),
+    weigh: ({ detail }) => (detail.kind === "event" ? detail.event.length : 0),
     signal: ports.signal,
   });
   const profiler = new FieldProfiler();
@@ -93,18 +102,27 @@ async function readSample(
   let events = 0;
   let duplicateKeys = 0;
   let tried = 0;
-  for await (const detail of details) {
+  let read: ListedEvent | undefined;
+  const unread: Unread[] = [];
+  for await (const { event, detail } of details) {
     tried += 1;
     ports.onProgress({ done: tried, total: sample.length, retries: service.counts.retries });
+    if (detail.kind === "unread") {
+      unread.push(detail);
+      leftOut.unreadable = unread.length;
+      continue;
+    }
     if (detail.kind !== "event") {
       leftOut[detail.reason] = (leftOut[detail.reason] ?? 0) + 1;
       continue;
     }
     events += 1;
+    read ??= event;
     profiler.add(detail.value);
     types.add(detail.event);
     if (hasDuplicateKeys(detail.event)) duplicateKeys += 1;
   }
+  await sayUnread(service, unread, read, ports.signal, (problem) => ports.logger.warn(problem));
   if (tried > 0 && events === 0) throw noneReadable(tried, leftOut.gone);
   const { fields, fields_complete } = profiler.profile();
   return {
@@ -118,6 +136,11 @@ async function readSample(
     suggestions: suggestColumns(fields, events, columns, (pointer) => types.typeAt(pointer)),
     doubt: list.doubt,
   };
+}
+
+interface Fetched {
+  readonly event: ListedEvent;
+  readonly detail: Detail | Unread;
 }
 
 function tooLarge(limit: number): SyncError {

@@ -11,6 +11,7 @@ import { parseRow, type Row } from "../snapshot/rows/row.ts";
 import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import type { LogEnd } from "../storage/publication-log.ts";
 import { fetchResults } from "./collect/collect.ts";
+import { ControlQuestion } from "./collect/control-question.ts";
 import { readListOnce } from "./collect/read-list.ts";
 import { knownRefusals, Refusals } from "./collect/refusals.ts";
 import { checkTimeLeft, sayEstimate } from "./collect/time-budget.ts";
@@ -55,8 +56,12 @@ export async function dryRun(
         .drop(planned - 1)
         .take(1)
     : [];
-  const left: Record<LeftOutReason, number> = { gone: 0, forbidden: 0, oversize: 0, too_deep: 0 };
   const reasons = new Map<string, LeftOutReason>();
+  const left: Record<LeftOutReason, number> = {
+    ...{ gone: 0, forbidden: 0 },
+    ...{ oversize: 0, too_deep: 0, unreadable: 0 },
+  };
+  const newlyUnreadable: string[] = [];
   const sayLeft = sayEstimate(planned, session.budget, ports.logger);
   const required = new RequiredFields(settings.require);
   const columns = settings.lifted.map(({ name, pointer }) => ({ name, pointer, values: [] as string[] }));
@@ -65,7 +70,11 @@ export async function dryRun(
   let seen = 0;
 
   const known = await knownRefusals(ports.store, head);
-  const refusals = new Refusals({ ports, settings, known, list: { listed, rejected: list.rejected } });
+  const { clock, logger } = ports;
+  const refusals = new Refusals({
+    ...{ ports, settings, known, list: { listed, rejected: list.rejected } },
+    control: new ControlQuestion({ clock, logger, service, budget: session.budget }),
+  });
 
   async function* rows(): AsyncGenerator<Row> {
     const options = { service, settings, refusals, signal: ports.signal };
@@ -77,6 +86,8 @@ export async function dryRun(
       if ("leftOut" in result) {
         left[result.leftOut] += 1;
         reasons.set(result.uuid, result.leftOut);
+        if (result.leftOut === "unreadable" && !known.uuids.has(result.uuid))
+          newlyUnreadable.push(result.uuid);
         continue;
       }
       events += 1;
@@ -104,7 +115,7 @@ export async function dryRun(
     throw addRestart(await damageOf(error, ports.store, [before], () => ports.signal.throwIfAborted()));
   }
 
-  const rejected = list.rejected + left.oversize + left.too_deep;
+  const rejected = list.rejected + left.oversize + left.too_deep + left.unreadable;
   const { gone, forbidden, oversize, too_deep } = left;
   const { repeated } = list;
   attempt.counts = { listed, events, gone, forbidden, rejected, repeated, ...differing.counts };
@@ -117,6 +128,8 @@ export async function dryRun(
           ...{ listed, events, gone, forbidden, rejected, oversize, too_deep },
           headEvents: head?.events,
           accepted: head?.accepted,
+          unreadable: left.unreadable,
+          newlyUnreadable,
           incomplete,
           ...READ_ONCE,
         },

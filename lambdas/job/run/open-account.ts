@@ -115,7 +115,7 @@ function recordLoginRefusals(
   return {
     logIn: (signal) => recorded(service.logIn(signal)),
     list: (signal, onTrial) => recorded(service.list(signal, onTrial)),
-    detail: (requestAs, signal) => recorded(service.detail(requestAs, signal)),
+    detail: (requestAs, signal, question) => recorded(service.detail(requestAs, signal, question)),
     close: () => service.close(),
     get counts() {
       return service.counts;

@@ -15,11 +15,16 @@ export interface OrderedOptions<Result> {
   readonly signal: AbortSignal;
 }
 
-/** What an item takes beside all results while it has stepped aside, in the unit of `maxWeight`. */
-const ASIDE_WEIGHT = 2_048;
+/** What an item takes beside all results while it waits, in the unit of `maxWeight`. */
+const WAITING_WEIGHT = 2_048;
 
-/** Waits without a place among the N at once, then takes one before any item that is not begun. */
-export type StepAside = (wait: () => Promise<void>) => Promise<void>;
+/** For an item that waits: meanwhile it does not count among the N at once. */
+export interface Waits {
+  /** For what comes by itself. */
+  during(wait: Promise<void>): Promise<void>;
+  /** For what another item brings about; ends as well once none can: all others are finished, or wait so. */
+  forOthers(wait: Promise<void>): Promise<void>;
+}
 
 /**
  * Yields `work(item)` for each item in order. Keeps working ahead while the consumer is busy,
@@ -29,7 +34,7 @@ export type StepAside = (wait: () => Promise<void>) => Promise<void>;
  */
 export async function* mapOrdered<Item, Result>(
   items: Iterable<Item>,
-  work: (item: Item, signal: AbortSignal, stepAside: StepAside) => Promise<Result>,
+  work: (item: Item, signal: AbortSignal, waits: Waits) => Promise<Result>,
   options: OrderedOptions<Result>,
 ): AsyncGenerator<Result, void, undefined> {
   const { concurrency, ahead = Math.max(64, concurrency * 4), signal } = options;
@@ -43,9 +48,10 @@ export async function* mapOrdered<Item, Result>(
   /** The first place without a result. */
   let unfinished = 0;
   let running = 0;
-  let aside = 0;
-  /** For items that stepped aside and would go on: each gives one of them a place. */
-  const returning: (() => void)[] = [];
+  /** How many of them wait. */
+  let waiting = 0;
+  /** Of those that wait for others: each lets one of them go on. */
+  const hoping = new Set<() => void>();
   let weight = 0;
   let failure: { readonly error: unknown } | undefined;
   let wake = (): void => undefined;
@@ -58,34 +64,27 @@ export async function* mapOrdered<Item, Result>(
     failure ??= { error };
     stop.abort();
   };
-  const takePlace = (): void => {
-    aside -= 1;
-    running += 1;
-  };
-  const leavePlace = (): void => {
-    running -= 1;
-    returning.shift()?.();
+  const during = async (wait: Promise<void>): Promise<void> => {
+    waiting += 1;
     pump();
-  };
-  const stepAside: StepAside = async (wait) => {
-    aside += 1;
-    leavePlace();
     try {
-      await wait();
+      await wait;
     } finally {
-      if (running < concurrency) takePlace();
-      else
-        await new Promise<void>((resolve) => {
-          returning.push(() => {
-            takePlace();
-            resolve();
-          });
-        });
+      waiting -= 1;
+    }
+  };
+  const forOthers = async (wait: Promise<void>): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    hoping.add(resolve);
+    try {
+      await during(Promise.race([wait, promise]));
+    } finally {
+      hoping.delete(resolve);
     }
   };
   const run = async (item: Item, place: number): Promise<void> => {
     try {
-      const value = await work(item, stop.signal, stepAside);
+      const value = await work(item, stop.signal, { during, forOthers });
       const result = { value, weight: weigh(value) };
       results.set(place, result);
       weight += result.weight;
@@ -93,24 +92,27 @@ export async function* mapOrdered<Item, Result>(
     } catch (error) {
       fail(error);
     }
-    leavePlace();
+    running -= 1;
+    pump();
     wake();
   };
   const hasRoom = (): boolean =>
-    running < concurrency &&
-    unfinished - taken + running < ahead &&
-    weight + aside * ASIDE_WEIGHT < maxWeight;
+    running - waiting < concurrency &&
+    unfinished - taken + running - waiting < ahead &&
+    weight + waiting * WAITING_WEIGHT < maxWeight;
   const pump = (): void => {
     try {
       while (!stop.signal.aborted && hasRoom()) {
         const next = source.next();
-        if (next.done) return;
+        if (next.done) break;
         running += 1;
         void run(next.value, begun++);
       }
     } catch (error) {
       fail(error); // the items may throw too
     }
+    // A result that can be taken may make room.
+    if (hoping.size === running && !results.has(taken)) for (const goOn of hoping) goOn();
   };
   const onAbort = (): void => {
     failure ??= { error: signal.reason };
@@ -138,6 +140,6 @@ export async function* mapOrdered<Item, Result>(
   } finally {
     signal.removeEventListener("abort", onAbort);
     stop.abort();
-    while (running + aside > 0) await change();
+    while (running > 0) await change();
   }
 }

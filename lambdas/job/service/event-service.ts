@@ -79,7 +79,12 @@ export type Detail =
       readonly reason: "gone" | "forbidden" | "oversize" | "too_deep";
       /** How long the service asks to wait before the event is requested again. */
       readonly retryAfterMs?: number | undefined;
+      /** How long a cache had kept the answer; absent where it says nothing of a cache. */
+      readonly ageMs?: number | undefined;
     };
+
+/** `again`: the event was asked for before, so no cache may answer. `control`: the same, with a single attempt. */
+export type Question = "first" | "again" | "control";
 
 /**
  * Each call includes login, rate limit and retries, and resolves with a complete result or throws a
@@ -100,6 +105,7 @@ export interface EventService {
    * it is paged; without it nothing is tried
    */
   list(signal?: AbortSignal, onTrial?: (trial: ListTrial) => void): Promise<EventList>;
-  detail(requestAs: string, signal?: AbortSignal): Promise<Detail>;
+  /** Throws as well where this event alone cannot be read: whether others can is for the caller to find out. */
+  detail(requestAs: string, signal?: AbortSignal, question?: Question): Promise<Detail>;
   close(): Promise<void>;
 }

@@ -131,7 +131,7 @@ export function createEventService(options: EventServiceOptions): EventService {
     },
     list: (signal, onTrial) =>
       told(onTrial ? fetchListAndTry(client, list, onTrial, signal) : fetchList(client, list, signal)),
-    detail: (requestAs, signal) => told(client.get(detailRequest(requestAs), signal)),
+    detail: (requestAs, signal, question) => told(client.get(detailRequest(requestAs, question), signal)),
     close: async () => {
       await method.close?.();
       await transport.close();

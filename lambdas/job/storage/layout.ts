@@ -28,7 +28,7 @@ export const KEYS_IN = {
   changes: `${FOLDERS.changes}${ACCOUNT}/[0-9]{10}/${ID}/(${PART}|_lost[.]json)`,
   publications: `${FOLDERS.publications}${ACCOUNT}/[0-9]{10}[.]ndjson`,
   runLogs: `${FOLDERS.runLogs}${ACCOUNT}/${ID}-[0-9]+[.]ndjson`,
-  runs: `${FOLDERS.runs}${ACCOUNT}/(${ID}/((plan|rows-[0-9]{8}-[A-Za-z0-9-]+)[.]ndjson[.]gz|(record-[0-9]{8}|outcome)[.]json)|check-[A-Za-z0-9-]+[.]json)`,
+  runs: `${FOLDERS.runs}${ACCOUNT}/(${ID}/((plan|rows-[0-9]{8}-[A-Za-z0-9-]+)[.]ndjson[.]gz|(record-[0-9]{8}|unread-[0-9a-f-]{36}|outcome)[.]json)|check-[A-Za-z0-9-]+[.]json)`,
   accounts: `${FOLDERS.accounts}${ACCOUNT}/(lease|login-refused)[.]json`,
 } as const satisfies Record<keyof typeof FOLDERS, string>;
 
@@ -101,6 +101,8 @@ export function layout(account: string) {
       `${run(runId)}rows-${eight(place)}-${token}.ndjson.gz`,
     /** Says which rows those of the events from a place on are, and where the next record begins. */
     record: (runId: string, place: number) => `${run(runId)}record-${eight(place)}.json`,
+    /** Since when an event could not be read, for a reason that may pass. */
+    unread: (runId: string, uuid: string) => `${run(runId)}unread-${uuid}.json`,
     outcome: (runId: string) => `${run(runId)}outcome.json`,
 
     /** A file that `check` creates and deletes to see whether it may. */

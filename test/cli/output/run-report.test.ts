@@ -47,7 +47,7 @@ test("the end of a run says how many events have no details, for which reason", 
   expect(await reported({ ...PUBLISHED, repeated: 8, throttled: 0 })).toBe(
     `PUBLISHED  run 2026-11-21T06-00-00.000Z, 5 min
   1,000 events with details; 8 repeated in the list
-  7 of 1,007 listed events have no details: 4 gone (404 or 410), 2 forbidden (403), 1 rejected (no valid uuid, too large, or nested too deep)
+  7 of 1,007 listed events have no details: 4 gone (404 or 410), 2 forbidden (403), 1 rejected (no valid uuid, too large, nested too deep, or unreadable)
   3 added, 2 changed, 1 removed
   900 requests, 1 login, 6 retries
 `,
@@ -141,7 +141,8 @@ const DECIDE = [
 ];
 const WAIT = `or wait: ${ifNotAccepted(false)}`;
 
-const NONE = { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] };
+const CHANGES = { added: [], changed: [], removed: [] };
+const NONE = { ...CHANGES, gone: [], forbidden: [], oversize: [], too_deep: [], unreadable: [] };
 const PREVIEW: Preview = {
   base_snapshot_id: HEAD,
   added: 1,
@@ -152,6 +153,7 @@ const PREVIEW: Preview = {
   rejected: 3,
   oversize: 1,
   too_deep: 0,
+  unreadable: 0,
   uuids: { ...NONE, added: ["a"], removed: ["b", "c"], forbidden: ["d", "e"], oversize: ["f"] },
 };
 const held = (preview?: Preview, isPinned = false) => ({ snapshotId: RUN, preview, isPinned });

@@ -243,6 +243,7 @@ export function smallWorld(): ReportWorld {
     forbidden: [UUID],
     oversize: [],
     too_deep: [],
+    unreadable: [],
   };
   uk.hold("DROPPED", "811 events are 24.9 % fewer than the 1080 that readers see now.", 811, {
     base_snapshot_id: "2026-08-06T06-00-00.000Z",
@@ -254,6 +255,7 @@ export function smallWorld(): ReportWorld {
     rejected: 0,
     oversize: 0,
     too_deep: 0,
+    unreadable: 0,
     uuids,
   });
   world.account("us");

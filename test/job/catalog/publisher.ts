@@ -27,6 +27,7 @@ export const countsOf = (events: number): Manifest["counts"] => ({
   rejected: 0,
   oversize: 0,
   too_deep: 0,
+  unreadable: 0,
   repeated: 0,
 });
 

@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
-import { mapOrdered, type OrderedOptions, type StepAside } from "../../../lambdas/job/runtime/map-ordered.ts";
+import { mapOrdered, type OrderedOptions, type Waits } from "../../../lambdas/job/runtime/map-ordered.ts";
 import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
 
 const options = {
@@ -265,10 +265,10 @@ describe("mapOrdered", () => {
   });
 });
 
-describe("an item that steps aside", () => {
-  /** Of the items that waited: lets each go on. */
+describe("an item that waits", () => {
+  /** Of the items that wait: lets each go on. */
   let goOn: Map<number, () => void>;
-  /** What was begun, and what came back after it had waited, in order. */
+  /** What was begun, and what went on after it had waited, in order. */
   let order: string[];
 
   beforeEach(() => {
@@ -279,24 +279,22 @@ describe("an item that steps aside", () => {
   const { maxWeight: _, ...unweighed } = options;
   const oneAtOnce = { ...unweighed, concurrency: 1 };
 
-  /** Items of `waiting` step aside; all others take a while. */
-  const stepping =
-    (waiting: readonly number[]) =>
-    async (item: number, signal: AbortSignal, stepAside: StepAside): Promise<number> => {
+  /** Items of `waiting` wait in this way; all others take a while. */
+  const working =
+    (waiting: readonly number[], way: keyof Waits = "during") =>
+    async (item: number, signal: AbortSignal, waits: Waits): Promise<number> => {
       order.push(`${item}`);
       if (waiting.includes(item)) {
-        await stepAside(() => {
-          const { promise, resolve } = Promise.withResolvers<void>();
-          goOn.set(item, resolve);
-          return abortable(promise, signal);
-        });
+        const { promise, resolve } = Promise.withResolvers<void>();
+        goOn.set(item, resolve);
+        await waits[way](abortable(promise, signal));
         order.push(`${item} again`);
       }
       return delay(1, item, { signal });
     };
 
-  test("takes no place: all others are worked on meanwhile, and it holds back their results", async () => {
-    const results = mapOrdered(Array(20).keys(), stepping([0, 4]), oneAtOnce);
+  test("does not count among the N at once: all others are worked on, and it holds back their results", async () => {
+    const results = mapOrdered(Array(20).keys(), working([0, 4]), oneAtOnce);
     const first = results.next();
 
     await expect.poll(() => order.length).toBe(20);
@@ -307,70 +305,27 @@ describe("an item that steps aside", () => {
     expect(await Array.fromAsync(results)).toEqual(Array.from({ length: 19 }, (_, n) => n + 1));
   });
 
-  test("goes on before any item that is not begun", async () => {
+  test("goes on at once, and nothing is begun in its place", async () => {
     const busy = Promise.withResolvers<void>();
-    const work = async (item: number, signal: AbortSignal, stepAside: StepAside): Promise<number> => {
-      const result = await stepping([0, 1])(item, signal, stepAside);
-      if (item === 2) await busy.promise;
+    const work = async (item: number, signal: AbortSignal, waits: Waits): Promise<number> => {
+      const result = await working([0])(item, signal, waits);
+      if (item < 2) await busy.promise;
       return result;
     };
-    const results = Array.fromAsync(mapOrdered(Array(5).keys(), work, oneAtOnce));
+    const results = Array.fromAsync(mapOrdered(Array(4).keys(), work, oneAtOnce));
 
-    await expect.poll(() => order.length).toBe(3);
-    goOn.get(1)?.();
+    await expect.poll(() => order).toEqual(["0", "1"]);
     goOn.get(0)?.();
-    await delay(2);
+    await expect.poll(() => order).toEqual(["0", "1", "0 again"]);
     busy.resolve();
-    await results;
 
-    expect(order).toEqual(["0", "1", "2", "1 again", "0 again", "3", "4"]);
-  });
-
-  test("goes on before any item that is not begun, also where another one steps aside", async () => {
-    const busy = Promise.withResolvers<void>();
-    const work = async (item: number, signal: AbortSignal, stepAside: StepAside): Promise<number> => {
-      if (item === 1) await busy.promise;
-      return stepping([0, 1])(item, signal, stepAside);
-    };
-    const results = Array.fromAsync(mapOrdered(Array(3).keys(), work, oneAtOnce));
-
-    await expect.poll(() => goOn.has(0)).toBe(true);
-    goOn.get(0)?.();
-    await delay(2);
-    busy.resolve();
-    await expect.poll(() => goOn.has(1)).toBe(true);
-    goOn.get(1)?.();
-    await results;
-
-    expect(order.slice(0, 3)).toEqual(["0", "1", "0 again"]);
-  });
-
-  test("needs a place to go on: no more than N are worked on at once", async () => {
-    let running = 0;
-    let most = 0;
-    const work = async (item: number, _: AbortSignal, stepAside: StepAside): Promise<number> => {
-      const question = async (): Promise<void> => {
-        running += 1;
-        most = Math.max(most, running);
-        await delay(item % 3);
-        running -= 1;
-      };
-      await question();
-      if (item % 2 === 0) await stepAside(() => delay(item % 5));
-      await question();
-      return item;
-    };
-
-    const results = await Array.fromAsync(mapOrdered(Array(60).keys(), work, unweighed));
-
-    expect(results).toEqual([...Array(60).keys()]);
-    expect(most).toBe(3);
+    expect(await results).toEqual([0, 1, 2, 3]);
   });
 
   test("weighs itself: when too many wait, nothing new is begun", async () => {
     const all = [...Array(10).keys()];
     const bounds = { ...options, weigh: () => 0, maxWeight: 5 * 2_048 };
-    const results = Array.fromAsync(mapOrdered(all, stepping(all), bounds));
+    const results = Array.fromAsync(mapOrdered(all, working(all), bounds));
 
     await delay(20);
     expect(order).toEqual(["0", "1", "2", "3", "4"]);
@@ -383,17 +338,43 @@ describe("an item that steps aside", () => {
   });
 
   test.each([
+    ["nothing else is left", { ...options, weigh: () => 0, maxWeight: 1_000_000 }, 4],
+    ["no other may be begun", { ...options, weigh: () => 0, maxWeight: 2 * 2_048 }, 2],
+  ])("for others goes on where none of them can bring it about, because %s", async (_, bounds, begun) => {
+    const all = [0, 1, 2, 3];
+    const results = Array.fromAsync(mapOrdered(all, working(all, "forOthers"), bounds));
+
+    expect(await results).toEqual(all);
+    expect(order.indexOf("0 again")).toBe(begun);
+  });
+
+  test("for others goes on waiting while another one waits for what comes by itself", async () => {
+    const work = (item: number, signal: AbortSignal, waits: Waits): Promise<number> =>
+      working([0, 1], item === 0 ? "forOthers" : "during")(item, signal, waits);
+    const results = Array.fromAsync(mapOrdered([0, 1], work, unweighed));
+
+    await expect.poll(() => goOn.has(1)).toBe(true);
+    await delay(5);
+    expect(order).toEqual(["0", "1"]);
+    goOn.get(1)?.();
+
+    expect(await results).toEqual([0, 1]);
+    expect(order.at(-1)).toBe("0 again");
+  });
+
+  test.each([
     ["the signal aborts", (stop: AbortController) => stop.abort(new Error("stop")), "stop"],
     ["another item fails", (_: AbortController, fail: () => void) => fail(), "no"],
-  ])("ends at once when %s, whether it waits, or would go on and has no place", async (_, end, message) => {
+  ])("ends at once when %s", async (_, end, message) => {
     const stop = new AbortController();
     const failing = Promise.withResolvers<number>();
-    const work = async (item: number, signal: AbortSignal, stepAside: StepAside): Promise<number> =>
-      item === 2 ? abortable(failing.promise, signal) : stepping([0, 1])(item, signal, stepAside);
+    const work = async (item: number, signal: AbortSignal, waits: Waits): Promise<number> =>
+      item === 2
+        ? abortable(failing.promise, signal)
+        : working([0, 1], item === 0 ? "during" : "forOthers")(item, signal, waits);
     const bounds = { ...oneAtOnce, signal: stop.signal };
     const results = Array.fromAsync(mapOrdered(Array(9).keys(), work, bounds));
     await expect.poll(() => goOn.size).toBe(2);
-    goOn.get(0)?.();
     await delay(2);
 
     end(stop, () => failing.reject(new Error("no")));
@@ -402,7 +383,7 @@ describe("an item that steps aside", () => {
   });
 
   test("ends when the consumer stops early", async () => {
-    const results = mapOrdered(Array(9).keys(), stepping([1, 2]), oneAtOnce);
+    const results = mapOrdered(Array(9).keys(), working([1, 2]), oneAtOnce);
     await results.next();
 
     await results.return();

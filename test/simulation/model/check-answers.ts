@@ -64,8 +64,10 @@ const APART_MS = 5_000;
 export interface Refusal {
   readonly by: string;
   readonly uuid: string;
-  readonly reason: "gone" | "forbidden";
+  readonly reason: "gone" | "forbidden" | "unreadable";
   readonly atMs: number;
+  /** No event's details were given then. */
+  readonly isWall: boolean;
 }
 
 const REASONS: ReadonlyMap<number, Refusal["reason"]> = new Map([
@@ -74,10 +76,10 @@ const REASONS: ReadonlyMap<number, Refusal["reason"]> = new Map([
   [410, "gone"],
 ]);
 
-export function noteRefusal(model: Model, { by, request, status, atMs }: ServedCall): void {
-  const reason = REASONS.get(status);
+export function noteRefusal(model: Model, { by, request, status, atMs, isOdd, isWall }: ServedCall): void {
+  const reason = REASONS.get(status) ?? (isOdd ? "unreadable" : undefined);
   const { uuid } = request;
-  if (uuid !== undefined && reason) model.refusedDetails.push({ by, uuid, reason, atMs });
+  if (uuid !== undefined && reason) model.refusedDetails.push({ by, uuid, reason, atMs, isWall });
 }
 
 /** Of what readers see when a process begins, and of what they see next while it works. */
@@ -97,20 +99,25 @@ export function wasRefused(model: Model, uuid: string, holds: (refusal: Refusal)
   return model.refusedDetails.some((refusal) => refusal.uuid === uuid && holds(refusal));
 }
 
-/** A run has published: without a person nothing is left out because of one answer. */
+/**
+ * A run has published: without a person nothing is left out because of one answer, or because of answers from a time when
+ * none was answered.
+ */
 export function checkRefusals(model: Model, { publication, snapshot_id: runId }: SeenPublication): void {
   for (const { uuid, reason } of model.reader.leftOut(runId)) {
     const facts = model.processes.get(model.leftOutBy.get(`${runId} ${uuid}`) ?? "");
     const isOfToday = facts?.version === "today";
     if (!isOfToday || facts.knownLeftOut.has(uuid) || !isRefusal(reason)) continue;
-    const atMs = model.refusedDetails
-      .filter((refusal) => refusal.by === facts.name && refusal.uuid === uuid)
-      .map((refusal) => refusal.atMs);
-    if (Math.max(...atMs) - Math.min(...atMs) < APART_MS)
+    const refusals = model.refusedDetails.filter((one) => one.by === facts.name && one.uuid === uuid);
+    const atMs = refusals.map((refusal) => refusal.atMs);
+    if (refusals.length > 0 && refusals.every(({ isWall }) => isWall))
+      model.fail(`${publication} leaves out ${uuid} (${reason}), and none was answered when it was refused`);
+    // One that fails has had all its attempts.
+    if (reason !== "unreadable" && Math.max(...atMs) - Math.min(...atMs) < APART_MS)
       model.fail(`${publication} leaves out ${uuid} (${reason}) because of one answer`);
   }
 }
 
 function isRefusal(reason: string): boolean {
-  return reason === "gone" || reason === "forbidden";
+  return reason === "gone" || reason === "forbidden" || reason === "unreadable";
 }

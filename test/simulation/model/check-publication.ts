@@ -89,7 +89,9 @@ function checkRun(
   const listed = own.events + missing;
   const { maxDropPercent, maxGrowthPercent, maxMissingPercent, require } = model.world.plan.setting;
   const mayBeMissing = Math.max(5, (listed * maxMissingPercent) / 100);
-  const unaccepted = Object.entries(missingShares(model, own)).reduce(
+  // Those are news to hold it for, or readers do not see them already.
+  const { unreadable: _, ...shares } = missingShares(model, own);
+  const unaccepted = Object.entries(shares).reduce(
     (sum, [reason, share]) =>
       sum + Math.max(0, share * listed - Math.floor((model.accepted[reason] ?? 0) * listed + 1e-9)),
     0,
@@ -98,7 +100,11 @@ function checkRun(
     const fields = new Map<string, unknown>(Object.entries(JSON.parse(event)));
     return require.some((pointer) => (fields.get(pointer.slice(1)) ?? null) === null);
   };
+  const seenMissing = new Set(before ? model.reader.leftOut(before.snapshot_id).map(({ uuid }) => uuid) : []);
   const suspicious = {
+    "an event that cannot be read": model.reader
+      .leftOut(snapshotId)
+      .some(({ uuid, reason }) => reason === "unreadable" && !seenMissing.has(uuid)),
     "no events": own.events === 0,
     "an unstable list": (model.lists.get(snapshotId)?.unstable ?? 0) > mayBeMissing,
     "too few against the head":

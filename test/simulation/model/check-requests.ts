@@ -53,7 +53,7 @@ export function watchRequest(
 function learn(session: Login, status: number): void {
   const isRefused = status === 401 || (session.wasAccepted && [302, 419, 440].includes(status));
   if (isRefused) session.refusals += 1;
-  else if (!session.wasAccepted && [200, 202, 403, 404, 410].includes(status)) {
+  else if (!session.wasAccepted && [200, 202, 403, 404, 405, 410].includes(status)) {
     session.wasAccepted = true;
     session.refusals = 0;
   }

@@ -47,7 +47,12 @@ export type SeenLeftOut = Readonly<ReturnType<typeof leftOut>[number]>;
 
 const outcome = lines(
   z.object({
-    row: z.object({ run_id: z.string(), outcome: z.string(), error_code: z.string().nullable() }),
+    row: z.object({
+      run_id: z.string(),
+      outcome: z.string(),
+      reason: z.string().nullable(),
+      error_code: z.string().nullable(),
+    }),
   }),
 );
 export type SeenOutcome = Readonly<ReturnType<typeof outcome>[number]>["row"];
@@ -57,6 +62,7 @@ const manifest = z.object({
   counts: z.object({
     listed: z.number(),
     events: z.number(),
+    unreadable: z.number().default(0),
     gone: z.number(),
     forbidden: z.number(),
     rejected: z.number(),

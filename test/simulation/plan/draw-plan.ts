@@ -9,9 +9,11 @@ import {
   drawColumns,
   drawFirstAnswer,
   drawGateway,
+  drawOdd,
   drawProcessFault,
   drawRareCrash,
   drawUploadFault,
+  drawWall,
 } from "./draw-trouble.ts";
 import type { Command, Item, Plan, Setting, Start } from "./plan.ts";
 
@@ -60,6 +62,10 @@ export function drawPlan(seed: number): Plan {
     items.push(drawGateway(gateway, all));
   const login = new Chance(seed, "first request");
   if (login.is(0.15)) items.push(drawFirstAnswer(login, all));
+  const wall = new Chance(seed, "wall");
+  for (let n = wall.is(0.3) ? wall.between(1, 3) : 0; n > 0; n -= 1) items.push(drawWall(wall, all));
+  const odd = new Chance(seed, "odd");
+  if (!setting.hasTwoVersions && odd.is(0.25)) items.push(drawOdd(odd, setting, all));
   const crash = new Chance(seed, "rare crash");
   if (crash.is(0.15)) items.push(drawRareCrash(crash, all));
   const upload = new Chance(seed, "upload");

@@ -7,9 +7,11 @@ import {
   type ClockFault,
   type Columns,
   faultAt,
+  type Odd,
   type Port,
   type ProcessFault,
   type ServiceChange,
+  type Setting,
   type Start,
   type WrongAnswer,
 } from "./plan.ts";
@@ -76,6 +78,45 @@ export function drawGateway(chance: Chance, starts: readonly Start[]): Change {
       status: chance.pick([403, 404, 410]),
       retryAfterSeconds: chance.pick([undefined, undefined, 3, 30, 2_000]),
     },
+  };
+}
+
+/** Something before the service refuses all details for a while, in the middle of a run. */
+export function drawWall(chance: Chance, starts: readonly Start[]): Change {
+  const runs = starts.filter(({ command }) => command.name === "run");
+  const { account, afterMs } = drawStart(chance, runs.length === 0 ? starts : runs);
+  const retryAfterSeconds = chance.pick([undefined, undefined, 5, 40]);
+  return {
+    kind: "change",
+    account,
+    afterMs: afterMs + chance.between(0, chance.pick([200, 2_000, 20_000])),
+    change: {
+      kind: "gateway",
+      forMs: chance.pick([3_000, 12_000, 12_000, 40_000]),
+      share: 1,
+      status: chance.pick([302, 403, 403, 404, 404, 405, 503]),
+      retryAfterSeconds,
+      saysLimit: retryAfterSeconds !== undefined && chance.is(0.5),
+    },
+  };
+}
+
+/**
+ * One event that cannot be read, from before a run on. What is retried needs many requests: where there are ten a minute, more
+ * than a turn has time for; where a session has five, it ends before any was accepted.
+ */
+export function drawOdd(
+  chance: Chance,
+  { requestsPerMinute, session }: Setting,
+  starts: readonly Start[],
+): Change {
+  const { account, afterMs } = drawStart(chance, starts);
+  const mayRetry = requestsPerMinute === "unlimited" && session.maxRequests === undefined;
+  return {
+    kind: "change",
+    account,
+    afterMs: Math.max(0, afterMs - chance.between(0, MINUTE_MS)),
+    change: { kind: "odd", answer: chance.pick<Odd>(mayRetry ? [302, 405, 500, "nan"] : [302, 405]) },
   };
 }
 

@@ -227,11 +227,16 @@ export interface Change {
 }
 
 export interface Gateway {
-  /** Of all events, the same ones each time. */
+  /** Of all events, the same ones each time; with 1 none is answered. */
   readonly share: number;
-  readonly status: 403 | 404 | 410;
+  readonly status: 302 | 403 | 404 | 405 | 410 | 500 | 503;
   readonly retryAfterSeconds: number | undefined;
+  /** The wait is said as a limit of which nothing remains. */
+  readonly saysLimit?: boolean;
 }
+
+/** How one event is answered, for ever, while others are read. */
+export type Odd = 302 | 405 | 500 | "nan";
 
 export type ServiceChange =
   | { readonly kind: "add"; readonly events: number }
@@ -241,6 +246,8 @@ export type ServiceChange =
   /** Listed, but its details are refused. */
   | { readonly kind: "refuse"; readonly share: number; readonly status: 403 | 404 | 410 }
   | { readonly kind: "admit" }
+  /** Some event is answered so from now on. */
+  | { readonly kind: "odd"; readonly answer: Odd }
   /** For so long something before the service refuses details that it has. */
   | ({ readonly kind: "gateway"; readonly forMs: number } & Gateway)
   | { readonly kind: "end-sessions" }

@@ -12,7 +12,7 @@ import { Sessions } from "../../simulator/sessions.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../simulator/settings.ts";
 import { json, type SimulatedResponse } from "../../simulator/simulated-response.ts";
 import { hashOf } from "../chance.ts";
-import type { Gateway, NEXT_PAGE, Setting } from "../plan/plan.ts";
+import type { Gateway, NEXT_PAGE, Odd, Setting } from "../plan/plan.ts";
 import { Content } from "./content.ts";
 
 export interface ServiceCall {
@@ -32,6 +32,10 @@ export interface ServedCall {
   readonly text: string;
   /** Refused because there were too many requests in the window. */
   readonly isOverRequests: boolean;
+  /** Not the service's own answer. */
+  readonly isOdd: boolean;
+  /** The details of no event are given at this time. */
+  readonly isWall: boolean;
 }
 
 const HOUR_MS = 60 * 60_000;
@@ -57,6 +61,8 @@ export class VirtualService {
   isDisabled = false;
   /** What refuses details before the service sees the request. */
   gateway: Gateway | undefined;
+  /** Events that cannot be read. */
+  readonly odd = new Map<string, Odd>();
 
   constructor(setting: Setting, now: () => number, observe: (call: ServedCall) => void) {
     this.#setting = setting;
@@ -80,6 +86,12 @@ export class VirtualService {
     this.#grants.endAccessTokens();
   }
 
+  /** One of the listed events, if another one is left. */
+  makeOdd(answer: Odd): void {
+    const [first, second] = this.content.listed().toSorted((a, b) => hashOf(a) - hashOf(b));
+    if (first !== undefined && second !== undefined && this.odd.size === 0) this.odd.set(first, answer);
+  }
+
   /** A person authorizes. */
   authorize(): IssuedTokens {
     return this.#grants.authorize(this.#now(), this.#identity);
@@ -96,15 +108,17 @@ export class VirtualService {
     const request = readRequest({ method, url: `${url.pathname}${url.search}`, headers });
     const isOverRequests = this.#limiter.isOverRequests(atMs, this.#limits);
     const refused = this.#limiter.refuse(atMs, this.#limits);
-    const answer =
-      refused ??
-      this.#refusedByGateway(request) ??
-      this.#service.respond(request, body, this.#settings, atMs);
+    const blocked = refused ?? this.#refusedByGateway(request);
+    const own = blocked ?? this.#service.respond(request, body, this.#settings, atMs);
+    const odd = own.status === 200 ? this.#oddAnswer(request) : undefined;
+    const answer = odd ?? own;
     const text = String(answer.body);
     if (request.endpoint === "login" && answer.status === 200) this.#loginsAtMs.push(atMs);
     // What strangers are told is not the service's word.
     const status = answer.headers[TO_STRANGER] === undefined ? answer.status : 0;
-    this.#observe({ by, request, atMs, status, text, isOverRequests });
+    const isWall = this.gateway?.share === 1;
+    const isOdd = odd !== undefined || (refused === undefined && blocked !== undefined);
+    this.#observe({ by, request, atMs, status, text, isOverRequests, isOdd, isWall });
     if (request.endpoint === "list" && status === 200) this.#lists += 1;
     if (refused === undefined) this.#limiter.charge(atMs, Buffer.byteLength(text));
     return answer;
@@ -112,13 +126,23 @@ export class VirtualService {
 
   #refusedByGateway({ endpoint, uuid }: ServiceRequest): SimulatedResponse | undefined {
     if (this.gateway === undefined || endpoint !== "detail") return undefined;
-    const { share, status, retryAfterSeconds } = this.gateway;
+    const { share, status, retryAfterSeconds, saysLimit } = this.gateway;
     if (hashOf(uuid ?? "") >= share * 2 ** 32) return undefined;
-    return json(
-      status,
-      "",
-      retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) },
-    );
+    const seconds = String(retryAfterSeconds);
+    const wait = saysLimit
+      ? { "x-ratelimit-remaining": "0", "x-ratelimit-reset": seconds }
+      : { "retry-after": seconds };
+    return json(status, "", {
+      ...(status === 302 ? AWAY : {}),
+      ...(retryAfterSeconds === undefined ? {} : wait),
+    });
+  }
+
+  #oddAnswer({ endpoint, uuid = "" }: ServiceRequest): SimulatedResponse | undefined {
+    const answer = endpoint === "detail" ? this.odd.get(uuid) : undefined;
+    if (answer === undefined) return undefined;
+    if (answer === "nan") return json(200, `{"uuid":"${uuid}","spend":NaN}`);
+    return json(answer, "", answer === 302 ? AWAY : {});
   }
 
   /** A cookie that ends a fourth time in an hour is no session's: where others ended so often, the next lives long. */
@@ -149,6 +173,9 @@ export class VirtualService {
     };
   }
 }
+
+/** To another origin, so that no session ends with it. */
+const AWAY = { location: "https://elsewhere.example/" };
 
 function identityOf({ tokens: { lifeMs, rotates, graceMs }, knownAfterMs }: Setting): IdentitySettings {
   return {

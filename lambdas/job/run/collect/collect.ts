@@ -1,8 +1,9 @@
 // COLLECT: fetches the details of a plan, N at once, and stages them in plan order, range after range.
 
 import { SyncError } from "../../errors/sync-error.ts";
-import { mapOrdered, type StepAside } from "../../runtime/map-ordered.ts";
-import type { Detail, EventService } from "../../service/event-service.ts";
+import { mapOrdered, type Waits } from "../../runtime/map-ordered.ts";
+import type { EventService } from "../../service/event-service.ts";
+import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { lineBytes } from "../../snapshot/files/gzip-lines.ts";
 import { MAX_PART_BYTES, writeLines } from "../../snapshot/files/parts.ts";
 import { lifter } from "../../snapshot/rows/lifted-column.ts";
@@ -10,9 +11,12 @@ import { fitsRow, rowLine } from "../../snapshot/rows/row.ts";
 import type { Chain, LeftOut, LeftOutReason, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import type { SnapshotFacts } from "../publish/build-snapshot.ts";
+import type { Attempt } from "../record/attempt.ts";
 import { countText } from "../record/texts.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
+import { ControlQuestion } from "./control-question.ts";
+import { wasFoundBefore } from "./found-before.ts";
 import { type KnownRefusals, Refusals } from "./refusals.ts";
 import { type EarlyStop, StoppedEarly, type TimeBudget } from "./time-budget.ts";
 
@@ -38,18 +42,18 @@ export function fetchResults(
   const lift = lifter(settings.lifted);
   const leaveOut = (uuid: string, leftOut: LeftOutReason): StagedResult => {
     const { isDecided: isUnconfirmed } = refusals;
-    refusals.count(leftOut);
+    refusals.count(uuid, leftOut);
     return { uuid, leftOut, isUnconfirmed };
   };
-  const fetchOne = async (
-    planned: PlannedEvent,
-    stop: AbortSignal,
-    stepAside: StepAside,
-  ): Promise<StagedResult> => {
+  const fetchOne = async (planned: PlannedEvent, stop: AbortSignal, waits: Waits): Promise<StagedResult> => {
     const { uuid, requestAs, listing, isOversize } = planned;
     if (isOversize) return leaveOut(uuid, "oversize");
-    const request = (): Promise<Detail> => service.detail(requestAs, stop);
-    const detail = await refusals.answerTo(uuid, request, stepAside, stop);
+    const detail = await refusals.answerTo(
+      planned,
+      (question) => service.detail(requestAs, stop, question),
+      waits,
+      stop,
+    );
     if (detail.kind === "left-out") return leaveOut(uuid, detail.reason);
     const { eventDate, scope, event } = detail;
     const row = { uuid, event_date: eventDate, scope, event, listing };
@@ -73,6 +77,8 @@ export interface CollectSession {
   >;
   readonly settings: Pick<RunSettings, "concurrency" | "lifted" | "maxMissingPercent" | "windowMs">;
   readonly timeBudget: TimeBudget;
+  readonly budget: Pick<RateLimiter, "pause">;
+  readonly attempt: Pick<Attempt, "startedAtMs">;
   hasAdvanced: boolean;
 }
 
@@ -124,18 +130,27 @@ export async function collect(session: CollectSession, task: CollectTask): Promi
 
 /** From the end of the chain on, until all is staged, or another process has recorded a range there. */
 async function collectOn(session: CollectSession, task: CollectTask): Promise<{ readonly isLost: boolean }> {
-  const { ports, settings, timeBudget } = session;
+  const { ports, settings, timeBudget, budget, attempt } = session;
   const { service, chain, facts, known } = task;
   const { plan } = chain;
-  const { events: total } = plan.header;
+  const { events: total, run_id: runId } = plan.header;
   const first = chain.end;
-  const refusals = new Refusals({ ports, settings, known, list: plan.header });
-  for (const { left_out: leftOut } of chain.records) for (const { reason } of leftOut) refusals.count(reason);
+  const { store, clock, logger } = ports;
   let stop: EarlyStop | undefined;
+  const refusals = new Refusals({
+    ...{ ports, settings, known, list: plan.header },
+    control: new ControlQuestion({ clock, logger, service, budget }, firstRead(chain)),
+    onNoneRead: () => {
+      if (stop) throw new StoppedEarly(stop, `${chain.end} of ${total} events are staged`);
+    },
+    wasFoundBefore: (uuid) => wasFoundBefore(store, { runId, uuid }, clock.now(), attempt.startedAtMs),
+  });
+  for (const { left_out: leftOut } of chain.records)
+    for (const { uuid, reason } of leftOut) refusals.count(uuid, reason);
   function* events(): Generator<PlannedEvent> {
     for (const event of plan.events(first)) {
       // Second questions have a request each: if none were left, the next turn would begin with the same events, and end so.
-      stop = timeBudget.stop(0, 1 + refusals.waiting);
+      stop = timeBudget.stop(0, 1 + refusals.requests);
       if (stop) return;
       yield event;
     }
@@ -169,6 +184,14 @@ async function collectOn(session: CollectSession, task: CollectTask): Promise<{ 
     end.abort(); // after a failure of the store, a result still in flight would delay the return
     await results.close();
   }
+}
+
+/** An event that an earlier start has read; undefined where none has. */
+function firstRead({ plan, records, end }: Chain): string | undefined {
+  const leftOut = new Set(records.flatMap(({ left_out }) => left_out).map(({ uuid }) => uuid));
+  if (leftOut.size === end) return undefined;
+  for (const { uuid, requestAs } of plan.events(0)) if (!leftOut.has(uuid)) return requestAs;
+  return undefined;
 }
 
 /** Writes the next range and records it. An error of the results ends it earlier, and is returned. */

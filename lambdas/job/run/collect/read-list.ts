@@ -4,12 +4,14 @@
 import { setImmediate } from "node:timers/promises";
 import { SyncError } from "../../errors/sync-error.ts";
 import type {
+  Detail,
   EventList,
   EventService,
   ListDoubt,
   ListedEvent,
   ListedEvents,
   ListTrial,
+  Question,
 } from "../../service/event-service.ts";
 import { CompressedLines } from "../../snapshot/staging/plan.ts";
 import { countText } from "../record/texts.ts";
@@ -210,6 +212,56 @@ export function noneReadable(tried: number, gone = 0): SyncError {
       ? `The details of all ${tried} listed events that were tried were answered with 404 or 410, as a gateway may do. Check that --base-url is the address before /v1; if it is, ask the service's operator.`
       : `This account may not read the details of any of ${tried} listed events. Ask the service's operator what the account is licensed for.`,
   );
+}
+
+/** An event of a sample that cannot be read. */
+export interface Unread {
+  readonly kind: "unread";
+  readonly uuid: string;
+  readonly error: SyncError;
+}
+
+/** One event of a sample. */
+export async function readOne(
+  service: EventService,
+  { uuid, requestAs }: ListedEvent,
+  signal: AbortSignal,
+  question?: Question,
+): Promise<Detail | Unread> {
+  try {
+    return await service.detail(requestAs, signal, question);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof SyncError)) throw error;
+    return { kind: "unread", uuid, error };
+  }
+}
+
+/**
+ * Says which events of a sample cannot be read, while others can. Throws the error of the first where none can: where none
+ * was read, or the one that was is not answered now.
+ * @param read an event of the sample that was read
+ */
+export async function sayUnread(
+  service: EventService,
+  details: readonly (Detail | Unread)[],
+  read: ListedEvent | undefined,
+  signal: AbortSignal,
+  warn: (problem: string) => void,
+): Promise<void> {
+  const unread = details.filter((one) => one.kind === "unread");
+  const [first] = unread;
+  if (first === undefined) return;
+  const control = read && (await readOne(service, read, signal, "control"));
+  if (control?.kind !== "event") throw first.error;
+  const others =
+    unread.length === 1
+      ? ""
+      : ` So do ${unread
+          .slice(1)
+          .map(({ uuid }) => uuid)
+          .join(", ")}.`;
+  warn(`An event cannot be read, while others can: ${first.error.message}${others}`);
 }
 
 /** The first events by uuid may be the oldest ones, so the sample is spread over the whole list. */

@@ -1,23 +1,28 @@
-// Which refusals count. No event is left out because of one answer: gateways, firewalls and services in a restart answer
-// with 403, 404 or 410 for what is there. So a refusal that is news is followed by a second question.
+// Which answers without details count. No event is left out because of one: gateways, firewalls, limits and services in a
+// restart refuse what is there. An answer that is news counts if it is repeated after a while, and right after it an event
+// that was read is still answered.
 
-import { undefinedIfDamaged } from "../../errors/sync-error.ts";
-import type { StepAside } from "../../runtime/map-ordered.ts";
+import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
+import type { Waits } from "../../runtime/map-ordered.ts";
 import { abortable } from "../../runtime/on-abort.ts";
-import type { Detail } from "../../service/event-service.ts";
-import { longestWaitMs } from "../../service/requests/sender.ts";
+import type { Detail, Question } from "../../service/event-service.ts";
+import { AGAIN_AFTER_MS } from "../../service/requests/api-client.ts";
+import { ATTEMPTS, longestWaitMs } from "../../service/requests/sender.ts";
 import { readLeftOut } from "../../snapshot/files/manifest.ts";
 import type { LeftOutReason } from "../../snapshot/staging/chain.ts";
+import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import type { Missing, Publication } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import { areTooManyMissing } from "../publish/guard.ts";
-import { remainingText } from "../record/texts.ts";
+import { areTooManyMissing, mayBeMissing } from "../publish/guard.ts";
+import { countText, remainingText } from "../record/texts.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
+import { type ControlQuestion, isOfOneRequest } from "./control-question.ts";
+import { LATER_MINUTES } from "./found-before.ts";
 import { workMs } from "./time-budget.ts";
 
-/** Between the two questions, at least. */
-const AGAIN_AFTER_MS = 5_000;
+/** An answer that a cache keeps longer may be the only one that there is. */
+const MOST_CACHED_MS = 60_000;
 
 /** What the head says of refusals when a process starts. */
 export interface KnownRefusals {
@@ -46,6 +51,32 @@ interface RefusalsOptions {
   readonly known: KnownRefusals;
   /** The list, of which no event is left out yet. */
   readonly list: Pick<Missing, "listed" | "rejected">;
+  readonly control: ControlQuestion;
+  /** Called where no event was read, and none is left that could be. Throws where that is for want of time. */
+  readonly onNoneRead?: () => void;
+  /** Whether an earlier start has found the same, long enough ago; without it none has. */
+  readonly wasFoundBefore?: (uuid: string) => Promise<boolean>;
+}
+
+interface Unreadable {
+  readonly kind: "left-out";
+  readonly reason: "unreadable";
+}
+const UNREADABLE: Unreadable = { kind: "left-out", reason: "unreadable" };
+
+/** All attempts of a question have failed. */
+interface Failed {
+  readonly kind: "failed";
+  readonly error: SyncError;
+}
+type Refused = Extract<Detail, { readonly kind: "left-out" }>;
+type Answer = Detail | Failed;
+
+/** One event while it is asked for. */
+interface Asked extends Pick<PlannedEvent, "uuid" | "requestAs"> {
+  readonly ask: (question: Question) => Promise<Answer>;
+  readonly waits: Waits;
+  readonly signal: AbortSignal;
 }
 
 export class Refusals {
@@ -53,6 +84,10 @@ export class Refusals {
   #missing: Missing;
   #waiting = 0;
   #saidMs = 0;
+  /** How many failed while none was read. */
+  #failedFirst = 0;
+  /** Those that are news. */
+  readonly #unreadable = new Set<string>();
   /** Aborts once the snapshot will be held for what is missing: a person decides then, and more questions change nothing. */
   readonly #enough = new AbortController();
 
@@ -62,9 +97,9 @@ export class Refusals {
     this.#missing = { listed, gone: 0, forbidden: 0, rejected };
   }
 
-  /** How many events wait for their second question. */
-  get waiting(): number {
-    return this.#waiting;
+  /** How many requests the events that wait need, with one control question for all; first another event must be read. */
+  get requests(): number {
+    return this.#waiting === 0 || !this.#options.control.hasRead ? 0 : this.#waiting + 1;
   }
 
   /** Whether first answers count from now on. */
@@ -73,55 +108,212 @@ export class Refusals {
   }
 
   /**
-   * The answer that counts. An event waits for its second question without a place among the requests.
-   * @param request a whole question, with its retries
+   * The answer that counts. Throws where an event cannot be read and must not be left out for that.
+   * @param question a whole one, with its retries
    */
   async answerTo(
-    uuid: string,
-    request: () => Promise<Detail>,
-    stepAside: StepAside,
+    { uuid, requestAs }: Pick<PlannedEvent, "uuid" | "requestAs">,
+    question: (question: Question) => Promise<Detail>,
+    waits: Waits,
     signal: AbortSignal,
-  ): Promise<Detail> {
-    const first = await request();
-    const isRefused = first.kind === "left-out" && (first.reason === "gone" || first.reason === "forbidden");
-    if (!isRefused || this.#options.known.uuids.has(uuid) || this.isDecided) return first;
-    const waitMs = this.#waitMs(first.retryAfterMs);
-    this.#say(waitMs);
-    const { clock } = this.#options.ports;
-    const wait = abortable(clock.sleep(waitMs, signal), this.#enough.signal).catch(() => undefined);
-    this.#waiting += 1;
-    await stepAside(() => wait);
-    this.#waiting -= 1;
-    signal.throwIfAborted();
-    return this.isDecided ? first : request();
+  ): Promise<Detail | Unreadable> {
+    const { control, known } = this.#options;
+    const ask = (which: Question): Promise<Answer> =>
+      control.ask(requestAs, () => question(which).catch((error: unknown) => asFailed(error, signal)));
+    const asked: Asked = { uuid, requestAs, ask, waits, signal };
+    const first = await ask("first");
+    if (!lacksDetails(first)) return first;
+    const isKnown = known.uuids.has(uuid);
+    if (first.kind === "failed" && (isKnown || first.error.isRetryable))
+      return this.#afterFailure(asked, first, isKnown);
+    if (first.kind === "left-out" && (isKnown || this.isDecided)) return first;
+    return this.#askAgain(asked, first);
   }
 
   /** An event is left out: this is what counts. */
-  count(reason: LeftOutReason): void {
+  count(uuid: string, reason: LeftOutReason): void {
+    const { known, settings } = this.#options;
+    if (reason === "unreadable") {
+      if (known.uuids.has(uuid)) return;
+      this.#unreadable.add(uuid);
+    }
     const cause = reason === "gone" || reason === "forbidden" ? reason : "rejected";
     this.#missing = { ...this.#missing, [cause]: this.#missing[cause] + 1 };
-    const { known, settings } = this.#options;
+    if (areTooManyMissing({ ...this.#missing, accepted: known.accepted }, settings)) this.#decide();
+  }
+
+  #decide(): void {
     if (this.isDecided) return;
-    if (!areTooManyMissing({ ...this.#missing, accepted: known.accepted }, settings)) return;
     this.#enough.abort();
     this.#options.ports.logger.warn(
       "more events have no details than may have none: from here on each refusal counts at once, and the snapshot will be held",
     );
   }
 
+  /** Until the same comes twice, and others are answered before the second time and after it. */
+  async #askAgain(asked: Asked, first: Refused | Failed): Promise<Detail | Unreadable> {
+    const { control, ports } = this.#options;
+    const { uuid, ask, signal } = asked;
+    const firstAtMs = ports.clock.monotonicMs();
+    let answer = first;
+    let leastMs = AGAIN_AFTER_MS;
+    if (first.kind === "failed") this.#noteFailure(first);
+    for (let questions = 1; questions < ATTEMPTS; questions += 1) {
+      const { mark } = control;
+      await this.#wait(asked, answer, leastMs);
+      if (!control.hasRead) return this.#withoutControl(asked, answer);
+      if (answer.kind === "left-out" && this.isDecided) return answer;
+      if (!control.hasReadSince(mark)) await control.isAnswered(signal);
+      const next = await ask("again");
+      if (!lacksDetails(next)) return next;
+      if (next.kind === "failed" && next.error.isRetryable) return this.#afterFailure(asked, next, false);
+      if (next.kind === "left-out" && this.isDecided) return next;
+      const sinceMs = ports.clock.monotonicMs() - firstAtMs;
+      if (isOfCache(next, sinceMs)) leastMs = MOST_CACHED_MS - sinceMs;
+      else if (await control.isAnswered(signal)) return this.#leaveOut(uuid, next);
+      else leastMs = AGAIN_AFTER_MS;
+      answer = next;
+    }
+    throw unsteady();
+  }
+
+  /** In which the event does not count among those that are asked for. */
+  async #wait({ requestAs, waits, signal }: Asked, answer: Refused | Failed, leastMs: number): Promise<void> {
+    const { control, ports } = this.#options;
+    const unlessDecided = (wait: Promise<void>): Promise<void> =>
+      answer.kind === "failed" ? wait : abortable(wait, this.#enough.signal).catch(() => undefined);
+    const waitMs = this.#waitMs(answer, leastMs);
+    this.#say(answer, waitMs);
+    this.#waiting += 1;
+    try {
+      await waits.during(unlessDecided(ports.clock.sleep(waitMs, signal)));
+      if (!control.hasRead) await waits.forOthers(unlessDecided(abortable(control.firstRead, signal)));
+      signal.throwIfAborted();
+      if (control.hasRead) return;
+      this.#options.onNoneRead?.();
+      if (answer.kind === "failed" || this.isDecided) return;
+      await control.isAnswered(signal, requestAs);
+      // The last moment in which all of them still wait.
+      if (!control.hasRead && this.#wouldBeTooMany()) this.#decide();
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  #wouldBeTooMany(): boolean {
+    const { known, settings } = this.#options;
+    const gone = this.#missing.gone + this.#waiting;
+    return areTooManyMissing({ ...this.#missing, gone, accepted: known.accepted }, settings);
+  }
+
+  /** No event was ever read, and none is left that could be. */
+  async #withoutControl({ uuid, ask }: Asked, answer: Refused | Failed): Promise<Detail | Unreadable> {
+    if (answer.kind === "failed") throw answer.error;
+    if (this.isDecided) return answer;
+    const next = await ask("again");
+    if (next.kind === "failed") throw next.error;
+    return lacksDetails(next) ? this.#leaveOut(uuid, next) : next;
+  }
+
+  /** What may pass counts if an earlier start has found it as well; of what readers do not see anyway, it counts now. */
+  async #afterFailure(asked: Asked, first: Failed, isKnown: boolean): Promise<Detail | Unreadable> {
+    const { control, wasFoundBefore = async () => false } = this.#options;
+    const { uuid, ask, waits, signal } = asked;
+    this.#noteFailure(first);
+    if (!control.hasRead) await waits.forOthers(abortable(control.firstRead, signal));
+    signal.throwIfAborted();
+    if (!control.hasRead) throw first.error;
+    let failed = first;
+    for (let questions = 1; !(await this.#isAnsweredBeside(failed, signal)); questions += 1) {
+      if (questions === ATTEMPTS) throw failed.error;
+      const next = await ask("again");
+      if (!lacksDetails(next)) return next;
+      if (next.kind === "left-out" || !next.error.isRetryable) return this.#askAgain(asked, next);
+      failed = next;
+    }
+    if (isKnown) return UNREADABLE;
+    if (await wasFoundBefore(uuid)) return this.#leaveOut(uuid, failed);
+    const { error } = failed;
+    throw new SyncError(error.code, `${error.message} ${LATER}`, { fields: error.fields, cause: error });
+  }
+
+  /** Whether others were answered at once. Throws the error of the event where they are not in the end either. */
+  #isAnsweredBeside({ error }: Failed, signal: AbortSignal): Promise<boolean> {
+    return this.#options.control.isAnswered(signal).catch((problem: unknown) => {
+      throw error.isRetryable && isOfOneRequest(problem) ? error : problem;
+    });
+  }
+
+  /** While none was read, more than may be missing end the run as the first one would. */
+  #noteFailure({ error }: Failed): void {
+    const { control, list, settings } = this.#options;
+    if (control.hasRead) return;
+    this.#failedFirst += 1;
+    if (this.#failedFirst > mayBeMissing(list.listed, settings)) throw error;
+  }
+
+  #leaveOut(uuid: string, answer: Refused | Failed): Detail | Unreadable {
+    if (answer.kind === "left-out") return answer;
+    const { ports, list, settings } = this.#options;
+    const most = mayBeMissing(list.listed, settings);
+    this.#unreadable.add(uuid);
+    if (this.#unreadable.size > most) throw tooManyUnreadable(answer.error, most);
+    ports.logger.warn(`${answer.error.message} Others are answered, so this event is left out.`);
+    return UNREADABLE;
+  }
+
   /** As long as the service asks for, but no longer than a run waits for a service, or than this process works. */
-  #waitMs(retryAfterMs = 0): number {
+  #waitMs(answer: Refused | Failed, leastMs: number): number {
     const { ports, settings } = this.#options;
+    const retryAfterMs = answer.kind === "left-out" ? (answer.retryAfterMs ?? 0) : 0;
     const mostMs = Math.min(longestWaitMs(settings.windowMs), workMs(ports));
-    return Math.max(AGAIN_AFTER_MS, Math.min(retryAfterMs, mostMs));
+    return Math.max(AGAIN_AFTER_MS, Math.min(Math.max(leastMs, retryAfterMs), mostMs));
   }
 
   /** The first time, and where it takes much longer than was said: else a run seems to stand still. */
-  #say(waitMs: number): void {
+  #say(answer: Refused | Failed, waitMs: number): void {
     if (waitMs < 2 * this.#saidMs) return;
     this.#saidMs = waitMs;
+    const what =
+      answer.kind === "failed"
+        ? "an event cannot be read"
+        : "the service refuses the details of an event (403, 404 or 410)";
     this.#options.ports.logger.info(
-      `the service refuses the details of an event (403, 404 or 410); before such an event is left out, it is asked for once more, in ${remainingText(waitMs)}`,
+      `${what}; before such an event is left out, it is asked for once more, in ${remainingText(waitMs)}`,
     );
   }
+}
+
+function lacksDetails(answer: Answer): answer is Refused | Failed {
+  if (answer.kind === "failed") return true;
+  return answer.kind === "left-out" && (answer.reason === "gone" || answer.reason === "forbidden");
+}
+
+function asFailed(error: unknown, signal: AbortSignal): Failed {
+  signal.throwIfAborted();
+  if (!isOfOneRequest(error)) throw error;
+  return { kind: "failed", error };
+}
+
+/** Whether a cache may have kept this answer since the first one came. `Age` is rounded down. */
+function isOfCache(answer: Refused | Failed, sinceMs: number): boolean {
+  if (answer.kind === "failed" || answer.ageMs === undefined || sinceMs >= MOST_CACHED_MS) return false;
+  return answer.ageMs + 1_000 >= sinceMs;
+}
+
+const LATER = `Other events are answered. A start of this run that finds the same, ${LATER_MINUTES} minutes from now or later, leaves this event out.`;
+
+function tooManyUnreadable(error: SyncError, most: number): SyncError {
+  return new SyncError(
+    "SERVICE_UNAVAILABLE",
+    `${error.message} More than ${countText(most)} events cannot be read, and no more may be missing (--max-missing; maxMissingPercent in AWS). What was read is kept, and the next start of this run continues.`,
+    { fields: error.fields, cause: error },
+  );
+}
+
+function unsteady(): SyncError {
+  return new SyncError(
+    "SERVICE_UNAVAILABLE",
+    `The service refuses events and answers them in turn: after ${ATTEMPTS} questions it is not known whether an event is there. Run again later.`,
+  );
 }

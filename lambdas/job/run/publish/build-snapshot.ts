@@ -71,7 +71,7 @@ export async function buildSnapshot(
   }
   const leftOut = chain.records.flatMap(({ left_out }) => left_out);
   const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;
-  const [oversize, tooDeep] = [left("oversize"), left("too_deep")];
+  const [oversize, tooDeep, unreadable] = [left("oversize"), left("too_deep"), left("unreadable")];
   const events = parts.reduce((sum, { rows }) => sum + rows, 0);
   if (events + leftOut.length !== planned) throw incomplete(planned, events, leftOut.length);
   const leftOutFile = await writeLeftOut(store, store.keys.leftOut(runId), leftOut);
@@ -90,10 +90,11 @@ export async function buildSnapshot(
       events,
       gone: left("gone"),
       forbidden: left("forbidden"),
-      rejected: header.rejected + oversize + tooDeep,
+      rejected: header.rejected + oversize + tooDeep + unreadable,
       oversize,
       repeated: header.repeated,
       too_deep: tooDeep,
+      unreadable,
     },
     parts,
     stored,

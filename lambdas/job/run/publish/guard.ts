@@ -13,6 +13,10 @@ interface GuardCounts extends Missing, ListCounts {
   /** Parts of `rejected`. */
   readonly oversize: number;
   readonly too_deep: number;
+  /** Another part: those that could not be read while others could. */
+  readonly unreadable?: number;
+  /** Of them, those that the head does not leave out: the others hold nothing. In the order of the list. */
+  readonly newlyUnreadable?: readonly string[];
   /** What a person accepted last; undefined for nothing. */
   readonly accepted: Missing | undefined;
   /** Events of the head's snapshot; undefined for the first one. */
@@ -30,12 +34,13 @@ interface ListCounts {
 }
 
 const ALWAYS_MAY_BE_MISSING = 5;
+const MOST_NAMED = 10;
 const MIN_ROWS_PERCENT = 80;
 const MISSING_REASONS = ["gone", "forbidden", "rejected"] as const;
 
 /** Why this snapshot is held; undefined if it may be published. */
 export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefined {
-  const { listed, events, headEvents, unstable } = counts;
+  const { listed, events, headEvents, unstable, unreadable = 0, newlyUnreadable = [] } = counts;
   const most = mayBeMissing(listed, limits);
   const missing = counts.gone + counts.forbidden + counts.rejected;
   const reasons = missing === 0 ? "" : ` Missing: ${missingReasons(counts)}.`;
@@ -68,7 +73,10 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
       explanation: `${countText(events)} events are ${growth(events, headEvents)} the ${countText(headEvents)} that readers see now; the limit is ${maxGrowthPercent} % (--max-growth; maxGrowthPercent in AWS).${reasons}`,
     };
   }
-  const unaccepted = moreThanAccepted(counts);
+  const unaccepted = moreThanAccepted({
+    ...counts,
+    rejected: counts.rejected - (unreadable - newlyUnreadable.length),
+  });
   const beside =
     unaccepted === missing
       ? ""
@@ -90,6 +98,14 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
     return {
       reason: "MISSING",
       explanation: `${countText(missing)} of ${countText(listed)} listed events have no details, and some of them were asked for once only: when they were, fewer had been accepted.${reasons} ${remedy(counts)} Or start run again, which asks twice.`,
+    };
+  }
+  if (newlyUnreadable.length > 0) {
+    const named = newlyUnreadable.slice(0, MOST_NAMED).join(", ");
+    const more = newlyUnreadable.length - MOST_NAMED;
+    return {
+      reason: "UNREADABLE",
+      explanation: `${countText(newlyUnreadable.length)} of ${countText(listed)} listed events cannot be read, while others can: ${named}${more > 0 ? `, and ${countText(more)} more` : ""}.${reasons} Ask the service's operator about them. If you can do without them, accept this snapshot: then later ones that lack only these are published.`,
     };
   }
   return guardRequired(counts, limits);
@@ -130,7 +146,10 @@ function areFewRows(unaccepted: number, listed: number): boolean {
   return unaccepted * 100 > listed * (100 - MIN_ROWS_PERCENT);
 }
 
-function mayBeMissing(listed: number, { maxMissingPercent }: Pick<GuardLimits, "maxMissingPercent">): number {
+export function mayBeMissing(
+  listed: number,
+  { maxMissingPercent }: Pick<GuardLimits, "maxMissingPercent">,
+): number {
   return Math.max(ALWAYS_MAY_BE_MISSING, Math.floor((listed * maxMissingPercent) / 100));
 }
 

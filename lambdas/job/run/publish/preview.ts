@@ -44,7 +44,7 @@ export async function makePreview(
     "which events are missing is not known",
     firstLeftOut(store, store.keys.leftOut(snapshotId)),
   );
-  const { gone, forbidden, rejected, oversize, too_deep } = counts;
+  const { gone, forbidden, rejected, oversize, too_deep, unreadable } = counts;
   return {
     base_snapshot_id: base,
     ...(changes?.counts ?? { added: null, changed: null, removed: null }),
@@ -54,6 +54,7 @@ export async function makePreview(
     oversize,
     uuids: { ...(changes ?? new ChangeSample(0)).uuids, ...(missing ?? noneLeftOut()) },
     too_deep,
+    unreadable,
     ...(head?.pinned ? { pinned: true } : {}),
   };
 }
@@ -73,13 +74,13 @@ async function changesFrom(
 async function firstLeftOut(store: Store, key: string): Promise<Record<LeftOutReason, string[]>> {
   const first = noneLeftOut();
   for (const { uuid, reason } of await readLeftOut(store, key)) {
-    if (first[reason].length < MOST_UUIDS) first[reason].push(uuid);
+    if (reason !== "other" && first[reason].length < MOST_UUIDS) first[reason].push(uuid);
   }
   return first;
 }
 
 function noneLeftOut(): Record<LeftOutReason, string[]> {
-  return { gone: [], forbidden: [], oversize: [], too_deep: [] };
+  return { gone: [], forbidden: [], oversize: [], too_deep: [], unreadable: [] };
 }
 
 /** Changes in short: how many of each kind, and the first uuids of each. */

@@ -10,6 +10,7 @@ import {
   readHead,
   readLogSince,
 } from "../../storage/publication-log.ts";
+import { knownRefusals } from "../collect/refusals.ts";
 import { countsOf } from "../record/attempt.ts";
 import { type Hold, hold, readHold } from "../record/held-mark.ts";
 import { publishedEnd, restartText } from "../record/published-run.ts";
@@ -98,7 +99,7 @@ async function decide(
   if (later) return { later };
   const mark = await readHold(ports.store, snapshotId);
   if (mark) return { holding: mark };
-  const holding = guardAgainst(task, manifest, head) ?? (head?.pinned ? pinnedBy(head) : undefined);
+  const holding = (await guardAgainst(task, manifest, head)) ?? (head?.pinned ? pinnedBy(head) : undefined);
 
   // Comparing with the head reads the rows of both.
   const { events } = manifest.counts;
@@ -114,21 +115,26 @@ async function decide(
   return undefined;
 }
 
-function guardAgainst(
+async function guardAgainst(
   { session, chain, facts }: PublishTask,
   manifest: Manifest,
   head: Publication | undefined,
-): Hold | undefined {
+): Promise<Hold | undefined> {
   const { readings, unstable } = chain.plan.header;
   const { incomplete } = facts;
   const { account, snapshot_id: snapshotId, counts } = manifest;
   const isUnconfirmed = chain.records.some(({ unconfirmed }) => unconfirmed);
-  const ofHead = { headEvents: head?.events, accepted: head?.accepted };
+  const { uuids, accepted } = await knownRefusals(session.ports.store, head);
+  const newlyUnreadable = chain.records
+    .flatMap(({ left_out }) => left_out)
+    .filter(({ uuid, reason }) => reason === "unreadable" && !uuids.has(uuid))
+    .map(({ uuid }) => uuid);
+  const ofHead = { headEvents: head?.events, accepted, newlyUnreadable };
   const found = guard(
     { ...counts, ...ofHead, incomplete, readings, unstable, isUnconfirmed },
     session.settings,
   );
-  const isListed = counts.gone + counts.forbidden + counts.oversize + counts.too_deep > 0;
+  const isListed = counts.gone + counts.forbidden + counts.oversize + counts.too_deep + counts.unreadable > 0;
   if (found === undefined || !isListed) return found;
   const list = `${layout(account).leftOut(snapshotId)} lists them with their reasons.`;
   return { ...found, explanation: `${found.explanation} ${list}` };

@@ -11,9 +11,11 @@ export const HOLD_REASONS = [
   "GREW",
   "FEW_ROWS",
   "MISSING",
+  "UNREADABLE",
   "REQUIRED",
   "PINNED",
   "MARK_DAMAGED",
+  "OTHER",
 ] as const;
 type HoldReason = (typeof HOLD_REASONS)[number];
 
@@ -37,7 +39,7 @@ export const previewSchema = z
     added: count.nullable(),
     changed: count.nullable(),
     removed: count.nullable(),
-    /** Listed events without a row: 404 or 410; 403; the others, of which `oversize` are too large, and `too_deep` too deep. */
+    /** Listed events without a row: 404 or 410; 403; the others, of which some are too large, too deep or unreadable. */
     gone: count,
     forbidden: count,
     rejected: count,
@@ -52,10 +54,12 @@ export const previewSchema = z
         forbidden: uuids,
         oversize: uuids,
         too_deep: uuids.default([]),
+        unreadable: uuids.default([]),
       })
       .readonly(),
     /** Absent in marks of earlier versions. */
     too_deep: count.default(0),
+    unreadable: count.default(0),
     /** Whether the account was pinned when the snapshot was held; else absent. */
     pinned: z.literal(true).optional(),
   })
@@ -65,7 +69,8 @@ export type Preview = z.infer<typeof previewSchema>;
 
 /** The mark of a held snapshot: complete and verified, but not published until a person accepts it. */
 const heldSchema = z.object({
-  reason: z.enum(HOLD_REASONS),
+  /** Later versions may know other reasons. */
+  reason: z.string().transform((text) => HOLD_REASONS.find((known) => known === text) ?? "OTHER"),
   explanation: z.string(),
   held_at: z.iso.datetime(),
   /** Absent in marks of earlier versions. An unreadable one must not hide the reason. */

@@ -78,8 +78,12 @@ const UNKNOWN = {
   changed: null,
   removed: null,
   oversize: null,
-  uuids: { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] },
+  uuids: {
+    ...{ added: [], changed: [], removed: [] },
+    ...{ gone: [], forbidden: [], oversize: [], too_deep: [], unreadable: [] },
+  },
   too_deep: null,
+  unreadable: null,
 } as const;
 
 /** The event of a start that failed before it was a run: its settings or its credentials are wrong, for example. */

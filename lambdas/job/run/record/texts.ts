@@ -43,23 +43,25 @@ interface MissingCounts {
   /** Parts of `rejected`, where they are known. */
   readonly oversize?: number;
   readonly too_deep?: number;
+  readonly unreadable?: number;
 }
 
 /** In the order of the columns. Without a `reason` no uuids are known. */
 export function missingByReason(
   counts: MissingCounts,
 ): readonly { readonly what: string; readonly count: number; readonly reason?: LeftOutReason }[] {
-  const { oversize, too_deep: tooDeep } = counts;
+  const { oversize, too_deep: tooDeep, unreadable = 0 } = counts;
   const rejected = counts.rejected ?? 0;
   return [
     { what: "gone (404 or 410)", count: counts.gone ?? 0, reason: "gone" },
     { what: "forbidden (403)", count: counts.forbidden ?? 0, reason: "forbidden" },
     ...(oversize === undefined || tooDeep === undefined
-      ? [{ what: "rejected (no valid uuid, too large, or nested too deep)", count: rejected }]
+      ? [{ what: "rejected (no valid uuid, too large, nested too deep, or unreadable)", count: rejected }]
       : [
           { what: "too large", count: oversize, reason: "oversize" } as const,
           { what: "nested too deep", count: tooDeep, reason: "too_deep" } as const,
-          { what: "without a valid uuid", count: rejected - oversize - tooDeep },
+          { what: "unreadable", count: unreadable, reason: "unreadable" } as const,
+          { what: "without a valid uuid", count: rejected - oversize - tooDeep - unreadable },
         ]),
   ];
 }

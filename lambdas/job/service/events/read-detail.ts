@@ -11,9 +11,9 @@ import {
   valueAt,
   wholeOf,
 } from "../../json/json-scanner.ts";
-import type { Detail } from "../event-service.ts";
+import type { Detail, Question } from "../event-service.ts";
 import { type ApiRequest, endpoint } from "../requests/api-client.ts";
-import { BadStatus, requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
+import { BadStatus, NotJson, requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
 import {
   decodeText,
   describeValue,
@@ -164,19 +164,26 @@ export function detailRequests(
   baseUrl: URL,
   pointer: readonly string[] | undefined,
   shownName: ShownName,
-): (requestAs: string) => ApiRequest<Detail> {
+): (requestAs: string, question?: Question) => ApiRequest<Detail> {
   const { origin, pathname: folder } = endpoint(baseUrl, "/v1/events/");
   let events = 0;
-  return (requestAs) => {
+  return (requestAs, question = "first") => {
     const pathname = folder + encodeURIComponent(requestAs);
     return {
       url: { href: origin + pathname, origin, pathname, search: "" },
       kind: "detail",
       bodyCapBytes: CAP_BYTES,
+      isAgain: question !== "first",
+      isOnce: question === "control",
       read: (body) => {
-        const detail = readDetail(decodeText(body), requestAs, pointer, shownName, events);
-        if (detail.kind === "event") events += 1;
-        return detail;
+        try {
+          const detail = readDetail(decodeText(body), requestAs, pointer, shownName, events);
+          if (detail.kind === "event" && question === "first") events += 1;
+          return detail;
+        } catch (error) {
+          if (events === 0 || !(error instanceof NotJson)) throw error;
+          throw new NotJson(error.message, othersWereRead(events), { code: "UNEXPECTED_RESPONSE" });
+        }
       },
       oversize: () => ({ kind: "left-out", reason: "oversize" }),
       pending: (retryAfterMs) =>
@@ -186,11 +193,12 @@ export function detailRequests(
           events === 0 ? "Ask the service's operator why it has no answer." : othersWereRead(events),
           "UNEXPECTED_RESPONSE",
         ),
-      refused: (status, retryAfterMs) => {
+      refused: (status, retryAfterMs, ageMs) => {
         // docs/service-interface.md §5: not entitled to this event.
-        if (status === 403) return { kind: "left-out", reason: "forbidden", retryAfterMs };
+        if (status === 403) return { kind: "left-out", reason: "forbidden", retryAfterMs, ageMs };
         // docs/service-interface.md §3.3: archived or removed after it was listed.
-        if (status === 404 || status === 410) return { kind: "left-out", reason: "gone", retryAfterMs };
+        if (status === 404 || status === 410)
+          return { kind: "left-out", reason: "gone", retryAfterMs, ageMs };
         throw unexpectedStatus(
           requestName("GET", { pathname }),
           status,

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../runtime/clock.ts";
 import { allowance, type Limits, windowMsOf } from "../../settings/values.ts";
+import { Pace } from "./pace.ts";
 import { type Amount, type Usage, UsageRecord, UsageWindow } from "./usage-window.ts";
 
 /** How much of the budget may be missing in what was recorded before a crash: a minute's. */
@@ -62,6 +63,7 @@ export class RateLimiter {
   readonly #waiters: Waiter[] = [];
   #alarm: AbortController | undefined;
   readonly #details = new RecentSizes();
+  readonly #pace = new Pace();
   #record: UsageRecord | undefined;
   #mayPermit: () => boolean = () => true;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -93,7 +95,7 @@ export class RateLimiter {
   /** The same as an instant of the monotonic clock. */
   freeAtMs(requests: number): number {
     const free = this.#freeAtMs(requests);
-    return Math.max(free.requests, free.bytes, this.#pausedUntilMs);
+    return Math.max(free.requests, free.bytes, this.#pausedUntilMs, this.#pace.freeAtMs);
   }
 
   /** The part of the budget that holds so many more details back most. */
@@ -117,6 +119,15 @@ export class RateLimiter {
     if (ms <= this.pausedMs) return;
     this.#pausedUntilMs = this.#clock.monotonicMs() + ms;
     this.#isPauseAsked = isAsked;
+  }
+
+  /**
+   * A response has come, without a wait that it asks for. A 503 lowers the rate while others are answered.
+   * @param sentAtMs by the monotonic clock
+   */
+  noteStatus(status: number, sentAtMs: number): void {
+    if (status === 503) this.#pace.overload(sentAtMs, this.#clock.monotonicMs());
+    else if (status < 400) this.#pace.answer(sentAtMs);
   }
 
   /** Why requests wait, if they do. */
@@ -203,7 +214,8 @@ export class RateLimiter {
 
   // One alarm for all. If the window is empty, a request is in flight, and its end serves the next.
   #wakeLater(): void {
-    const atMs = this.pausedMs > 0 ? this.#pausedUntilMs : this.#window.nextExpiryMs;
+    const heldMs = Math.max(this.#pausedUntilMs, this.#pace.freeAtMs);
+    const atMs = heldMs > this.#clock.monotonicMs() ? heldMs : this.#window.nextExpiryMs;
     if (atMs === undefined || this.#alarm !== undefined) return;
     const alarm = new AbortController();
     this.#alarm = alarm;
@@ -243,7 +255,7 @@ export class RateLimiter {
   }
 
   #isPermitted(kind: RequestKind): boolean {
-    if (this.pausedMs > 0) return false;
+    if (this.pausedMs > 0 || this.#pace.freeAtMs > this.#clock.monotonicMs()) return false;
     const { requests, bytes } = this.#most;
     if (Math.min(requests, bytes) === Number.POSITIVE_INFINITY) return true;
     if (!this.#mayPermit()) return false;
@@ -281,6 +293,7 @@ export class RateLimiter {
     };
     this.#inFlight += 1;
     this.#detailsInFlight += details;
+    this.#pace.send(this.#clock.monotonicMs());
     this.#record?.add({ requests: 1, bytes: expectedBytes });
     return { expectedBytes, settle: (bytes) => end(bytes), cancel: () => end(undefined) };
   }

@@ -27,6 +27,12 @@ export interface ApiRequest<T> {
   readonly timeLimit?: { ms(): number; readonly attempts: number };
   /** A trial: it is not repeated, whatever happens. */
   readonly isTrial?: true | undefined;
+  /** It was asked before, so no cache may answer (RFC 9111 §5.2.1.4). */
+  readonly isAgain?: boolean;
+  /** A failure is not retried: whether it comes now is the question. */
+  readonly isOnce?: boolean;
+  /** Whether this status is asked for once more after a while, before `refused` says what it means. */
+  asksAgain?(status: number): boolean;
   /** Reads a 2xx. Throws `UnusableBody` where a new attempt may fix it, `SyncError` where none does. */
   read(body: Uint8Array, response: Pick<HttpResponse, "status" | "headers">): T;
   /** What a body over the cap means. */
@@ -35,9 +41,9 @@ export interface ApiRequest<T> {
   pending(retryAfterMs: number | undefined): BadStatus;
   /**
    * What a status means that is neither 2xx nor 3xx, 401 or one to retry. Throws `SyncError` to end the run.
-   * @param retryAfterMs the wait that the response asks for
+   * @param ageMs how long a cache has kept the response; absent where it says nothing of a cache
    */
-  refused(status: number, retryAfterMs: number | undefined): T;
+  refused(status: number, retryAfterMs: number | undefined, ageMs: number | undefined): T;
 }
 
 export class ApiClient {
@@ -54,15 +60,23 @@ export class ApiClient {
     let timeOuts = 0;
     let successes = this.#sender.successes;
     let renewed: Promise<Authorization> | undefined;
+    let isAgain = request.isAgain ?? false;
     for (;;) {
       const authorization = await (renewed ?? this.#authenticator.authorize(signal));
       try {
-        const response = await this.#send(request, authorization, signal);
+        const response = await this.#send({ ...request, isAgain }, authorization, signal);
         // A request sent again after a renewal is no retry and uses up no attempt.
         renewed = response && authorization.settle(response, signal, request.url);
         if (response === undefined || renewed) continue;
-        const result = this.#readResponse(request, response);
-        this.#sender.succeeded();
+        const { status } = response;
+        const waitMs = this.#sender.askedWaitMs(response);
+        if (!isAgain && statusClass(status) === "refused" && request.asksAgain?.(status)) {
+          isAgain = true;
+          throw new BadStatus(status, Math.max(AGAIN_AFTER_MS, waitMs ?? 0));
+        }
+        const result = this.#readResponse(request, response, waitMs);
+        // One that asks to wait is a refusal, whatever its status.
+        if (waitMs === undefined || statusClass(status) === "read") this.#sender.succeeded();
         return result;
       } catch (error) {
         if (!isFailure(error)) throw error;
@@ -72,6 +86,7 @@ export class ApiClient {
         successes = this.#sender.successes;
         if (request.isTrial || (isTimeOut(error) && ++timeOuts === request.timeLimit?.attempts))
           throw attemptsExhausted({ request: requestName("GET", request.url), failures }, error);
+        if (request.isOnce) throw this.#sender.failed("GET", request.url, error);
         await this.#sender.backOff("GET", request.url, error, failures, signal);
       }
     }
@@ -79,14 +94,14 @@ export class ApiClient {
 
   /** Undefined where nothing was sent: the credentials became stale while the request waited for permission to send. */
   async #send<T>(
-    { url, kind, bodyCapBytes, timeLimit }: ApiRequest<T>,
+    { url, kind, bodyCapBytes, timeLimit, isAgain }: ApiRequest<T>,
     authorization: Authorization,
     signal: AbortSignal | undefined,
   ): Promise<HttpResponse | undefined> {
     try {
       const permit = await this.#sender.admit(kind, signal);
       if (authorization.isCurrent) {
-        const headers = authorization.headers(url);
+        const headers = { ...authorization.headers(url), ...(isAgain ? NO_CACHE : {}) };
         const timeoutMs = timeLimit?.ms();
         return await this.#sender.send(
           permit,
@@ -104,9 +119,8 @@ export class ApiClient {
   }
 
   /** Reads any response but a refusal. Throws a `Failure` where a further attempt may help, `SyncError` where none can. */
-  #readResponse<T>(request: ApiRequest<T>, response: HttpResponse): T {
-    const { status } = response;
-    const waitMs = this.#sender.askedWaitMs(response);
+  #readResponse<T>(request: ApiRequest<T>, response: HttpResponse, waitMs: number | undefined): T {
+    const { status, headers } = response;
     if (status === 202) throw request.pending(waitMs);
     switch (statusClass(status)) {
       case "read":
@@ -121,9 +135,21 @@ export class ApiClient {
       case "redirect":
         throw redirected(requestName("GET", request.url), request.url, response);
       default:
-        return request.refused(status, waitMs);
+        if (waitMs) this.#sender.holdBack(waitMs, status, true);
+        return request.refused(status, waitMs, ageMs(headers));
     }
   }
+}
+
+/** Between two questions for what was refused, at least: what stands before a service refuses for moments. */
+export const AGAIN_AFTER_MS = 5_000;
+
+const NO_CACHE = { "cache-control": "no-cache" };
+
+/** `Age` (RFC 9111 §5.1). */
+function ageMs(headers: HttpResponse["headers"]): number | undefined {
+  const age = headers.get("age")?.[0]?.trim() ?? "";
+  return /^\d{1,10}$/.test(age) ? Number(age) * 1_000 : undefined;
 }
 
 function isFailure(error: unknown): error is Failure {

@@ -146,7 +146,11 @@ export function attemptsExhausted(
   }
   const later = `The problem is on ${peerOf(addressOption)}'s side: run again later.`;
   const ifNew = `If this address has never worked, check ${addressOption}.`;
-  return new AddressDoubt(code, `${what} ${later}`, { ifNew, fields });
+  const isBusy = failure.kind === "status" && failure.status === 503;
+  const slower = isBusy
+    ? " If it happens while other requests are answered, lower --requests-per-minute."
+    : "";
+  return new AddressDoubt(code, `${what} ${later}${slower}`, { ifNew, fields });
 }
 
 /** What helps whatever the address; undefined where that matters. */
@@ -191,10 +195,14 @@ export function unusableBody(
           { cutBy },
         );
   }
+  const { code, remedy } = otherwise;
   if (decodedBytes === 0)
-    return new UnusableBody(status === 200 ? "an empty body" : `an empty body (status ${status})`);
+    return new UnusableBody(status === 200 ? "an empty body" : `an empty body (status ${status})`, remedy, {
+      code,
+    });
   const type = headers.get("content-type")?.[0] ?? "";
-  if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type)) return new UnusableBody("a web page");
+  if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type))
+    return new UnusableBody("a web page", remedy, { code });
   const bytes = body.kind === "whole" ? body.bytes : new Uint8Array();
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
     return new UnusableBody("a body in gzip whose headers do not say so", changed);

@@ -37,33 +37,44 @@ export function mayPass(failure: Failure, method: "GET" | "POST"): boolean {
   return isUnanswered(failure) && (method === "GET" || isPutOff(failure));
 }
 
-/** How long a response asks to wait; undefined if it does not say. What a 429 says of its limit counts up to one window. */
+/**
+ * How long a response asks to wait; undefined if it does not say. A limit counts, up to one window, where the response is a
+ * 429, or states that nothing of it remains.
+ */
 export function askedWaitMs(
   { status, headers }: Pick<HttpResponse, "status" | "headers">,
   nowMs: number,
   limitWindowMs: number,
 ): number | undefined {
   const waitMs = retryAfterMs(headers, nowMs);
-  if (waitMs !== undefined || status !== 429) return waitMs;
-  const resetsMs = [...exhaustedLimits(headers), ...LIMIT_RESETS.flatMap((name) => headers.get(name) ?? [])]
+  if (waitMs !== undefined || status < 300) return waitMs;
+  const isTooMany = status === 429;
+  const resetsMs = [...exhaustedLimits(headers, isTooMany), ...exhaustedCounts(headers, isTooMany)]
     .map((reset) => fromNowMs(reset, headers, nowMs) ?? 0)
     // One that has passed already did not help.
     .filter((ms) => ms > 0);
   return resetsMs.length === 0 ? undefined : Math.min(limitWindowMs, Math.max(...resetsMs));
 }
 
-/** The header of an early draft of the next one, and headers that services have made up. */
-const LIMIT_RESETS = ["ratelimit-reset", "x-ratelimit-reset", "x-rate-limit-reset"] as const;
+/** The headers of an early draft of the next one, and headers that services have made up. */
+const LIMIT_PREFIXES = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"] as const;
+
+function exhaustedCounts(headers: HttpResponse["headers"], isTooMany: boolean): readonly string[] {
+  return LIMIT_PREFIXES.filter(
+    (prefix) => isTooMany || headers.get(`${prefix}remaining`)?.[0]?.trim() === "0",
+  ).flatMap((prefix) => headers.get(`${prefix}reset`) ?? []);
+}
 
 /**
  * When the limits of `RateLimit` that are used up are reset, in seconds: `"default";r=0;t=30` or, in earlier drafts of
  * draft-ietf-httpapi-ratelimit-headers, `limit=100, remaining=0, reset=30`.
  */
-function exhaustedLimits(headers: HttpResponse["headers"]): readonly string[] {
-  const limits = (headers.get("ratelimit") ?? []).flatMap((value) => value.split(","));
+function exhaustedLimits(headers: HttpResponse["headers"], isTooMany: boolean): readonly string[] {
+  const values = headers.get("ratelimit") ?? [];
+  const limits = values.flatMap((value) => (value.includes(";") ? value.split(",") : [value]));
   return limits.flatMap((limit) => {
-    const parameters = new Map(limit.split(";").map((each) => splitAt(each, "=")));
-    const left = parameters.get("r") ?? "0";
+    const parameters = new Map(limit.split(/[;,]/).map((each) => splitAt(each, "=")));
+    const left = parameters.get("r") ?? (isTooMany ? "0" : parameters.get("remaining"));
     const reset = parameters.get("t") ?? parameters.get("reset");
     return left === "0" && reset !== undefined ? [reset] : [];
   });

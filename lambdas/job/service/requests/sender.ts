@@ -24,7 +24,8 @@ interface SenderOptions {
   readonly isClockRight?: boolean | undefined;
 }
 
-const ATTEMPTS = 6;
+/** Of one request, in all. */
+export const ATTEMPTS = 6;
 /** Seconds. */
 const OLD_S = 600;
 
@@ -103,7 +104,8 @@ export class Sender {
     request: TransportRequest,
     signal: AbortSignal | undefined,
   ): Promise<HttpResponse> {
-    const { transport, headers } = this.#options;
+    const { transport, headers, clock, rateLimiter } = this.#options;
+    const sentAtMs = clock.monotonicMs();
     let bytes = 0;
     this.counts.requests += 1;
     this.#waitReporter.requestBegins();
@@ -117,6 +119,7 @@ export class Sender {
       // The service may have counted the whole of a body that broke off.
       bytes = body.kind === "broken" ? Math.max(decodedBytes, permit.expectedBytes) : decodedBytes;
       if (response.status === 429) this.counts.throttled += 1;
+      if (this.askedWaitMs(response) === undefined) rateLimiter.noteStatus(response.status, sentAtMs);
       return response;
     } finally {
       this.#waitReporter.requestEnds();
@@ -172,7 +175,7 @@ export class Sender {
     const longestMs = leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;
     const delayMs = Math.min(longestMs, Math.max(requestedMs ?? 0, this.#delays.after(failure, failures)));
     if (failure.kind === "status" && (requestedMs !== undefined || isSilent))
-      this.#pause(requestedMs ?? delayMs, failure.status, !isSilent);
+      this.holdBack(requestedMs ?? delayMs, failure.status, !isSilent);
     const request = requestName(method, url);
     if (leftMs > 0) {
       if (failures === ATTEMPTS) logger.info(keepsTrying(request, failure, leftMs));
@@ -195,8 +198,18 @@ export class Sender {
     );
   }
 
-  /** No request is sent for `ms` from now. Throws `THROTTLED` if that is too long, then and for every later request. */
-  #pause(ms: number, status: number, isAsked: boolean): void {
+  /** The error of a request that is not repeated. Holds all others back where the service asks for it. */
+  failed(method: TransportRequest["method"], url: Address, failure: Failure): SyncError {
+    if (failure.kind === "status" && failure.retryAfterMs)
+      this.holdBack(failure.retryAfterMs, failure.status, true);
+    return attemptsExhausted({ request: requestName(method, url), failures: 1 }, failure);
+  }
+
+  /**
+   * No request is sent for `ms` from now. Throws `THROTTLED` if that is too long, then and for every later request.
+   * @param isAsked by the response, whatever its status
+   */
+  holdBack(ms: number, status: number, isAsked: boolean): void {
     const { rateLimiter } = this.#options;
     // Of the pauses that the service did not ask for, each request has a few only.
     if (isAsked) this.#askedMs += Math.max(0, ms - rateLimiter.pausedMs);

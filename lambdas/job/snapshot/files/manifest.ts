@@ -28,13 +28,15 @@ const COUNTS = z.object({
   events: count,
   gone: count,
   forbidden: count,
-  /** Entries without a valid uuid, `oversize` and `too_deep`. */
+  /** Entries without a valid uuid, `oversize`, `too_deep` and `unreadable`. */
   rejected: count,
   /** How many of `rejected` had a detail over the cap. */
   oversize: count,
   repeated: count,
   /** How many of `rejected` had a detail of too many levels. Absent in snapshots of earlier versions. */
   too_deep: count.default(0),
+  /** How many of `rejected` could not be read while others could. Absent in snapshots of earlier versions. */
+  unreadable: count.default(0),
 });
 
 const PART = z.object({
@@ -93,9 +95,9 @@ const MANIFEST = z
     ({ counts }) => counts.listed === counts.events + counts.gone + counts.forbidden + counts.rejected,
     { path: ["counts"], error: "they do not add up to the listed" },
   )
-  .refine(({ counts }) => counts.oversize + counts.too_deep <= counts.rejected, {
+  .refine(({ counts }) => counts.oversize + counts.too_deep + counts.unreadable <= counts.rejected, {
     path: ["counts", "rejected"],
-    error: "fewer than oversize and too_deep, which are parts of it",
+    error: "fewer than oversize, too_deep and unreadable, which are parts of it",
   })
   .refine(
     ({ columns, lifted }) => lifted.every(({ name }, index) => name === columns.at(index - lifted.length)),
@@ -160,7 +162,14 @@ function content({ lifted, ...manifest }: Manifest): object {
   };
 }
 
-const REASONS = leftOutSchema.shape.reason.options;
+const { reason } = leftOutSchema.shape;
+const REASONS = reason.options;
+
+/** As it is read: later versions may know other reasons. */
+const seenSchema = leftOutSchema.extend({
+  reason: z.string().transform((text) => reason.safeParse(text).data ?? "other"),
+});
+export type SeenLeftOut = Readonly<z.infer<typeof seenSchema>>;
 
 /**
  * Creates the file, and returns what the manifest says of it; undefined where the list is empty and there is none. Throws
@@ -182,7 +191,7 @@ export async function writeLeftOut(
 }
 
 /** None where there is no such file. Throws `STORE_CORRUPT` for a line that is no uuid with a reason. */
-export async function readLeftOut(store: Store, key: string): Promise<readonly LeftOut[]> {
+export async function readLeftOut(store: Store, key: string): Promise<readonly SeenLeftOut[]> {
   const found = await store.read(key);
   return found === undefined ? [] : parse(found.bytes, key);
 }
@@ -213,7 +222,7 @@ function factsOf(bytes: Uint8Array): NonNullable<Manifest["left_out"]> {
   return { bytes: bytes.length, sha256: hash("sha256", bytes, "hex") };
 }
 
-function parse(bytes: Uint8Array, key: string): readonly LeftOut[] {
+function parse(bytes: Uint8Array, key: string): readonly SeenLeftOut[] {
   if (bytes.at(-1) !== 0x0a) throw damaged(key, "its last line has no end", RESTORE);
   const entries = entriesIn(bytes);
   if (entries === undefined) throw damaged(key, "it holds a line that is not a uuid with a reason", RESTORE);
@@ -221,10 +230,10 @@ function parse(bytes: Uint8Array, key: string): readonly LeftOut[] {
 }
 
 /** Of whole lines; undefined where one of them is no uuid with a reason. */
-function entriesIn(bytes: Uint8Array): readonly LeftOut[] | undefined {
+function entriesIn(bytes: Uint8Array): readonly SeenLeftOut[] | undefined {
   const lines = Buffer.from(bytes.subarray(0, -1)).toString().split("\n");
   try {
-    return lines.map((line) => leftOutSchema.parse(JSON.parse(line)));
+    return lines.map((line) => seenSchema.parse(JSON.parse(line)));
   } catch {
     return undefined; // the parser's own error quotes the line
   }

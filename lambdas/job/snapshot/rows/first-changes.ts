@@ -1,10 +1,10 @@
 // What a comparison shows of its changes: how many there are, and the first of them.
 
-import type { LeftOutReason } from "../staging/chain.ts";
+import type { SeenLeftOut } from "../files/manifest.ts";
 import type { Change } from "./compare-snapshots.ts";
 
 /** Why the newer snapshot does not have an event. */
-export type MissingReason = LeftOutReason | "not_listed";
+export type MissingReason = SeenLeftOut["reason"] | "not_listed";
 
 export interface ExplainedChange extends Change {
   /** Null unless `removed`, and where the list of what the newer snapshot leaves out is damaged. */

@@ -11,10 +11,13 @@ import { type AccountStore, readJson, type StoredKey, writeJsonOnce } from "../.
 import { Checksum, readLines } from "../files/gzip-lines.ts";
 import type { Plan } from "./plan.ts";
 
-/** A listed event that has no row, because of a 404 or 410, a 403, a detail over the cap, or one that is nested too deep. */
+/**
+ * A listed event that has no row, because of a 404 or 410, a 403, a detail over the cap, one that is nested too deep, or one
+ * that cannot be read while others can.
+ */
 export const leftOutSchema = z.object({
   uuid: z.string(),
-  reason: z.enum(["gone", "forbidden", "oversize", "too_deep"]),
+  reason: z.enum(["gone", "forbidden", "oversize", "too_deep", "unreadable"]),
 });
 export type LeftOut = Readonly<z.infer<typeof leftOutSchema>>;
 export type LeftOutReason = LeftOut["reason"];

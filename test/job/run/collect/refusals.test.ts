@@ -1,9 +1,12 @@
-// A refusal that is news is followed by a second question, and the second answer counts.
+// An answer without details that is news counts if it comes twice, and others are answered meanwhile.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
+import { ControlQuestion } from "../../../../lambdas/job/run/collect/control-question.ts";
 import { knownRefusals, Refusals } from "../../../../lambdas/job/run/collect/refusals.ts";
-import type { Detail } from "../../../../lambdas/job/service/event-service.ts";
+import { mapOrdered, type Waits } from "../../../../lambdas/job/runtime/map-ordered.ts";
+import type { Detail, Question } from "../../../../lambdas/job/service/event-service.ts";
 import type { LeftOutReason } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Missing, Publication } from "../../../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
@@ -14,28 +17,53 @@ import { aPublication } from "../../storage/publications.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-const REASONS = ["gone", "forbidden", "oversize", "too_deep"] as const;
+const REASONS = ["gone", "forbidden", "oversize", "too_deep", "unreadable"] as const;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const GONE: Detail = { kind: "left-out", reason: "gone" };
 const FORBIDDEN: Detail = { kind: "left-out", reason: "forbidden" };
 const EVENT: Detail = { kind: "event", event: "{}", value: {}, eventDate: null, scope: null };
+const ODD = new SyncError("UNEXPECTED_RESPONSE", "status 405");
+const DOWN = new SyncError("SERVICE_UNAVAILABLE", "status 500");
+
+/** What the service says to each question for an event: an answer, or an error. The last one is repeated. */
+type Says = readonly (Detail | SyncError)[];
 
 let clock: ManualClock;
 let log: LogLines;
 let stop: AbortController;
-/** When each question was asked, in milliseconds. */
-let askedMs: number[];
-/** Whether what waits has a place among the requests. */
-let aside: number;
+/** By event; of all others it has details. */
+let says: Map<string, Says>;
+/** Each question, with its second: `a 0`, `a again 5`. */
+let asked: string[];
+/** The seconds at which all requests were to wait. */
+let pausedS: number[];
+let control: ControlQuestion;
 
 beforeEach(() => {
   clock = new ManualClock(0);
   log = new LogLines();
   stop = new AbortController();
-  askedMs = [];
-  aside = 0;
+  says = new Map();
+  asked = [];
+  pausedS = [];
+  control = new ControlQuestion({
+    clock,
+    logger: log,
+    service: { detail },
+    budget: { pause: () => pausedS.push(clock.monotonicMs() / SECOND_MS) },
+  });
 });
+
+async function detail(uuid: string, _?: AbortSignal, question?: Question): Promise<Detail> {
+  const [first = EVENT, ...others] = says.get(uuid) ?? [];
+  asked.push(
+    `${uuid}${question === undefined || question === "first" ? "" : ` ${question}`} ${clock.monotonicMs() / SECOND_MS}`,
+  );
+  if (others.length > 0) says.set(uuid, others);
+  if (first instanceof SyncError) throw first;
+  return first;
+}
 
 interface Given {
   readonly known?: readonly string[];
@@ -44,133 +72,184 @@ interface Given {
   readonly maxMissingPercent?: number;
   readonly windowMs?: number;
   readonly timeLeftMs?: number;
+  readonly wasFoundBefore?: boolean;
+  readonly onNoneRead?: () => void;
 }
 
 function refusalsOf({ known = [], accepted, listed = 100, ...given }: Given = {}): Refusals {
-  const { maxMissingPercent = 1, windowMs = MINUTE_MS, timeLeftMs } = given;
+  const { maxMissingPercent = 1, windowMs = MINUTE_MS, timeLeftMs, wasFoundBefore, onNoneRead } = given;
   const left = timeLeftMs === undefined ? {} : { timeLeftMs: () => timeLeftMs - clock.monotonicMs() };
   return new Refusals({
     ports: { clock, logger: log, ...left },
     settings: { maxMissingPercent, windowMs },
     known: { uuids: new Set(known), accepted },
     list: { listed, rejected: 0 },
+    control,
+    ...(onNoneRead ? { onNoneRead } : {}),
+    ...(wasFoundBefore === undefined ? {} : { wasFoundBefore: async () => wasFoundBefore }),
   });
 }
 
-/** Asks for an event that the service answers in this way, one time after the other. */
-function ask(refusals: Refusals, answers: readonly Detail[], uuid = "a"): Promise<Detail> {
-  let asked = 0;
-  const request = async (): Promise<Detail> => {
-    askedMs.push(clock.monotonicMs());
-    const answer = answers[asked++];
-    if (answer === undefined) throw new Error("one question too many");
-    return answer;
+/** Results as a run has them: of an event that is read its uuid, else why it is left out. */
+async function collect(refusals: Refusals, uuids: readonly string[], concurrency = 2): Promise<string[]> {
+  const work = async (uuid: string, signal: AbortSignal, waits: Waits): Promise<string> => {
+    const question = (which: Question): Promise<Detail> => detail(uuid, signal, which);
+    const answer = await refusals.answerTo({ uuid, requestAs: uuid }, question, waits, signal);
+    if (answer.kind === "event") return uuid;
+    refusals.count(uuid, answer.reason);
+    return answer.reason;
   };
-  const stepAside = async (wait: () => Promise<void>): Promise<void> => {
-    aside += 1;
-    await wait();
-    aside -= 1;
-  };
-  return refusals.answerTo(uuid, request, stepAside, stop.signal);
+  return Array.fromAsync(mapOrdered(uuids, work, { concurrency, signal: stop.signal }));
 }
 
-/** Lets time pass in steps of a second. */
-async function pass(ms: number): Promise<void> {
-  for (let passed = 0; passed < ms; passed += SECOND_MS) {
-    await nextTurn();
-    clock.advance(SECOND_MS);
-  }
-  await nextTurn();
+/** The end of the work; time passes in steps of a second meanwhile. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let isOver = false;
+  work
+    .catch(() => undefined)
+    .finally(() => {
+      isOver = true;
+    });
+  for (await turns(); !isOver; await turns()) clock.advance(SECOND_MS);
+  return work;
 }
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+}
+
+const askedFor = (uuid: string): readonly string[] => asked.filter((one) => one.startsWith(uuid));
+const warnings = (): readonly string[] => log.lines.filter((line) => line.startsWith("warn"));
 
 describe("a refusal that is news", () => {
-  test.each([
-    ["an event", GONE, EVENT],
-    ["the same refusal", GONE, GONE],
-    ["another refusal", FORBIDDEN, GONE],
-    ["a detail that is too large", FORBIDDEN, { kind: "left-out", reason: "oversize" } as const],
-  ])("is asked for once more after five seconds, and the second answer counts: %s", async (_, one, two) => {
-    const answer = ask(refusalsOf(), [one, two]);
+  test.each<readonly [string, Says, string]>([
+    ["an event", [GONE, EVENT], "x"],
+    ["the same refusal", [GONE, GONE], "gone"],
+    ["another refusal", [FORBIDDEN, GONE], "gone"],
+    ["a detail that is too large", [FORBIDDEN, { kind: "left-out", reason: "oversize" }], "oversize"],
+  ])(
+    "is asked for once more after five seconds, and the second answer counts: %s",
+    async (_, answers, result) => {
+      says.set("x", answers);
 
-    await pass(4 * SECOND_MS);
-    expect(askedMs).toEqual([0]);
-    expect(aside).toBe(1);
-    await pass(SECOND_MS);
+      expect(await inTime(collect(refusalsOf(), ["a", "x", "b"]))).toEqual(["a", result, "b"]);
 
-    expect(await answer).toBe(two);
-    expect(askedMs).toEqual([0, 5 * SECOND_MS]);
-    expect(aside).toBe(0);
+      expect(askedFor("x")).toEqual(["x 0", "x again 5"]);
+    },
+  );
+
+  test("counts once an event that was read is answered right after it", async () => {
+    says.set("x", [GONE]);
+
+    expect(await inTime(collect(refusalsOf(), ["a", "x", "b"]))).toEqual(["a", "gone", "b"]);
+
+    expect(asked).toEqual(["a 0", "x 0", "b 0", "x again 5", "b control 5"]);
+    expect(pausedS).toEqual([]);
+  });
+
+  test("is asked for behind another question where no event was read since", async () => {
+    says.set("x", [GONE]);
+
+    expect(await inTime(collect(refusalsOf(), ["a", "x"], 1))).toEqual(["a", "gone"]);
+
+    expect(asked).toEqual(["a 0", "x 0", "a control 5", "x again 5", "a control 5"]);
+  });
+
+  test("shares that question with all whose second answer came before it", async () => {
+    const uuids = ["a", "x1", "x2", "x3", "x4", "b"];
+    for (const uuid of uuids.slice(1, 5)) says.set(uuid, [GONE]);
+
+    expect(await inTime(collect(refusalsOf(), uuids, 8))).toEqual(["a", "gone", "gone", "gone", "gone", "b"]);
+
+    expect(asked.filter((one) => /^[ab] control/.test(one)).length).toBeLessThanOrEqual(4);
+    expect(clock.monotonicMs()).toBe(5 * SECOND_MS);
   });
 
   interface Wait extends Given {
     readonly retryAfterS: number;
-    readonly afterMs: number;
+    readonly afterS: number;
     readonly asks: string;
   }
   test.each<Wait>([
-    { retryAfterS: 3, asks: "after 5 s", afterMs: 5 * SECOND_MS },
-    { retryAfterS: 20, asks: "after 20 s", afterMs: 20 * SECOND_MS },
-    {
-      retryAfterS: 86_400,
-      asks: "after the 15 minutes that a run waits for a service",
-      afterMs: 15 * MINUTE_MS,
-    },
+    { retryAfterS: 3, asks: "after 5 s", afterS: 5 },
+    { retryAfterS: 20, asks: "after 20 s", afterS: 20 },
+    { retryAfterS: 86_400, asks: "after the 15 minutes that a run waits for a service", afterS: 900 },
     {
       ...{ retryAfterS: 86_400, windowMs: 20 * MINUTE_MS },
-      ...{ asks: "after a limit window that is longer", afterMs: 20 * MINUTE_MS },
+      ...{ asks: "after a limit window that is longer", afterS: 1_200 },
     },
     {
       ...{ retryAfterS: 60, timeLeftMs: 70 * SECOND_MS },
-      ...{ asks: "before the time to work is over", afterMs: 40 * SECOND_MS },
+      ...{ asks: "before the time to work is over", afterS: 40 },
     },
     {
       ...{ retryAfterS: 60, timeLeftMs: 31 * SECOND_MS },
-      ...{ asks: "after 5 s where there is less time to work", afterMs: 5 * SECOND_MS },
+      ...{ asks: "after 5 s where there is less time to work", afterS: 5 },
     },
+  ])("with a Retry-After of $retryAfterS s is asked for again $asks", async (given) => {
+    const { retryAfterS, afterS, asks: _, ...others } = given;
+    says.set("x", [{ ...GONE, retryAfterMs: retryAfterS * SECOND_MS }, EVENT]);
+
+    expect(await inTime(collect(refusalsOf(others), ["a", "x", "b"]))).toEqual(["a", "x", "b"]);
+
+    expect(askedFor("x")).toEqual(["x 0", `x again ${afterS}`]);
+  });
+
+  const kept = (ageS: number): Detail => ({ ...GONE, ageMs: ageS * SECOND_MS });
+  test.each<readonly [string, Says, readonly string[], string]>([
+    ["younger than the first answer", [kept(40), kept(3), EVENT], ["x 0", "x again 5"], "gone"],
+    ["that no cache has kept", [kept(40), GONE, EVENT], ["x 0", "x again 5"], "gone"],
+    [
+      "that a cache may have kept since the first",
+      [kept(40), kept(45), EVENT],
+      ["x 0", "x again 5", "x again 60"],
+      "x",
+    ],
+    [
+      "that a cache may have kept since the first, by a rounded age",
+      [kept(0), kept(4), EVENT],
+      ["x 0", "x again 5", "x again 60"],
+      "x",
+    ],
+    [
+      "that a cache keeps for more than a minute",
+      [kept(40), kept(45), kept(100)],
+      ["x 0", "x again 5", "x again 60"],
+      "gone",
+    ],
   ])(
-    "with a Retry-After of $retryAfterS s is asked for again $asks",
-    async ({ retryAfterS, afterMs, asks: _, ...given }) => {
-      const first = { ...GONE, retryAfterMs: retryAfterS * SECOND_MS } as const;
-      const answer = ask(refusalsOf(given), [first, EVENT]);
+    "is followed by another question where the second brings one %s",
+    async (_, answers, questions, result) => {
+      says.set("x", answers);
 
-      await pass(afterMs);
+      expect(await inTime(collect(refusalsOf(), ["a", "x", "b"]))).toEqual(["a", result, "b"]);
 
-      expect(await answer).toBe(EVENT);
-      expect(askedMs).toEqual([0, afterMs]);
+      expect(askedFor("x")).toEqual(questions);
     },
   );
 
-  test("throws what the second question throws", async () => {
-    const answer = ask(refusalsOf(), [GONE]);
-
-    const rejected = expect(answer).rejects.toThrow("one question too many");
-    await pass(5 * SECOND_MS);
-
-    await rejected;
-  });
-
   test("no longer waits once the work is stopped", async () => {
-    const answer = ask(refusalsOf(), [GONE, EVENT]);
-    await nextTurn();
+    says.set("x", [GONE, EVENT]);
+    const work = collect(refusalsOf(), ["a", "x"]);
+    await turns();
 
-    const rejected = expect(answer).rejects.toThrow("stopped");
     stop.abort(new Error("stopped"));
 
-    await rejected;
-    expect(askedMs).toEqual([0]);
+    await expect(work).rejects.toThrow("stopped");
+    expect(askedFor("x")).toEqual(["x 0"]);
   });
 
   test("is told once, and again where a run waits twice as long", async () => {
-    const refusals = refusalsOf();
-    const answers = [
-      ask(refusals, [GONE, EVENT]),
-      ask(refusals, [GONE, EVENT], "b"),
-      ask(refusals, [{ ...FORBIDDEN, retryAfterMs: 9 * SECOND_MS }, EVENT], "c"),
-      ask(refusals, [{ ...FORBIDDEN, retryAfterMs: 10 * SECOND_MS }, EVENT], "d"),
-    ];
+    const asking = (s: number): Says => [{ ...FORBIDDEN, retryAfterMs: s * SECOND_MS }, EVENT];
+    for (const [uuid, s] of [
+      ["w", 0],
+      ["x", 0],
+      ["y", 9],
+      ["z", 10],
+    ] as const)
+      says.set(uuid, asking(s));
 
-    await pass(10 * SECOND_MS);
-    await Promise.all(answers);
+    await inTime(collect(refusalsOf(), ["a", "w", "x", "y", "z"], 5));
 
     expect(log.lines).toEqual([
       "info the service refuses the details of an event (403, 404 or 410); before such an event is left out, it is asked for once more, in 5 s {}",
@@ -179,34 +258,270 @@ describe("a refusal that is news", () => {
   });
 });
 
+describe("while the service answers no question", () => {
+  /** From the second question for it on, so many answers of an event are refusals. */
+  const refusedAgain = (times: number): Says => [EVENT, ...Array<Detail>(times).fill(FORBIDDEN), EVENT];
+
+  test.each<readonly [string, Detail | SyncError]>([
+    ["403", FORBIDDEN],
+    ["404", GONE],
+    ["405", ODD],
+  ])("no event is left out, and all requests wait five seconds between questions: %s", async (_, refusal) => {
+    says.set("a", refusedAgain(2));
+    says.set("x", [refusal, EVENT]);
+
+    expect(await inTime(collect(refusalsOf(), ["a", "x"], 1))).toEqual(["a", "x"]);
+
+    expect(pausedS).toEqual([5, 10]);
+    expect(asked).toEqual(["a 0", "x 0", "a control 5", "a control 10", "a control 15", "x again 15"]);
+    expect(warnings()).toEqual([
+      "warn the service refuses events that it has answered before: all requests wait until it answers again {}",
+    ]);
+  });
+
+  test("a second answer from that time does not count", async () => {
+    says.set("a", [EVENT, FORBIDDEN, EVENT]);
+    says.set("x", [GONE, GONE, EVENT]);
+    says.set("b", [EVENT, FORBIDDEN, EVENT]);
+
+    expect(await inTime(collect(refusalsOf(), ["a", "x", "b"]))).toEqual(["a", "x", "b"]);
+  });
+
+  test("the run ends as SERVICE_UNAVAILABLE after six questions, each for another event that was read", async () => {
+    for (const uuid of ["a", "b", "c"]) says.set(uuid, [EVENT, FORBIDDEN]);
+    says.set("x", [GONE]);
+
+    await expect(inTime(collect(refusalsOf(), ["a", "b", "c", "x"]))).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: expect.stringContaining("refuses events that it has answered before"),
+    });
+
+    const questions = asked.filter((one) => /^[abc] control/.test(one)).map(([uuid]) => uuid);
+    expect(questions.toSorted()).toEqual(["a", "a", "b", "b", "c", "c"]);
+    expect(clock.monotonicMs()).toBe(30 * SECOND_MS);
+  });
+
+  test.each([GONE, ODD, DOWN])(
+    "a control question is not repeated before five seconds: %j",
+    async (answer) => {
+      says.set("a", [EVENT, answer, EVENT]);
+      says.set("x", [GONE, EVENT]);
+
+      expect(await inTime(collect(refusalsOf(), ["a", "x"], 1))).toEqual(["a", "x"]);
+
+      expect(asked).toEqual(["a 0", "x 0", "a control 5", "a control 10", "x again 10"]);
+    },
+  );
+
+  test("an event that failed meanwhile is asked for again", async () => {
+    says.set("a", [EVENT, DOWN, EVENT]);
+    says.set("x", [DOWN, EVENT]);
+
+    expect(await inTime(collect(refusalsOf(), ["a", "x"], 1))).toEqual(["a", "x"]);
+  });
+
+  test("what is wrong with credentials ends the run at once", async () => {
+    const error = new SyncError("UNAUTHENTICATED", "no");
+    says.set("a", [EVENT, error]);
+    says.set("x", [GONE]);
+
+    await expect(inTime(collect(refusalsOf(), ["a", "x"], 1))).rejects.toBe(error);
+  });
+});
+
+describe("while no event was read yet", () => {
+  test("a refused event waits for the first one that is, and is asked for again then", async () => {
+    says.set("x", [GONE, EVENT]);
+    const slow = Promise.withResolvers<void>();
+    const refusals = refusalsOf();
+    const work = async (uuid: string, signal: AbortSignal, waits: Waits): Promise<string> => {
+      const question = async (which: Question): Promise<Detail> => {
+        if (uuid === "a") await slow.promise;
+        return detail(uuid, signal, which);
+      };
+      return (await refusals.answerTo({ uuid, requestAs: uuid }, question, waits, signal)).kind;
+    };
+    const results = Array.fromAsync(mapOrdered(["x", "a"], work, { concurrency: 2, signal: stop.signal }));
+    clock.sleep(20 * SECOND_MS, stop.signal).then(slow.resolve, () => undefined);
+
+    expect(await inTime(results)).toEqual(["event", "event"]);
+    expect(askedFor("x")).toEqual(["x 0", "x again 20"]);
+  });
+
+  test("and none is left, one is asked for like a service that is down: then all are asked again", async () => {
+    for (const uuid of ["x", "y", "z"]) says.set(uuid, [GONE, EVENT]);
+    says.set("x", [GONE, GONE, GONE, EVENT]);
+
+    expect(await inTime(collect(refusalsOf(), ["x", "y", "z"]))).toEqual(["x", "y", "z"]);
+
+    expect(pausedS).toEqual([5, 10]);
+  });
+
+  test("and none ever is, first answers count where the snapshot is held for them", async () => {
+    const uuids = ["u", "v", "w", "x", "y", "z"];
+    for (const uuid of uuids) says.set(uuid, [FORBIDDEN, GONE]);
+
+    expect(await inTime(collect(refusalsOf({ listed: 6 }), uuids))).toEqual(uuids.map(() => "forbidden"));
+
+    expect(asked.filter((one) => one.includes("control"))).toHaveLength(6);
+  });
+
+  test("and none ever is, second answers count where it is not", async () => {
+    for (const uuid of ["x", "y"]) says.set(uuid, [FORBIDDEN, GONE]);
+    says.set("a", [{ kind: "left-out", reason: "oversize" }]);
+
+    expect(await inTime(collect(refusalsOf(), ["x", "a", "y"]))).toEqual(["gone", "oversize", "gone"]);
+  });
+
+  test("and none is for want of time, nothing counts", async () => {
+    says.set("x", [GONE]);
+    const onNoneRead = (): void => {
+      throw new Error("too little time");
+    };
+
+    await expect(inTime(collect(refusalsOf({ onNoneRead }), ["x"]))).rejects.toThrow("too little time");
+    expect(asked).toEqual(["x 0"]);
+  });
+
+  test.each([
+    [1, 1],
+    [3, 3],
+    [100, 6],
+  ])(
+    "the error of the first of %i events ends the run, once more fail than may be missing: %i",
+    async (n, most) => {
+      const uuids = Array.from({ length: n }, (_, index) => `x${index}`);
+      for (const uuid of uuids) says.set(uuid, [ODD]);
+
+      await expect(inTime(collect(refusalsOf(), uuids, 1))).rejects.toBe(ODD);
+
+      expect(asked).toHaveLength(most);
+    },
+  );
+});
+
+describe("an event that cannot be read", () => {
+  test("is asked for once more after five seconds, and is left out while others are answered", async () => {
+    says.set("x", [ODD]);
+
+    expect(await inTime(collect(refusalsOf(), ["a", "x", "b"]))).toEqual(["a", "unreadable", "b"]);
+
+    expect(asked).toEqual(["a 0", "x 0", "b 0", "x again 5", "b control 5"]);
+    expect(warnings()).toEqual(["warn status 405 Others are answered, so this event is left out. {}"]);
+  });
+
+  test.each<readonly [string, Says, string]>([
+    ["an event", [ODD, EVENT], "x"],
+    ["a refusal", [ODD, GONE], "gone"],
+    ["after a refusal", [FORBIDDEN, ODD], "unreadable"],
+  ])("or not, as the second answer says: %s", async (_, answers, result) => {
+    says.set("x", answers);
+
+    expect(await inTime(collect(refusalsOf(), ["a", "x", "b"]))).toEqual(["a", result, "b"]);
+  });
+
+  test.each([DOWN, new SyncError("THROTTLED", "status 429")])(
+    "for a reason that may pass ends the run as it does now, and a later start leaves it out: $code",
+    async (error) => {
+      says.set("x", [error]);
+      const first = inTime(collect(refusalsOf({ wasFoundBefore: false }), ["a", "x", "b"]));
+      await expect(first).rejects.toMatchObject({
+        code: error.code,
+        message: `${error.message} Other events are answered. A start of this run that finds the same, 10 minutes from now or later, leaves this event out.`,
+      });
+
+      const later = inTime(collect(refusalsOf({ wasFoundBefore: true }), ["a", "x", "b"]));
+
+      expect(await later).toEqual(["a", "unreadable", "b"]);
+    },
+  );
+
+  test("for a reason that may pass is not found where others are not answered either", async () => {
+    says.set("x", [DOWN]);
+    says.set("a", [EVENT, DOWN]);
+
+    const work = inTime(collect(refusalsOf({ wasFoundBefore: true }), ["a", "x"], 1));
+
+    await expect(work).rejects.toBe(DOWN);
+  });
+
+  test.each([ODD, DOWN])("is no news if the head leaves it out, and counts at once: $code", async (error) => {
+    says.set("x", [error]);
+
+    expect(await inTime(collect(refusalsOf({ known: ["x"] }), ["x", "a"]))).toEqual(["unreadable", "a"]);
+
+    expect(askedFor("x")).toEqual(["x 0"]);
+  });
+
+  test.each([
+    [100, 5, "left out"],
+    [100, 6, "too many"],
+    [1_000, 10, "left out"],
+    [1_000, 11, "too many"],
+  ])("of %i listed with %i such events: %s", async (listed, odd, expected) => {
+    const uuids = ["a", ...Array.from({ length: odd }, (_, n) => `x${n}`)];
+    for (const uuid of uuids.slice(1)) says.set(uuid, [ODD]);
+
+    const work = inTime(collect(refusalsOf({ listed }), uuids));
+
+    if (expected === "left out") expect(await work).toEqual(["a", ...Array<string>(odd).fill("unreadable")]);
+    else
+      await expect(work).rejects.toMatchObject({
+        code: "SERVICE_UNAVAILABLE",
+        message: expect.stringMatching(/^status 405 More than \d+ events cannot be read/),
+      });
+  });
+
+  test("counts with those that earlier starts left out", async () => {
+    const refusals = refusalsOf();
+    for (const uuid of ["1", "2", "3", "4", "5"]) refusals.count(uuid, "unreadable");
+    says.set("x", [ODD]);
+
+    await expect(inTime(collect(refusals, ["a", "x"]))).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+    });
+  });
+
+  test.each(["UNAUTHENTICATED", "LOGIN_REFUSED", "STORE_FAILED", "INTERRUPTED"] as const)(
+    "is none whose error concerns all events: %s",
+    async (code) => {
+      const error = new SyncError(code, "no");
+      says.set("x", [error]);
+
+      await expect(inTime(collect(refusalsOf(), ["a", "x"]))).rejects.toBe(error);
+      expect(clock.monotonicMs()).toBe(0);
+    },
+  );
+});
+
 test.each([
   ["an event", EVENT, []],
   ["a detail that is too large", { kind: "left-out", reason: "oversize" } as const, []],
   ["one that is nested too deep", { kind: "left-out", reason: "too_deep" } as const, []],
-  ["the refusal of an event that the head leaves out", GONE, ["a"]],
+  ["the refusal of an event that the head leaves out", GONE, ["x"]],
 ])("asks once where the answer is %s", async (_, first, known) => {
-  expect(await ask(refusalsOf({ known }), [first])).toBe(first);
+  says.set("x", [first]);
+
+  await inTime(collect(refusalsOf({ known }), ["x"]));
+
+  expect(asked).toEqual(["x 0"]);
 });
 
 describe("once the snapshot will be held for what is missing", () => {
   test("a refusal counts at once, also of an event that waits already", async () => {
-    const refusals = refusalsOf({ listed: 100 });
-    const waiting = [
-      ask(refusals, [GONE], "a"),
-      ask(refusals, [{ ...FORBIDDEN, retryAfterMs: DAY_MS }], "b"),
-    ];
-    await nextTurn();
+    const refusals = refusalsOf();
+    says.set("x", [GONE]);
+    says.set("y", [{ ...FORBIDDEN, retryAfterMs: DAY_MS }]);
+    const work = collect(refusals, ["a", "x", "y"], 3);
+    await turns();
 
-    for (let n = 0; n < 8; n += 1) refusals.count("gone");
+    for (let n = 0; n < 8; n += 1) refusals.count(`${n}`, "gone");
 
-    expect((await Promise.all(waiting)).map((detail) => "reason" in detail && detail.reason)).toEqual([
-      "gone",
-      "forbidden",
-    ]);
-    expect(await ask(refusals, [GONE], "c")).toBe(GONE);
-    expect(refusals.waiting).toBe(0);
+    expect(await work).toEqual(["a", "gone", "forbidden"]);
+    expect(await collect(refusals, ["x"])).toEqual(["gone"]);
+    expect(refusals.requests).toBe(0);
     expect(clock.monotonicMs()).toBe(0);
-    expect(log.lines.filter((line) => line.startsWith("warn"))).toEqual([
+    expect(warnings()).toEqual([
       "warn more events have no details than may have none: from here on each refusal counts at once, and the snapshot will be held {}",
     ]);
   });
@@ -222,6 +537,8 @@ describe("once the snapshot will be held for what is missing", () => {
     { counts: { gone: 5 }, asks: "again" },
     { counts: { gone: 3, forbidden: 2, oversize: 1 }, asks: "once" },
     { counts: { gone: 2, too_deep: 4 }, asks: "once" },
+    { counts: { gone: 3, unreadable: 3 }, asks: "once" },
+    { given: { known: ["unreadable 0", "unreadable 1"] }, counts: { gone: 3, unreadable: 4 }, asks: "again" },
     { given: { listed: 1_000 }, counts: { gone: 10 }, asks: "again" },
     { given: { listed: 1_000 }, counts: { gone: 11 }, asks: "once" },
     { given: { accepted }, counts: { forbidden: 35 }, asks: "again" },
@@ -233,13 +550,11 @@ describe("once the snapshot will be held for what is missing", () => {
     { given: { listed: 4 }, counts: { gone: 1 }, asks: "once" },
   ])("with $given and $counts left out asks $asks", async ({ given, counts, asks }) => {
     const refusals = refusalsOf(given);
-    for (const reason of REASONS) for (let n = counts[reason] ?? 0; n > 0; n -= 1) refusals.count(reason);
+    for (const reason of REASONS)
+      for (let n = 0; n < (counts[reason] ?? 0); n += 1) refusals.count(`${reason} ${n}`, reason);
+    says.set("x", [GONE, EVENT]);
 
-    const answer = ask(refusals, [GONE, EVENT]);
-    await pass(5 * SECOND_MS);
-
-    expect(await answer).toBe(asks === "once" ? GONE : EVENT);
-    expect(log.lines.some((line) => line.includes("asked for once more"))).toBe(asks === "again");
+    expect(await inTime(collect(refusals, ["a", "x"]))).toEqual(["a", asks === "once" ? "gone" : "x"]);
   });
 });
 

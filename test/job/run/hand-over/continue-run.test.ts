@@ -150,8 +150,14 @@ test.each([
 );
 
 describe("a turn that fails", () => {
+  /** Between two control questions time passes. */
   const failing = (world: HandOverWorld, error: SyncError) =>
-    serviceWith(world.ports(), () => ({ detail: () => Promise.reject(error) }));
+    serviceWith(world.ports(), () => ({
+      detail: () => {
+        setImmediate(() => world.small.clock.advance(5_000));
+        return Promise.reject(error);
+      },
+    }));
 
   test("with an error that a retry may fix leaves the lease to its execution", async () => {
     const { world, arn } = await handedOver();

@@ -131,6 +131,37 @@ describe("the guard", () => {
     expect(guard(counts, { ...limits, ...more })?.reason ?? "published").toBe(expected);
   });
 
+  const newly = (count: number) => Array.from({ length: count }, (_, n) => `u${n}`);
+  const listed = { listed: 1_000, events: 990, rejected: 10, headEvents: undefined };
+  test.each([
+    ["no event is unreadable", { unreadable: 0 }, "published"],
+    ["one is", { unreadable: 1, newlyUnreadable: newly(1) }, "UNREADABLE"],
+    ["one is, which the head leaves out", { unreadable: 1 }, "published"],
+    [
+      "those that the head leaves out are more than may be missing",
+      { rejected: 60, unreadable: 55 },
+      "published",
+    ],
+    ["others beside them are more than may be missing", { rejected: 60, unreadable: 49 }, "MISSING"],
+    [
+      "more of them are new than may be missing",
+      { rejected: 11, unreadable: 11, newlyUnreadable: newly(11) },
+      "MISSING",
+    ],
+  ])("where %s is: %j, %s", (_, counts, expected) => {
+    expect(guard({ ...NONE_MISSING, ...listed, ...counts }, limits)?.reason ?? "published").toBe(expected);
+  });
+
+  test("names the first ten events that cannot be read", () => {
+    const counts = { ...NONE_MISSING, listed: 5_000, events: 4_988, rejected: 12, headEvents: undefined };
+
+    const hold = guard({ ...counts, unreadable: 12, newlyUnreadable: newly(12) }, limits);
+
+    expect(hold?.explanation).toBe(
+      "12 of 5,000 listed events cannot be read, while others can: u0, u1, u2, u3, u4, u5, u6, u7, u8, u9, and 2 more. Missing: 12 unreadable. Ask the service's operator about them. If you can do without them, accept this snapshot: then later ones that lack only these are published.",
+    );
+  });
+
   test("names the growth and each required field that events lack, with its count", () => {
     const counts = { ...NONE_MISSING, listed: 1200, events: 1200 };
     const fields = [
@@ -153,6 +184,21 @@ describe("the guard", () => {
 
 describe("the mark of a held snapshot", () => {
   const RUN = "2026-11-21T06-00-00.000Z";
+
+  test.each([
+    ["MISSING", "MISSING"],
+    ["UNREADABLE", "UNREADABLE"],
+    ["LATER_REASON", "OTHER"],
+  ])("with the reason %s is read as %s", async (reason, read) => {
+    const store = new MemoryStore();
+    const mark = { reason, explanation: "why", held_at: "2026-11-21T06:00:00.000Z" };
+    store.put(`snapshots/uk/${RUN}/_held.json`, JSON.stringify(mark));
+
+    expect(await readHold(accountStore(store, "uk"), RUN)).toMatchObject({
+      reason: read,
+      explanation: "why",
+    });
+  });
 
   test("is not taken for damaged where the store fails", async () => {
     const store = new MemoryStore();

@@ -9,7 +9,8 @@ import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, Sandbox } from "../sandbox.ts";
 import { SmallWorld } from "../small-world.ts";
 
-const NONE = { added: [], changed: [], removed: [], gone: [], forbidden: [], oversize: [], too_deep: [] };
+const CHANGES = { added: [], changed: [], removed: [] };
+const NONE = { ...CHANGES, gone: [], forbidden: [], oversize: [], too_deep: [], unreadable: [] };
 
 function markOf(store: Sandbox["store"], snapshotId: string): Record<string, unknown> {
   return JSON.parse(store.text(layout(ACCOUNT).held(snapshotId)) ?? "{}");
@@ -40,6 +41,7 @@ describe("the preview of a held snapshot", () => {
       rejected: 0,
       oversize: 0,
       too_deep: 0,
+      unreadable: 0,
       uuids: {
         ...NONE,
         added: extra.map(({ uuid }) => uuid).toSorted(),

@@ -42,7 +42,10 @@ test.each([
   [{ gone: 0, forbidden: 0, rejected: 0 }, ""],
   [{ gone: null, forbidden: null, rejected: null }, ""],
   [{ gone: 1_200, forbidden: 2, rejected: 0 }, "1,200 gone (404 or 410), 2 forbidden (403)"],
-  [{ gone: 0, forbidden: 0, rejected: 3 }, "3 rejected (no valid uuid, too large, or nested too deep)"],
+  [
+    { gone: 0, forbidden: 0, rejected: 3 },
+    "3 rejected (no valid uuid, too large, nested too deep, or unreadable)",
+  ],
   [
     { gone: 0, forbidden: 1, rejected: 6, oversize: 1, too_deep: 2 },
     "1 forbidden (403), 1 too large, 2 nested too deep, 3 without a valid uuid",

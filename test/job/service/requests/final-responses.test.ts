@@ -10,7 +10,6 @@ import { scriptedTransport } from "../http/scripted-transport.ts";
 const EVENTS = makeEvents(3, { length: 400 });
 describe("a response that no retry can fix", () => {
   const wrong: readonly (readonly ["list" | "detail", Fault, string, string])[] = [
-    ["list", status(403), "NOT_ENTITLED", "may not list events"],
     ["list", status(404), "UNEXPECTED_RESPONSE", "--base-url"],
     ["list", status(410), "UNEXPECTED_RESPONSE", "status 410"],
     ["list", status(400), "UNEXPECTED_RESPONSE", "status 400"],
@@ -40,6 +39,24 @@ describe("a response that no retry can fix", () => {
     expect(error).toMatchObject({ code, message: expect.stringContaining(text), isRetryable: false });
     expect(simulator.counts.faults).toBe(1);
     for (const secret of secrets) expect(said(error, log)).not.toContain(secret);
+  });
+});
+
+it("a refusal of the list (403) ends the run when it is repeated after five seconds", async () => {
+  const faults = (times: number) => [{ match: { path: "list", times }, fault: status(403) } as const];
+  await using once = await connect({ events: EVENTS, faults: faults(1) });
+  await using twice = await connect({ events: EVENTS, faults: faults(2) });
+
+  const list = await once.service.list();
+  const error = await errorOf(twice.service.list());
+
+  expect(list.events).toHaveLength(3);
+  const [, first, second] = once.simulator.requests;
+  expect((second?.arrivedAtMs ?? 0) - (first?.arrivedAtMs ?? 0)).toBeGreaterThanOrEqual(5_000);
+  expect(error).toMatchObject({
+    code: "NOT_ENTITLED",
+    message: expect.stringContaining("may not list events"),
+    isRetryable: false,
   });
 });
 

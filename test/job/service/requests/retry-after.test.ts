@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import type { Transport } from "../../../../lambdas/job/service/http/transport.ts";
+import { acceleratedClock } from "../../../simulator/clocks.ts";
 import type { Fault } from "../../../simulator/faults.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
@@ -98,6 +100,88 @@ describe("Retry-After", () => {
 
     expect(texts(fetched)).toEqual(truth(simulator));
     expect(simulator.counts.requestsDuringRetryAfter).toBe(0);
+  });
+});
+
+describe("a refusal that asks to wait", () => {
+  it.each([
+    [403, { "retry-after": "100" }],
+    [404, { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "50" }],
+  ])("holds all requests back: %i, %j", async (status, headers) => {
+    const clock = new ManualClock(1_000_000);
+    const transport = scriptedTransport((name) => (name === "b" ? { status, headers } : undefined));
+    await using connection = await connect({ clock }, { transport });
+    const { service } = connection;
+    await service.detail("a");
+
+    const refused = await service.detail("b");
+    const next = service.detail("c");
+    await turnsOfTheLoop(5);
+
+    expect(refused).toMatchObject({ kind: "left-out" });
+    expect(transport.sent.map(([name]) => name)).toEqual(["login", "a", "b"]);
+    clock.advance(100_000);
+    expect(await next).toMatchObject({ kind: "event" });
+  });
+
+  it("and no other answer between, for more than 15 minutes ends the run", async () => {
+    const clock = new ManualClock(1_000_000);
+    const transport = scriptedTransport((name) =>
+      name === "login" ? undefined : { status: 403, headers: { "retry-after": "600" } },
+    );
+    await using connection = await connect({ clock }, { transport });
+    await connection.service.detail("a");
+    clock.advance(600_000);
+
+    await expect(connection.service.detail("b")).rejects.toMatchObject({ code: "THROTTLED" });
+  });
+});
+
+describe("a service that answers with 503 what comes too fast, as nginx does", () => {
+  it("is asked more slowly, and answers all", async () => {
+    await using connection = await connect({
+      clock: acceleratedClock(20),
+      events: EVENTS,
+      limits: { requestsPerWindow: 1, windowMs: 200, status: 503, retryAfter: "none" },
+    });
+
+    const fetched = await fetchAll(connection.service, 16);
+
+    expect(texts(fetched)).toEqual(truth(connection.simulator));
+    expect(connection.service.counts.retries).toBeLessThan(60);
+  });
+});
+
+describe("a question that is asked again", () => {
+  it.each([
+    ["first", undefined],
+    ["again", "no-cache"],
+    ["control", "no-cache"],
+  ] as const)("says to caches whether they may answer: %s, %s", async (question, said) => {
+    const sent: (string | undefined)[] = [];
+    const behind = scriptedTransport();
+    const transport: Transport = {
+      send: (request) => {
+        sent.push(request.headers["cache-control"]);
+        return behind.send(request);
+      },
+      close: async () => undefined,
+    };
+    await using connection = await connect({}, { transport });
+
+    await connection.service.detail("a", undefined, question);
+
+    expect(sent).toEqual([undefined, said]);
+  });
+
+  it("as a control question has one attempt", async () => {
+    const transport = scriptedTransport((name) => (name === "a" ? { status: 500 } : undefined));
+    await using connection = await connect({}, { transport });
+
+    const error = await errorOf(connection.service.detail("a", undefined, "control"));
+
+    expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE", fields: { attempts: 1, status: 500 } });
+    expect(transport.sent).toHaveLength(2);
   });
 });
 

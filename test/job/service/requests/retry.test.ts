@@ -195,9 +195,23 @@ describe("the wait that a 429 asks for", () => {
     expect(asked(headers)).toBe(expected);
   });
 
-  it("is not read of another status, which says nothing of a limit", () => {
-    expect(asked({ "ratelimit-reset": "30" }, 503)).toBeUndefined();
-    expect(asked({ "retry-after": "30" }, 503)).toBe(30_000);
+  it.each([
+    [403, { "retry-after": "30" }, 30_000],
+    [503, { "retry-after": "30" }, 30_000],
+    [403, { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "30" }, 30_000],
+    [404, { "ratelimit-remaining": " 0 ", "ratelimit-reset": "30" }, 30_000],
+    [403, { ratelimit: '"default";r=0;t=30' }, 30_000],
+    [403, { ratelimit: "limit=100, remaining=0, reset=30" }, 30_000],
+    // Something remains, or that is not said.
+    [403, { "x-ratelimit-remaining": "5", "x-ratelimit-reset": "30" }, undefined],
+    [403, { "x-ratelimit-remaining": "0", "ratelimit-reset": "30" }, undefined],
+    [503, { "ratelimit-reset": "30" }, undefined],
+    [403, { ratelimit: "limit=100, remaining=7, reset=30" }, undefined],
+    [403, { ratelimit: '"default";t=30' }, undefined],
+    // What was answered rightly holds nothing back.
+    [200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "30" }, undefined],
+  ])("in a %i with %j, which is no 429, is %s ms", (status, headers, expected) => {
+    expect(asked(headers, status)).toBe(expected);
   });
 });
 

@@ -181,6 +181,7 @@ describe("a manifest", () => {
         oversize: 0,
         repeated: 0,
         too_deep: 0,
+        unreadable: 0,
       },
     };
 
@@ -247,6 +248,16 @@ describe("the list of what was left out", () => {
 
     expect(await readLeftOut(store, LIST_KEY)).toEqual(leftOut);
     expect(await readLeftOut(store, `${LIST_KEY}.other`)).toEqual([]);
+  });
+
+  it("is read with the reason other where a later version knows one more", async () => {
+    const store = new MemoryStore();
+    store.put(LIST_KEY, '{"uuid":"a1","reason":"gone"}\n{"uuid":"b2","reason":"eclipsed"}\n');
+
+    expect(await readLeftOut(store, LIST_KEY)).toEqual([
+      { uuid: "a1", reason: "gone" },
+      { uuid: "b2", reason: "other" },
+    ]);
   });
 
   it.each([

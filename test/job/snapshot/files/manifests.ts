@@ -22,6 +22,7 @@ export const aManifest = (over: Partial<Manifest> = {}): Manifest => ({
     oversize: 2,
     repeated: 4,
     too_deep: 0,
+    unreadable: 0,
   },
   parts: [
     { file: "part-00000.ndjson.gz", rows: 5, bytes: 50, sha256: "b".repeat(64) },

@@ -131,6 +131,7 @@ class Pages {
         );
       },
       pending: (retryAfterMs) => new BadStatus(202, retryAfterMs),
+      asksAgain: (status) => status === 403,
       refused: (status) => {
         if (BEHIND_LAST.has(status) && this.#isReached) return undefined;
         throw refused(requestName("GET", this.#shown(url)), status, this.#count, this.#facts);

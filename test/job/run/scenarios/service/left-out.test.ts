@@ -2,8 +2,12 @@ import { describe, expect, it, test } from "vitest";
 import { check } from "../../../../../lambdas/job/commands/check.ts";
 import { discover } from "../../../../../lambdas/job/commands/discover.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
+import type { Clock } from "../../../../../lambdas/job/runtime/clock.ts";
 import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
+import { readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
+import { acceleratedClock } from "../../../../simulator/clocks.ts";
 import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { interposedOnce } from "../../interposed-store.ts";
@@ -67,12 +71,22 @@ describe("a gateway that refuses details which the service has", () => {
     };
   }
 
-  /** Of the events that were asked for twice, the time between the questions. */
+  /** Of the events that were refused and asked for again, the time between the questions. */
   function waitsMs({ simulator }: Sandbox): readonly number[] {
-    const details = simulator.requests.filter(({ endpoint }) => endpoint === "detail");
-    const byEvent = Object.values(Object.groupBy(details, ({ uuid }) => uuid ?? ""));
-    return byEvent.flatMap(([one, two] = []) => (one && two ? [two.arrivedAtMs - one.arrivedAtMs] : []));
+    const byEvent = Object.values(Object.groupBy(detailsOf(simulator), ({ uuid }) => uuid ?? ""));
+    return byEvent.flatMap(([one, two] = []) =>
+      one && two && one.status !== 200 ? [two.arrivedAtMs - one.arrivedAtMs] : [],
+    );
   }
+
+  /** Events that were read before. */
+  function controls({ simulator }: Sandbox): number {
+    const read = detailsOf(simulator).filter(({ status }) => status === 200);
+    return read.length - new Set(read.map(({ uuid }) => uuid)).size;
+  }
+
+  const detailsOf = ({ requests }: Sandbox["simulator"]) =>
+    requests.filter(({ endpoint }) => endpoint === "detail");
 
   test.each([
     { why: "404 once", rule: gateway({}), leastMs: 5_000 },
@@ -92,7 +106,8 @@ describe("a gateway that refuses details which the service has", () => {
     expect(Math.min(...refused)).toBeGreaterThanOrEqual(leastMs);
     expect(row).toMatchObject({ outcome: "PUBLISHED", events: EVENTS, removed: 0, gone: 0, forbidden: 0 });
     // A second question is no retry: it follows no failure.
-    expect(row).toMatchObject({ requests: LOGIN_AND_LIST + EVENTS + refused.length, retries: 0 });
+    const again = refused.length + controls(sandbox);
+    expect(row).toMatchObject({ requests: LOGIN_AND_LIST + EVENTS + again, retries: 0 });
     expect(await sandbox.events()).toEqual(sandbox.truth());
   });
 
@@ -165,6 +180,163 @@ describe("a gateway that refuses details which the service has", () => {
 
     expect(sandbox.simulator.requests.some(({ status }) => status === 404)).toBe(true);
     expect(waitsMs(sandbox)).toEqual([]);
+  });
+});
+
+describe("an event that cannot be read while others can", () => {
+  const MINUTE_MS = 60_000;
+  /** What the clock shows beside the time that has passed. */
+  let aheadMs = 0;
+  const accelerated = acceleratedClock(100);
+  const clock: Clock = {
+    now: () => accelerated.now() + aheadMs,
+    monotonicMs: () => accelerated.monotonicMs(),
+    sleep: (ms, signal) => accelerated.sleep(ms, signal),
+  };
+
+  /** Of 100 events the 50th is answered so for ever. */
+  async function withOdd(fault: Fault): Promise<{ readonly sandbox: Sandbox; readonly odd: string }> {
+    const sandbox = await Sandbox.start({ events: makeEvents(100) }, {}, clock);
+    const odd =
+      sandbox.simulator
+        .listed()
+        .map(({ uuid }) => uuid)
+        .toSorted()[49] ?? "";
+    sandbox.simulator.configure({ faults: [{ match: { uuid: odd, times: Infinity }, fault }] });
+    return { sandbox, odd };
+  }
+
+  const REDIRECT: Fault = { kind: "redirect", location: "https://elsewhere.example/v1/events/x" };
+  test.each<[string, Fault]>([
+    ["405", { kind: "status", status: 405 }],
+    ["a redirect", REDIRECT],
+    ["NaN", { kind: "body", text: '{"spend":NaN}' }],
+    ["bad UTF-8", { kind: "body", text: Buffer.from([0x22, 0xff, 0x22]) }],
+    ["a web page", { kind: "html" }],
+    ["no event", { kind: "body", text: "{}" }],
+  ])(
+    "holds the snapshot without it, and no later one once a person has accepted that: %s [D29]",
+    async (_, fault) => {
+      const { sandbox, odd } = await withOdd(fault);
+      await using _all = sandbox;
+
+      const { row, explanation, preview } = await sandbox.run();
+      await sandbox.decide({ action: "accept", snapshotId: row.run_id, force: false });
+      const next = await sandbox.run();
+
+      expect(row).toMatchObject({
+        outcome: "HELD",
+        reason: "UNREADABLE",
+        listed: 100,
+        events: 99,
+        rejected: 1,
+      });
+      expect(explanation).toContain(
+        `1 of 100 listed events cannot be read, while others can: ${odd}. Missing: 1 unreadable.`,
+      );
+      expect(preview).toMatchObject({ rejected: 1, unreadable: 1, uuids: { unreadable: [odd] } });
+      expect(next.row).toMatchObject({
+        outcome: "PUBLISHED",
+        events: 99,
+        rejected: 1,
+        changed: 0,
+        removed: 0,
+      });
+      expect((await readHead(accountStore(sandbox.store, ACCOUNT)))?.accepted).toEqual({
+        listed: 100,
+        gone: 0,
+        forbidden: 0,
+        rejected: 0,
+      });
+    },
+  );
+
+  test.each<[string, Fault]>([
+    ["500", { kind: "status", status: 500 }],
+    ["429", { kind: "status", status: 429 }],
+    ["no response", { kind: "reset" }],
+    ["half a body", { kind: "truncate" }],
+  ])(
+    "for a reason that may pass is left out by a start ten minutes later, which fetches the rest only: %s [D29]",
+    async (_, fault) => {
+      const { sandbox } = await withOdd(fault);
+      await using _all = sandbox;
+
+      const first = await sandbox.run();
+      const soon = await sandbox.run();
+      aheadMs += 10 * MINUTE_MS;
+      const before = sandbox.simulator.requests.length;
+      const later = await sandbox.run();
+
+      expect(
+        [first, soon].map(({ error }) => [
+          error?.isRetryable,
+          error?.message.includes("10 minutes from now or later"),
+        ]),
+      ).toEqual([
+        [true, true],
+        [true, true],
+      ]);
+      expect(later.row).toMatchObject({
+        run_id: first.row.run_id,
+        outcome: "HELD",
+        reason: "UNREADABLE",
+        events: 99,
+      });
+      const fetched = new Set(sandbox.simulator.requests.slice(before).map(({ uuid }) => uuid));
+      expect(fetched.size).toBeLessThan(60);
+    },
+  );
+
+  test("is passed over and named by check and by discover", async () => {
+    const { sandbox, odd } = await withOdd({ kind: "status", status: 405 });
+    await using _all = sandbox;
+    const tried = { ...sandbox.settings };
+
+    const found = await discover(sandbox.ports(), tried, 100);
+    sandbox.simulator.configure({
+      faults: [{ match: { path: "detail", nth: 2 }, fault: { kind: "status", status: 405 } }],
+    });
+    const checks = await check(sandbox.ports(), tried, { deep: false });
+
+    expect(found).toMatchObject({ listed: 100, events: 99, leftOut: { unreadable: 1 } });
+    expect(sandbox.log.text).toContain(`An event cannot be read, while others can: GET /v1/events/${odd}`);
+    expect(checks.find(({ name }) => name === "detail")).toMatchObject({
+      ok: true,
+      remedy: expect.stringMatching(
+        /^An event cannot be read, while others can: GET \/v1\/events\/.* status 405/,
+      ),
+    });
+  });
+
+  test("is an error of check and of discover where no other is read, or answered in the end", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(3) });
+    sandbox.simulator.configure({
+      faults: [
+        { match: { path: "detail", nth: 3, times: Infinity }, fault: { kind: "status", status: 405 } },
+      ],
+    });
+
+    const checks = await check(sandbox.ports(), sandbox.settings, { deep: false });
+
+    expect(checks.find(({ name }) => name === "detail")).toMatchObject({
+      ok: false,
+      code: "UNEXPECTED_RESPONSE",
+    });
+  });
+});
+
+describe("a service that refuses all details for a while", () => {
+  test.each([403, 404, 405, 302])("in the middle of a run loses no event: %i [D28]", async (status) => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(300), latencyMs: 50 });
+    const fault: Fault = { kind: "status", status, headers: { location: "/login" }, body: "<html>" };
+    sandbox.simulator.configure({
+      faults: [{ match: { path: "detail", nth: 100, times: Infinity, forMs: 12_000 }, fault }],
+    });
+
+    const { row } = await sandbox.run();
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", events: 300, gone: 0, forbidden: 0, rejected: 0 });
   });
 });
 
