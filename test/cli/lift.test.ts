@@ -130,7 +130,7 @@ test("discover says of how many events an object has a key twice, and which valu
   const world = await laptop({ events: [event] });
 
   const { stdout } = await world.ask("discover");
-  await world.ask("run", "--lift", "name=/name");
+  await world.ask("run", "--fresh", "--lift", "name=/name");
   const read = await world.command(
     "query",
     "--json",

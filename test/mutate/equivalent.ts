@@ -50,9 +50,9 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "lambdas/job/run/publish/retention.ts": {
     "applyRetention: else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId)) → else if ((retiredAtMs <= nowMs - DAY_MS) && !inUse.has(snapshotId))":
       "Without an instant the comparison is with no number, and false.",
-    "isDue: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (madeAtMs !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
+    "isOlder: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (madeAtMs !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
       "Without a limit the product is not a number, and nothing is less than that.",
-    "isDue: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (days !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
+    "isOlder: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (days !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
       "Without an instant the comparison is with no number, and false.",
   },
   "lambdas/job/commands/decisions.ts": {
@@ -60,8 +60,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "An end without an error has none that was not found.",
     'isNotFound: return error instanceof SyncError && error.code === "SNAPSHOT_NOT_FOUND"; → return (error.code === "SNAPSHOT_NOT_FOUND");':
       "No other error has this code.",
-    'onlyHeld: const later = held.filter((id) => id > (head?.snapshot_id ?? "")); → const later = held.filter((id) => id >= (head?.snapshot_id ?? ""));':
-      "What readers see is not held.",
     "removeAccount: for (let at = 0; at < keys.length; at += AT_ONCE) { → for (let at = 0; at <= keys.length; at += AT_ONCE) {":
       "What begins at the end has no files.",
   },

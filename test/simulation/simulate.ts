@@ -7,7 +7,7 @@ import { readersSeeHead } from "./model/check-outcomes.ts";
 import { clockErrorMs } from "./model/check-visibility.ts";
 import type { SeenOutcome } from "./model/reader.ts";
 import { columnsNamed } from "./plan/draw-trouble.ts";
-import { type Command, type Plan, startOf } from "./plan/plan.ts";
+import { type Command, type Plan, type ServiceChange, startOf } from "./plan/plan.ts";
 import type { Ended } from "./process/do-command.ts";
 import { World } from "./world.ts";
 
@@ -85,8 +85,8 @@ const isOfSnapshot = (key: string): boolean => /^(?:snapshots|changes)\//.test(k
 async function runOnce(world: World, account: Account, overDamaged: boolean): Promise<void> {
   const { model } = account;
   if (world.violation !== undefined) return;
-  const run = async (): Promise<LastRun> => {
-    const ended = await start(world, account, { name: "run", fresh: false, isDry: false, overDamaged });
+  const run = async (fresh = false): Promise<LastRun> => {
+    const ended = await start(world, account, { name: "run", fresh, isDry: false, overDamaged });
     const first = ended?.result?.row;
     // A run that was handed over has ended by now: its outcome file says how.
     const row = first?.outcome === "HANDED_OVER" ? model.reader.outcomeOf(first.run_id) : first;
@@ -98,6 +98,10 @@ async function runOnce(world: World, account: Account, overDamaged: boolean): Pr
     await pass(world, LATER_MS);
     last = await run();
   }
+  // All that a run has read is gone: it cannot know that from a service that refuses all, and another one lists again.
+  const isEmptied = world.plan.items.some((item) => item.kind === "change" && isEmptying(item.change));
+  if (isEmptied && last.row?.error_code === "SERVICE_UNAVAILABLE" && world.violation === undefined)
+    last = await run(true);
   if (world.violation !== undefined) return;
   const { row, text } = last;
   if (row?.outcome === "HELD") await accept(world, account, row.run_id, overDamaged);
@@ -109,6 +113,8 @@ async function runOnce(world: World, account: Account, overDamaged: boolean): Pr
   if (world.violation === undefined && isBlocked)
     model.fail(`one odd event blocks the account: the run after an accept ends so: ${next.text}`);
 }
+
+const isEmptying = ({ kind }: ServiceChange): boolean => kind === "empty" || kind === "archive";
 
 interface LastRun {
   readonly row: SeenOutcome | undefined;

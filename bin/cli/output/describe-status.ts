@@ -9,7 +9,7 @@ import { type HeldCommands, ifNotAccepted, type Preview } from "../../../lambdas
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { changesText, countText, missingByReason } from "../../../lambdas/job/run/record/texts.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
-import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
+import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import type { TableRows } from "./format-result.ts";

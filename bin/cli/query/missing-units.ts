@@ -4,7 +4,7 @@ import { tablesBehind } from "../../../lambdas/job/catalog/catalog.ts";
 import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 import { type DamagedUnit, describeUnit, folderOf } from "../../../lambdas/job/snapshot/files/units.ts";
-import { isBeforeRestart } from "../../../lambdas/job/storage/publication-log.ts";
+import { isBeforeRestart } from "../../../lambdas/job/storage/publication.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText, type GivenOptions } from "../options/read-options.ts";
 import { nextValues, textHere } from "../output/next-command.ts";

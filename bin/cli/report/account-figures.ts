@@ -11,7 +11,7 @@ import {
 } from "../../../lambdas/job/snapshot/fields/field-changes.ts";
 import { type Manifest, readManifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { FOLDERS, runInstant } from "../../../lambdas/job/storage/layout.ts";
-import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
+import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { listSnapshots, type SnapshotFiles } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import { type Html, html } from "../output/html.ts";

@@ -7,7 +7,8 @@ import { isRun, isStranded, lastRuns, type RunLogEntry } from "../../../lambdas/
 import { countText, durationText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { publicationId, runInstant } from "../../../lambdas/job/storage/layout.ts";
-import { type Publication, readLogSince } from "../../../lambdas/job/storage/publication-log.ts";
+import type { Publication } from "../../../lambdas/job/storage/publication.ts";
+import { readLogSince } from "../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import { madeAtMs, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
 import { type Html, html } from "../output/html.ts";

@@ -25,13 +25,8 @@ import {
   verifyChanges,
   verifySnapshot,
 } from "../snapshot/files/verify-snapshot.ts";
-import {
-  isBeforeRestart,
-  type Publication,
-  readEnd,
-  readLog,
-  readLogSince,
-} from "../storage/publication-log.ts";
+import { isBeforeRestart, type Publication } from "../storage/publication.ts";
+import { readEnd, readLog, readLogSince } from "../storage/publication-log.ts";
 import { listSnapshots } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { adviseAfter, type Check, type ListAdvice, type RunCheck, tryService } from "./check-service.ts";

@@ -28,14 +28,8 @@ import type { Manifest } from "../snapshot/files/manifest.ts";
 import { accountFolders, keysOf } from "../storage/known-accounts.ts";
 import { formatRunId, isOfLayout } from "../storage/layout.ts";
 import { placeOf } from "../storage/log-mark.ts";
-import {
-  createRemoval,
-  type Publication,
-  readEnd,
-  readHead,
-  readLog,
-  readLogSince,
-} from "../storage/publication-log.ts";
+import type { Publication } from "../storage/publication.ts";
+import { createRemoval, readEnd, readHead, readLog, readLogSince } from "../storage/publication-log.ts";
 import {
   dateRetired,
   listSnapshots,

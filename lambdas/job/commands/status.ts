@@ -8,7 +8,8 @@ import type { ListDoubt } from "../service/event-service.ts";
 import { type FieldChanges, fieldChanges } from "../snapshot/fields/field-changes.ts";
 import { readManifest } from "../snapshot/files/manifest.ts";
 import type { DamagedAccount } from "../storage/known-accounts.ts";
-import { type Publication, readHead } from "../storage/publication-log.ts";
+import type { Publication } from "../storage/publication.ts";
+import { readHead } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 
 const LAST_RUNS = 10;

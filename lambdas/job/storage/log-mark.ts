@@ -2,15 +2,8 @@
 // number, whatever clocks have named it.
 
 import * as z from "zod";
-import {
-  type Entry,
-  findEntry,
-  type LogEnd,
-  type LogSince,
-  publishedUnits,
-  type Removal,
-  readLogSince,
-} from "./publication-log.ts";
+import { type Entry, publishedUnits, type Removal } from "./publication.ts";
+import { findEntry, type LogEnd, type LogSince, readLogSince } from "./publication-log.ts";
 import type { AccountStore } from "./store.ts";
 
 /** An entry of the log. A restored backup gives numbers a second time, so a number alone names none. */

@@ -1,76 +1,14 @@
 // Which snapshot readers see: the account's publications, numbered without gaps. Creating the next one is the commit.
-// A removal is an entry as well: what lies below it does not count, whether it is still there or not. Only this file knows.
+// A removal is an entry as well: what lies below it does not count, whether it is still there or not. Only this file
+// knows.
 
 import { posix } from "node:path";
-import * as z from "zod";
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { isOfLayout, publicationId, runInstant } from "./layout.ts";
+import { ENTRY, type Entry, type Publication, parseEntry, type Removal } from "./publication.ts";
 import { type AccountStore, SELDOM_PARSED } from "./store.ts";
 
-// Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.
-const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
-const count = z.int().nonnegative();
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** How many of the listed events had no row, by reason. */
-const MISSING = z.object({ listed: count, gone: count, forbidden: count, rejected: count });
-export type Missing = Readonly<z.infer<typeof MISSING>>;
-
-const FILES = z.object({ snapshot: count, changes: count });
-
-const PUBLICATION = z.object({
-  publication: z.string().regex(/^\d{10}$/),
-  action: z.enum(["run", "accept", "rollback"]),
-  snapshot_id: identifier,
-  base_snapshot_id: identifier.nullable(),
-  published_at: z.iso.datetime(),
-  events: count,
-  added: count,
-  changed: count,
-  removed: count,
-  run_id: identifier,
-  pinned: z.boolean(),
-  write_id: z.string().min(1),
-  /** How many files its snapshot and its changes have, beside those with a leading `_`. Absent in entries of earlier versions. */
-  files: FILES.optional(),
-  /** What was missing when a person last decided what readers see. Absent where nothing was, and before a first decision. */
-  accepted: MISSING.optional(),
-});
-
-const { publication, snapshot_id, base_snapshot_id, events, added, changed, removed, files } =
-  PUBLICATION.shape;
-
-/** What a publication says of the snapshot and the changes that it published. */
-export const publishedUnits = z.object({
-  publication,
-  snapshot_id,
-  base_snapshot_id: base_snapshot_id.optional(), // absent in `views.sql` of earlier versions
-  events,
-  added,
-  changed,
-  removed,
-  files,
-});
-export type PublishedUnits = Readonly<z.infer<typeof publishedUnits>>;
-
-/**
- * Where it has none, no file in the folder of its changes counts: a decision about the same snapshot that lost the race for
- * the number may have left some.
- */
-export function hasChanges({ added, changed, removed }: PublishedUnits): boolean {
-  return added + changed + removed > 0;
-}
-
-/** It has the columns of a publication, so that tables which show the files as they come can read it. */
-const REMOVAL = PUBLICATION.extend({ action: z.literal("remove"), snapshot_id: z.null() });
-const ENTRY = z.discriminatedUnion("action", [PUBLICATION, REMOVAL]);
-
-/** One line of the table `publications`; `publication` is ten digits, from `0000000001`. */
-export type Publication = Readonly<z.infer<typeof PUBLICATION>>;
-
-/** The account was removed. What was planned before it does not count after it. */
-export type Removal = Readonly<z.infer<typeof REMOVAL>>;
-export type Entry = Publication | Removal;
 
 /** Where the log ends. */
 export interface LogEnd {
@@ -246,7 +184,7 @@ export async function createRemoval(
     if (created !== undefined) return publication;
     // Made by an earlier try whose response was lost.
     const standing = await store.read(store.keys.publication(publication));
-    if (standing && parse(standing.bytes)?.write_id === writeId) return publication;
+    if (standing && parseEntry(standing.bytes)?.write_id === writeId) return publication;
   }
 }
 
@@ -254,26 +192,6 @@ async function createEntry(store: AccountStore, entry: Entry): Promise<string | 
   // Parsing puts the keys in the table's order and refuses what could not be read back.
   const line = `${JSON.stringify(ENTRY.parse(entry, SELDOM_PARSED))}\n`;
   return store.create(store.keys.publication(entry.publication), new TextEncoder().encode(line));
-}
-
-/**
- * Whether the changes of the publication are not those against the one before it, so that the history begins again: they are
- * found against nothing, or, in logs of an earlier version, against an older snapshot.
- */
-export function isRestart(
-  { base_snapshot_id: base }: Pick<PublishedUnits, "base_snapshot_id">,
-  before: Pick<Publication, "snapshot_id"> | undefined,
-): boolean {
-  return before !== undefined && base !== undefined && before.snapshot_id !== base;
-}
-
-/** Whether the last restart of the log is after this publication: then its changes count no more. */
-export function isBeforeRestart(
-  log: readonly PublishedUnits[],
-  { publication }: Pick<PublishedUnits, "publication">,
-): boolean {
-  const last = log.findLast((each, index) => isRestart(each, log[index - 1]));
-  return last !== undefined && publication < last.publication;
 }
 
 /** The publication before this one; undefined for the first, also after a removal. Throws as `readLog` does. */
@@ -340,7 +258,7 @@ async function entryIdsFrom(store: AccountStore, id: string): Promise<readonly s
 /** Undefined where there is no such entry, or none that can be read. */
 export async function findEntry(store: AccountStore, id: string): Promise<Entry | undefined> {
   const stored = await store.read(store.keys.publication(id));
-  return stored && parse(stored.bytes);
+  return stored && parseEntry(stored.bytes);
 }
 
 /** The numbers of the log, without those below a gap. A gap is damage unless a removal lies above it. */
@@ -352,7 +270,7 @@ async function entryIds(store: AccountStore): Promise<readonly string[]> {
   let unreadable: string | undefined;
   for (const id of whole) {
     const stored = await store.read(store.keys.publication(id));
-    const entry = stored && parse(stored.bytes);
+    const entry = stored && parseEntry(stored.bytes);
     if (entry?.action === "remove") return whole;
     if (stored && entry === undefined) unreadable ??= store.keys.publication(id);
   }
@@ -386,24 +304,13 @@ async function readEntry(store: AccountStore, id: string): Promise<Entry | undef
     if (ids.includes(id) || (ids.at(-1) ?? "") < id) throw corrupt(key, "it was listed but no longer exists");
     return undefined;
   }
-  const parsed = parse(stored.bytes);
+  const parsed = parseEntry(stored.bytes);
   if (parsed === undefined) throw corrupt(key, NOT_ONE_LINE);
   if (parsed.publication !== id) throw corrupt(key, `it says that it is ${parsed.publication}`);
   return parsed;
 }
 
 const NOT_ONE_LINE = "it is not one complete line of a publication";
-
-/** Undefined for anything but one whole line; the parser's own error would quote the file, so it is dropped. */
-function parse(bytes: Uint8Array): Entry | undefined {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    if (text.indexOf("\n") !== text.length - 1) return undefined;
-    return ENTRY.safeParse(JSON.parse(text), SELDOM_PARSED).data;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Where the beginning is missing, an earlier version may have removed the account beside another writer. */
 function incomplete(expected: string, found: string, earlier: number): SyncError {

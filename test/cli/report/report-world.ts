@@ -8,7 +8,7 @@ import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import type { Manifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { formatRunId, layout, publicationId } from "../../../lambdas/job/storage/layout.ts";
-import type { Publication } from "../../../lambdas/job/storage/publication-log.ts";
+import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { countsOf } from "../../job/catalog/publisher.ts";
 import { aManifest } from "../../job/snapshot/files/manifests.ts";
 import { MemoryStore } from "../../job/storage/memory-store.ts";

@@ -5,7 +5,8 @@ import { readLines } from "../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { listChanges } from "../../../lambdas/job/snapshot/files/units.ts";
 import { parseRow, type Row } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
-import { hasChanges, type Publication, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { hasChanges, type Publication } from "../../../lambdas/job/storage/publication.ts";
+import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 

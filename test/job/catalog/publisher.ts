@@ -4,12 +4,8 @@ import { createManifest, type Manifest } from "../../../lambdas/job/snapshot/fil
 import { writeParts } from "../../../lambdas/job/snapshot/files/parts.ts";
 import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { layout, publicationId } from "../../../lambdas/job/storage/layout.ts";
-import {
-  createRemoval,
-  type Publication,
-  publish,
-  readEnd,
-} from "../../../lambdas/job/storage/publication-log.ts";
+import type { Publication } from "../../../lambdas/job/storage/publication.ts";
+import { createRemoval, publish, readEnd } from "../../../lambdas/job/storage/publication-log.ts";
 import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { aManifest } from "../snapshot/files/manifests.ts";

@@ -1,12 +1,12 @@
 // A removal cuts the log: every reader ignores what lies below it, whatever is left there.
 
 import { expect, it } from "vitest";
+import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import {
   createRemoval,
   findPublication,
   isOfRun,
   newestReadable,
-  type Publication,
   publicationBefore,
   publish,
   readEnd,

@@ -6,12 +6,11 @@ import { describe, expect, it } from "vitest";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { accountsIn } from "../../../lambdas/job/storage/known-accounts.ts";
 import { TABLES } from "../../../lambdas/job/storage/layout.ts";
+import { isBeforeRestart, type Publication } from "../../../lambdas/job/storage/publication.ts";
 import {
   findPublication,
-  isBeforeRestart,
   isOfRun,
   newestReadable,
-  type Publication,
   publicationBefore,
   publicationsSince,
   publish,

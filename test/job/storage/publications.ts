@@ -1,6 +1,7 @@
 // Publications as tests need them: a valid one, with what matters to the test put in its place.
 
-import { type Publication, publish } from "../../../lambdas/job/storage/publication-log.ts";
+import type { Publication } from "../../../lambdas/job/storage/publication.ts";
+import { publish } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
 

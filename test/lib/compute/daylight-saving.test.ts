@@ -39,7 +39,7 @@ describe("a deployment", () => {
     const stack = stackIn(newApp(), {
       ...settings,
       baseUrl: "https://brand.example.net",
-      accounts: { uk: { ...settings.accounts.uk, ...over } },
+      accounts: { uk: { ...settings.accounts.uk, nextPage: "all", ...over } },
     });
     const warnings = Annotations.fromStack(stack).findWarning("*", Match.anyValue());
     const alarms = templateOf(stack)

@@ -52,14 +52,14 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "the catalog is not refreshed after the commit",
     file: "run/publish/publish.ts",
-    from: "await ports.catalog.refresh(store.account);",
+    from: 'await ports.catalog.refresh(store.account, "new");',
     to: "",
     seed: 1,
   },
   {
     name: "a start does not bring the catalog up to the head",
     file: "run/run-session.ts",
-    from: "    await catalog.refresh(store.account);\n",
+    from: '    await catalog.refresh(store.account, "new");\n',
     to: "",
     seed: 84,
   },
@@ -94,8 +94,8 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "retention deletes what was the head a moment ago",
     file: "run/publish/retention.ts",
-    from: "const inUse = headsSince(log, nowMs - DAY_MS);",
-    to: "const inUse = headsSince(log, nowMs);",
+    from: "await headsSince(store, nowMs - DAY_MS);",
+    to: "await headsSince(store, nowMs);",
     seed: 2,
   },
   {

@@ -16,7 +16,8 @@ import {
 import { readColumns } from "../../snapshot/rows/table-columns.ts";
 import { accountsIn, type DamagedAccount, orDamage } from "../../storage/known-accounts.ts";
 import { FOLDERS, isOfLayout, publicationId, VIEWS_FILE } from "../../storage/layout.ts";
-import { type PublishedUnits, publishedUnits, readLogSince } from "../../storage/publication-log.ts";
+import { type PublishedUnits, publishedUnits } from "../../storage/publication.ts";
+import { readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots, readSnapshotFiles, type SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import {
   type AccountStore,

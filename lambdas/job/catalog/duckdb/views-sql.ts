@@ -7,7 +7,7 @@ import { type DamagedUnit, describeUnit, folderOf, type Unit } from "../../snaps
 import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
 import { FOLDERS, KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
-import { hasChanges, type PublishedUnits } from "../../storage/publication-log.ts";
+import { hasChanges, type PublishedUnits } from "../../storage/publication.ts";
 import { createView, DUCKDB, EVENT_HISTORY, eventsTyped } from "../catalog.ts";
 
 /** Tables of units; the others show lines as they come. */
@@ -126,16 +126,11 @@ export function viewsSql(files: WarehouseFiles): string {
 /** The publications that the other tables know, and none that came later: a consumer that joins them misses none. */
 function publicationsTable(lines: Source, files: WarehouseFiles): string {
   const refused = refusedOf(files, FOLDERS.publications);
-  // Of an account of which nothing else is known they are shown as they are.
-  const known = files.accounts.filter(
-    ({ account, log, damage }) => (log.length > 0 || damage) && !refused.includes(account),
-  );
+  const known = files.accounts.filter(({ account, log }) => log.length > 0 && !refused.includes(account));
   const condition: Condition = (of, name) => {
-    const whens = known.map(({ account, log: [first, ...others] }) => {
-      const last = others.at(-1) ?? first;
-      const names = [first, last].map((each) => literal(`${each?.publication}.ndjson`));
-      const isKnown = first ? `${name} BETWEEN ${names.join(" AND ")}` : "true";
-      return `    WHEN ${literal(account)} THEN ${isKnown}`;
+    const whens = known.map(({ account, log }) => {
+      const names = [log[0], log.at(-1)].map((each) => literal(`${each?.publication}.ndjson`));
+      return `    WHEN ${literal(account)} THEN ${name} BETWEEN ${names.join(" AND ")}`;
     });
     return `CASE ${of}\n${whens.join("\n")}\n  END`;
   };

@@ -4,13 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 import { SyncError } from "../../errors/sync-error.ts";
 import { listChanges } from "../../snapshot/files/units.ts";
 import { publicationId, type TableName } from "../../storage/layout.ts";
-import {
-  hasChanges,
-  type Publication,
-  publicationsSince,
-  readEnd,
-  readLogSince,
-} from "../../storage/publication-log.ts";
+import { hasChanges, type Publication } from "../../storage/publication.ts";
+import { publicationsSince, readEnd, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, accountStore, type Store } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";

@@ -15,7 +15,7 @@ import type { Attempt } from "../record/attempt.ts";
 import { countText } from "../record/texts.ts";
 import type { RunPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
-import { ControlQuestion } from "./control-question.ts";
+import { ControlQuestion, REMEMBERED } from "./control-question.ts";
 import { wasFoundBefore } from "./found-before.ts";
 import { type KnownRefusals, Refusals } from "./refusals.ts";
 import { type EarlyStop, StoppedEarly, type TimeBudget } from "./time-budget.ts";
@@ -139,7 +139,7 @@ async function collectOn(session: CollectSession, task: CollectTask): Promise<{ 
   let stop: EarlyStop | undefined;
   const refusals = new Refusals({
     ...{ ports, settings, known, list: plan.header },
-    control: new ControlQuestion({ clock, logger, service, budget }, firstRead(chain)),
+    control: new ControlQuestion({ clock, logger, service, budget }, readBefore(chain)),
     onNoneRead: () => {
       if (stop) throw new StoppedEarly(stop, `${chain.end} of ${total} events are staged`);
     },
@@ -186,12 +186,15 @@ async function collectOn(session: CollectSession, task: CollectTask): Promise<{ 
   }
 }
 
-/** An event that an earlier start has read; undefined where none has. */
-function firstRead({ plan, records, end }: Chain): string | undefined {
+/** The first events that earlier starts have read, as many as are asked for. */
+function readBefore({ plan, records, end }: Chain): readonly string[] {
   const leftOut = new Set(records.flatMap(({ left_out }) => left_out).map(({ uuid }) => uuid));
-  if (leftOut.size === end) return undefined;
-  for (const { uuid, requestAs } of plan.events(0)) if (!leftOut.has(uuid)) return requestAs;
-  return undefined;
+  const most = Math.min(REMEMBERED, end - leftOut.size);
+  return Iterator.from(plan.events(0))
+    .filter(({ uuid }) => !leftOut.has(uuid))
+    .map(({ requestAs }) => requestAs)
+    .take(most)
+    .toArray();
 }
 
 /** Writes the next range and records it. An error of the results ends it earlier, and is returned. */

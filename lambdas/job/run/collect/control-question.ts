@@ -9,7 +9,7 @@ import { ATTEMPTS } from "../../service/requests/sender.ts";
 import type { RunPorts } from "../run-ports.ts";
 
 /** So many of the events that were read last: one of them may be gone meanwhile. */
-const REMEMBERED = ATTEMPTS;
+export const REMEMBERED = ATTEMPTS;
 
 interface ControlPorts extends Pick<RunPorts, "clock" | "logger"> {
   readonly service: Pick<EventService, "detail">;
@@ -27,10 +27,10 @@ export class ControlQuestion {
   /** Asked once the one under way has ended, which says nothing of the time after it was sent. */
   #next: Promise<boolean> | undefined;
 
-  /** @param earlier an event that an earlier start of the run has read */
-  constructor(ports: ControlPorts, earlier?: string) {
+  /** @param earlier events that earlier starts of the run have read, at most `REMEMBERED` */
+  constructor(ports: ControlPorts, earlier: readonly string[] = []) {
     this.#ports = ports;
-    this.#read = earlier === undefined ? [] : [earlier];
+    this.#read = [...earlier];
   }
 
   /** Whether there is an event to ask for. */
@@ -128,7 +128,7 @@ export function isOfOneRequest(error: unknown): error is SyncError {
 function noneIsAnswered(attempts: number, refusal: string): SyncError {
   return new SyncError(
     "SERVICE_UNAVAILABLE",
-    `The service refuses events that it has answered before: they were ${refusal}, ${attempts} times. So no event is left out. The problem is on the service's side, or between here and there: run again later.`,
+    `The service refuses events that it has answered before: they were ${refusal}, ${attempts} times. So no event is left out. The problem is on the service's side, or between here and there: run again later. If they are deleted there, a run with --fresh lists what is there now.`,
     { fields: { attempts } },
   );
 }

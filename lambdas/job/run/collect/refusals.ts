@@ -11,7 +11,7 @@ import { ATTEMPTS, longestWaitMs } from "../../service/requests/sender.ts";
 import { readLeftOut } from "../../snapshot/files/manifest.ts";
 import type { LeftOutReason } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
-import type { Missing, Publication } from "../../storage/publication-log.ts";
+import type { Missing, Publication } from "../../storage/publication.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { areTooManyMissing, mayBeMissing } from "../publish/guard.ts";
 import { countText, remainingText } from "../record/texts.ts";

@@ -9,12 +9,8 @@ import { Chain } from "../../snapshot/staging/chain.ts";
 import { type Plan, readPlan, type ShapingSettings } from "../../snapshot/staging/plan.ts";
 import { isOfLayout, runInstant } from "../../storage/layout.ts";
 import { placeOf, removalOf } from "../../storage/log-mark.ts";
-import {
-  findPublication,
-  type LogEnd,
-  type Publication,
-  readLogSince,
-} from "../../storage/publication-log.ts";
+import type { Publication } from "../../storage/publication.ts";
+import { findPublication, type LogEnd, readLogSince } from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { isLater } from "../publish/superseded.ts";
 import { recordPublishedRun } from "../record/published-run.ts";

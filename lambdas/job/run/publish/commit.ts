@@ -8,14 +8,8 @@ import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { changeLine, compareSnapshots } from "../../snapshot/rows/compare-snapshots.ts";
 import { keysOf } from "../../storage/known-accounts.ts";
 import { publicationId } from "../../storage/layout.ts";
-import {
-  type LogEnd,
-  type Missing,
-  type Publication,
-  publish,
-  type Removal,
-  readLogSince,
-} from "../../storage/publication-log.ts";
+import type { Missing, Publication, Removal } from "../../storage/publication.ts";
+import { type LogEnd, publish, readLogSince } from "../../storage/publication-log.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { recordColumnsOf } from "./columns.ts";
 

@@ -1,7 +1,7 @@
 // Decides whether a complete snapshot may replace the one that readers see. Bad data never replaces good data.
 
 import type { Incomplete } from "../../snapshot/fields/field-profile.ts";
-import type { Missing } from "../../storage/publication-log.ts";
+import type { Missing } from "../../storage/publication.ts";
 import type { Hold } from "../record/held-mark.ts";
 import { countText, missingReasons } from "../record/texts.ts";
 import type { RunSettings } from "../run-settings.ts";

@@ -3,13 +3,8 @@
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Chain } from "../../snapshot/staging/chain.ts";
 import { layout } from "../../storage/layout.ts";
-import {
-  isOfRun,
-  type LogEnd,
-  type Publication,
-  readHead,
-  readLogSince,
-} from "../../storage/publication-log.ts";
+import type { Publication } from "../../storage/publication.ts";
+import { isOfRun, type LogEnd, readHead, readLogSince } from "../../storage/publication-log.ts";
 import { knownRefusals } from "../collect/refusals.ts";
 import { countsOf } from "../record/attempt.ts";
 import { type Hold, hold, readHold } from "../record/held-mark.ts";

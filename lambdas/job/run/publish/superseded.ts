@@ -2,7 +2,8 @@
 
 import { isFuture } from "../../runtime/clock.ts";
 import { runInstant } from "../../storage/layout.ts";
-import type { LogEnd, Publication, Removal } from "../../storage/publication-log.ts";
+import type { Publication, Removal } from "../../storage/publication.ts";
+import type { LogEnd } from "../../storage/publication-log.ts";
 import type { RunEnd } from "../record/run-result.ts";
 
 /** A run or its snapshot. */

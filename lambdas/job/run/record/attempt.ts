@@ -6,7 +6,7 @@ import type { ListDoubt } from "../../service/event-service.ts";
 import type { ServiceCounts } from "../../service/requests/sender.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { formatRunId } from "../../storage/layout.ts";
-import type { Publication } from "../../storage/publication-log.ts";
+import type { Publication } from "../../storage/publication.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import {

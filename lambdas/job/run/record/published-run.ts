@@ -3,13 +3,8 @@
 import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
 import { plannedTrigger } from "../../snapshot/staging/plan.ts";
-import {
-  findPublication,
-  isOfRun,
-  isRestart,
-  type Publication,
-  publicationBefore,
-} from "../../storage/publication-log.ts";
+import { isRestart, type Publication } from "../../storage/publication.ts";
+import { findPublication, isOfRun, publicationBefore } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { type Attempt, beginAttempt, countsOf, NO_COUNTS, recordAttempt } from "./attempt.ts";

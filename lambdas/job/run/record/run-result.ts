@@ -7,7 +7,8 @@ import { ERROR_CODES, type ErrorCode, SyncError } from "../../errors/sync-error.
 import type { ListDoubt } from "../../service/event-service.ts";
 import type { ChangedRow } from "../../snapshot/rows/first-changes.ts";
 import { doubtSchema } from "../../snapshot/staging/plan.ts";
-import { findPublication, isOfRun, type Publication } from "../../storage/publication-log.ts";
+import type { Publication } from "../../storage/publication.ts";
+import { findPublication, isOfRun } from "../../storage/publication-log.ts";
 import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
 import { type Preview, previewSchema } from "./held-mark.ts";
 import { isRun, type Outcome, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";

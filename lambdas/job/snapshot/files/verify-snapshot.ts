@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { damaged, RESTORE, SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, isOfLayout } from "../../storage/layout.ts";
-import { hasChanges, type PublishedUnits } from "../../storage/publication-log.ts";
+import { hasChanges, type PublishedUnits } from "../../storage/publication.ts";
 import { RETIRED, snapshotNotFound } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, ARCHIVED_TEXT, type StoredKey } from "../../storage/store.ts";
 import { readLines } from "./gzip-lines.ts";

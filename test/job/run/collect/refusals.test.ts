@@ -8,7 +8,7 @@ import { knownRefusals, Refusals } from "../../../../lambdas/job/run/collect/ref
 import { mapOrdered, type Waits } from "../../../../lambdas/job/runtime/map-ordered.ts";
 import type { Detail, Question } from "../../../../lambdas/job/service/event-service.ts";
 import type { LeftOutReason } from "../../../../lambdas/job/snapshot/staging/chain.ts";
-import type { Missing, Publication } from "../../../../lambdas/job/storage/publication-log.ts";
+import type { Missing, Publication } from "../../../../lambdas/job/storage/publication.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";

@@ -13,7 +13,8 @@ import {
   type Unit,
 } from "../../../../lambdas/job/snapshot/files/units.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { type Publication, publish, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
+import type { Publication } from "../../../../lambdas/job/storage/publication.ts";
+import { publish, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots, markRetired } from "../../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";

@@ -12,7 +12,7 @@ import {
   verifySnapshot,
 } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import type { Publication } from "../../../../lambdas/job/storage/publication-log.ts";
+import type { Publication } from "../../../../lambdas/job/storage/publication.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";

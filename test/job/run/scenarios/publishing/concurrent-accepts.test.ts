@@ -3,7 +3,8 @@
 import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
-import { type Publication, readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
+import type { Publication } from "../../../../../lambdas/job/storage/publication.ts";
+import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../crash.ts";
 import { interposed, interposedOnce } from "../../interposed-store.ts";

@@ -215,7 +215,7 @@ describe("an event that cannot be read while others can", () => {
     ["a web page", { kind: "html" }],
     ["no event", { kind: "body", text: "{}" }],
   ])(
-    "holds the snapshot without it, and no later one once a person has accepted that: %s [D29]",
+    "holds the snapshot without it, and no later one once a person has accepted that: %s [D31]",
     async (_, fault) => {
       const { sandbox, odd } = await withOdd(fault);
       await using _all = sandbox;
@@ -257,7 +257,7 @@ describe("an event that cannot be read while others can", () => {
     ["no response", { kind: "reset" }],
     ["half a body", { kind: "truncate" }],
   ])(
-    "for a reason that may pass is left out by a start ten minutes later, which fetches the rest only: %s [D29]",
+    "for a reason that may pass is left out by a start ten minutes later, which fetches the rest only: %s [D31]",
     async (_, fault) => {
       const { sandbox } = await withOdd(fault);
       await using _all = sandbox;
