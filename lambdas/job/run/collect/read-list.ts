@@ -209,7 +209,7 @@ export function noneReadable(tried: number, gone = 0): SyncError {
   return new SyncError(
     "NOT_ENTITLED",
     gone === tried
-      ? `The details of all ${tried} listed events that were tried were answered with 404 or 410, as a gateway may do. Check that --base-url is the address before /v1; if it is, ask the service's operator.`
+      ? `The details of all ${tried} listed events that were tried were answered with 404 or 410, as a gateway may do. Ask the service's operator.`
       : `This account may not read the details of any of ${tried} listed events. Ask the service's operator what the account is licensed for.`,
   );
 }

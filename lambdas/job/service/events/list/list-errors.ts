@@ -1,6 +1,7 @@
 // The errors of a list that cannot be read to its end.
 
 import { SyncError } from "../../../errors/sync-error.ts";
+import { AddressDoubt } from "../../requests/address-doubt.ts";
 import { unexpectedStatus } from "../../requests/failure.ts";
 
 /** What each of them has in its fields: the request for the list, and how many entries came. */
@@ -12,11 +13,10 @@ export interface ListFacts {
 /** @param pages how many came before */
 export function refused(request: string, status: number, pages: number, facts: ListFacts): SyncError {
   if (status === 403)
-    return new SyncError(
+    return new AddressDoubt(
       "NOT_ENTITLED",
-      `The account may not list events (${request} was answered with status 403). Ask the service's operator to ` +
-        "license events for it. If this address has never worked, check --base-url.",
-      { fields: { request, status } },
+      `The account may not list events (${request} was answered with status 403). Ask the service's operator to license events for it.`,
+      { ifNew: "If this address has never worked, check --base-url.", fields: { request, status } },
     );
   if (pages === 0) return unexpectedStatus(request, status);
   return unexpected(
@@ -34,11 +34,15 @@ export function unexpected(problem: string, facts: ListFacts): SyncError {
 }
 
 export function tooLarge(problem: string, facts: ListFacts): SyncError {
-  return new SyncError(
+  return new AddressDoubt(
     "UNEXPECTED_RESPONSE",
-    `The list of events ${problem}, and is not read further. Nothing was published. Check that --base-url is the service ` +
-      "itself and --list-pointer leads to the events; if so, ask the service's operator.",
-    { fields: { ...facts } },
+    `The list of events ${problem}, and is not read further. Nothing was published.`,
+    {
+      ifNew:
+        "Check that --base-url is the service itself and --list-pointer leads to the events; if so, ask the service's operator.",
+      ifKnown: "Check that --list-pointer leads to the events.",
+      fields: { ...facts },
+    },
   );
 }
 

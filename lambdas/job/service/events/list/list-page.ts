@@ -14,6 +14,7 @@ import {
   rootSpan,
   type Span,
 } from "../../../json/json-scanner.ts";
+import { AddressDoubt } from "../../requests/address-doubt.ts";
 import {
   decodeText,
   describeValue,
@@ -204,12 +205,15 @@ class PageReader {
     const shape = describeValue(text, this.#shownName, isSmall ? { start: 0 } : span);
     const listPointer = pointerTo(value, entriesOf, this.#shownName);
     const place = listPointer === undefined ? "" : `: --list-pointer ${shellWord(listPointer)}`;
-    return new SyncError(
+    const set = `set --list-pointer (listPointer) to the place of the list${place}; it must be an array, or an object whose keys are uuids.`;
+    return new AddressDoubt(
       "UNEXPECTED_RESPONSE",
-      `The list of events was not found in the response, whose shape is ${shape}. Check that --base-url is the service; if ` +
-        `it is, set --list-pointer (listPointer) to the place of the list${place}; it must be an array, or an object whose ` +
-        "keys are uuids.",
-      { fields: { shape, ...(listPointer === undefined ? {} : { listPointer }) } },
+      `The list of events was not found in the response, whose shape is ${shape}.`,
+      {
+        ifNew: `Check that --base-url is the service; if it is, ${set}`,
+        ifKnown: `S${set.slice(1)}`,
+        fields: { shape, ...(listPointer === undefined ? {} : { listPointer }) },
+      },
     );
   }
 }
