@@ -135,7 +135,11 @@ function checkLogin(model: Model, { name, start, version }: ProcessFacts, passwo
   }
   const last = own.at(-1);
   const isPatient = version === "today" && last?.wasAccepted === false;
-  const isOver = last && model.world.timeline.nowMs >= last.endsAtMs;
+  // A wall clock that was set on is not told from a computer that slept.
+  const wasSetOn = model.world.plan.items.some(
+    (item) => item.kind === "clock" && item.start === start.id && (item.jump?.byMs ?? 0) > 0,
+  );
+  const isOver = last && (model.world.timeline.nowMs >= last.endsAtMs || wasSetOn);
   if (last?.status === 200 && !isOver && last.refusals < (isPatient ? TRIES_OF_A_NEW_SESSION : 1)) {
     model.fail(`${name} logs in again although its session was not refused`);
     return;

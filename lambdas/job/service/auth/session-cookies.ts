@@ -104,7 +104,7 @@ export class SessionCookies {
     const wallNowMs = this.#clock.now();
     for (const [id, cookie] of this.#ofLogin)
       if (cookie.wallEndsAtMs <= wallNowMs && cookie.endsAtMs > nowMs)
-        this.#ofLogin.set(id, { ...cookie, endsAtMs: nowMs });
+        this.#ofLogin.set(id, { ...cookie, endsAtMs: nowMs, statedMs: cookie.endsAtMs - cookie.fromMs });
     return [...this.#ofLogin.values()];
   }
 

@@ -6,6 +6,8 @@ export interface LoginCookie {
   readonly name: string;
   readonly fromMs: number;
   readonly endsAtMs: number;
+  /** How long it was to live, where a wall clock that was set on has ended it earlier. */
+  readonly statedMs?: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -28,7 +30,7 @@ export class SessionEnds {
   }
 
   #counts(cookie: LoginCookie): boolean {
-    const { name, fromMs, endsAtMs } = cookie;
+    const { name, fromMs, endsAtMs, statedMs = endsAtMs - fromMs } = cookie;
     if (this.ignored.has(name)) return false;
     const counted = this.#counted.get(name) ?? [];
     const last = counted.at(-1);
@@ -40,7 +42,7 @@ export class SessionEnds {
       return false;
     }
     // What lives shorter is there for the login itself.
-    if (endsAtMs - fromMs < MINUTE_MS) return false;
+    if (statedMs < MINUTE_MS) return false;
     this.#counted.set(name, [...inHour, cookie]);
     return true;
   }

@@ -195,6 +195,22 @@ describe("a session whose cookie has ended", () => {
     },
   );
 
+  it("ends where the wall clock is set past it, as after a sleep, however short the session has lived", async () => {
+    await using given = await serviceWith(ofLogin("Max-Age=600"));
+    const { service, clock, sent } = given;
+
+    await service.detail("a");
+    clock.set(3 * 60 * MINUTE);
+    await service.detail("b");
+
+    expect(sent).toEqual([
+      ["login", undefined],
+      ["a", "s=1"],
+      ["login", undefined],
+      ["b", "s=2"],
+    ]);
+  });
+
   it("does not count what comes after its end: the request is sent again with the next", async () => {
     const clock = new PatientClock(Date.UTC(2026, 10, 21, 6));
     const transport = scriptedTransport((name, nth) => {
