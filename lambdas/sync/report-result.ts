@@ -42,9 +42,9 @@ export async function reportResult(
   ports.metrics(account, attemptMetrics(result, settings));
   const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
   const why = reason ?? row.error_code;
-  ports.logger.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });
   const { doubt } = doubtInAws(result.doubt, account, settings);
   if (doubt !== undefined && !isRepeat && outcome !== "HANDED_OVER") ports.logger.warn(doubt);
+  ports.logger.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });
   let publication: string | undefined;
   await tell(ports, account, async () => {
     publication = (await publicationOf(store, row))?.publication;

@@ -18,7 +18,7 @@ const SETTINGS = {
   baseUrl: "https://brand.example.net",
   authUrl: "https://login.example.net",
   alarmEmail: "data-team@example.net",
-  accounts: { uk: { schedule: "rate(1 day)" } },
+  accounts: { uk: { schedule: "rate(1 day)", nextPage: "all" } },
 };
 const KEY_ARN = "arn:aws:kms:eu-west-1:123456789012:key/1234abcd";
 const ENV = { account: "123456789012", region: "eu-west-1" };

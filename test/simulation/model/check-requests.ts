@@ -186,8 +186,9 @@ function checkTokenRequest(model: Model, facts: ProcessFacts, refreshToken: stri
   const { name, start } = facts;
   const own = model.tokenRequests.filter(({ process }) => process === facts);
   const failed = own.slice(own.findLastIndex(({ status }) => status === 200) + 1);
-  if (failed.length >= MOST_OF_A_RENEWAL)
-    model.fail(`${name} sends more than 3 token requests for a renewal`);
+  const unsure = failed.filter(({ status = 0 }) => facts.version !== "today" || status !== 503);
+  if (failed.length >= MOST_TRIES || unsure.length >= MOST_OF_A_RENEWAL)
+    model.fail(`${name} sends token requests for a renewal again and again`);
   const other = model.tokenRequests.find(
     ({ process, status, ...request }) =>
       process !== facts && !process.isOver && status === undefined && request.refreshToken === refreshToken,

@@ -4,7 +4,6 @@
 import * as z from "zod";
 import { CredentialsNotSetUp } from "../../credentials/credentials.ts";
 import { ERROR_CODES, type ErrorCode, SyncError } from "../../errors/sync-error.ts";
-import type { ListDoubt } from "../../service/event-service.ts";
 import type { ChangedRow } from "../../snapshot/rows/first-changes.ts";
 import { doubtSchema } from "../../snapshot/staging/plan.ts";
 import type { Publication } from "../../storage/publication.ts";
@@ -73,7 +72,7 @@ export interface RunResult extends Omit<RunEnd, "outcome" | "reason"> {
   readonly row: RunLogEntry;
   readonly error?: SyncError | undefined;
   /** Why the list may be a part only. */
-  readonly doubt?: ListDoubt | undefined;
+  readonly doubt?: z.infer<typeof doubtSchema> | undefined;
   /** True where the run was finished before this start, which did nothing. */
   readonly isRepeat?: true;
   /** True where an execution ended without its run: a later start resumes the run, whatever the error. */
