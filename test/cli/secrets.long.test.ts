@@ -78,7 +78,7 @@ test("a process takes them from its pipe, and no list of processes, output or fi
   await using simulator = await Simulator.start({ events: makeEvents(12) });
   let seen = "";
 
-  const args = ["run", "--credentials", "-", ...against(simulator)];
+  const args = ["run", "--fresh", "--credentials", "-", ...against(simulator)];
   const { process: child, ended } = startSync(args, { cwd, stdin: "pipe" });
   simulator.configure({
     onRequest: async ({ n }) => {

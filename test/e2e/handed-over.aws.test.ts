@@ -76,7 +76,10 @@ onEmulator("a run of the deployed function that is handed over", () => {
     stateMachine.function = oneTurn;
     // The first turn waits for the service and ends itself before Lambda does; the second one fails.
     deployed.service(account).configure({
-      faults: [atLogin({ kind: "hang" }, { nth: 2 }), atLogin({ kind: "status", status: 503 }, { nth: 3 })],
+      faults: [
+        atLogin({ kind: "hang" }, { nth: 2 }),
+        atLogin({ kind: "status", status: 500 }, { nth: 3, times: 2 }),
+      ],
     });
 
     const answer = await start(account);
@@ -126,7 +129,7 @@ onEmulator("a run of the deployed function that is handed over", () => {
     await deployed.run(account, Date.UTC(2026, 0, 1, 6));
     const before = await deployed.events(account);
     service.reset();
-    const unavailable = atLogin({ kind: "status", status: 503 }, { nth: 2, times: Number.POSITIVE_INFINITY });
+    const unavailable = atLogin({ kind: "status", status: 500 }, { nth: 2, times: Number.POSITIVE_INFINITY });
     service.configure({ faults: [unavailable] });
 
     await start(account);

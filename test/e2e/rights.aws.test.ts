@@ -204,7 +204,7 @@ onEmulator("the deployed function, which uses all its rights", () => {
     await deployed.backdate(layout(account).publication("0000000002"), "published_at", now - 5 * DAY_MS);
 
     const before = await deployed.rows("event_snapshots", account, oldest);
-    await deployed.run(account, now - 3 * MINUTE_MS);
+    await deployed.run(account, now - DAY_MS);
     const retired = await deployed.rows("event_snapshots", account, oldest);
     const filesOfRetired = await files();
     await deployed.backdate(layout(account).retired(oldest), "retired_at", now - 2 * DAY_MS);

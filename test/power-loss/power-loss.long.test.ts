@@ -205,10 +205,10 @@ describe("where power goes in the life of an account", () => {
         "PUBLISHED, 4",
         "HELD, 5",
         "PUBLISHED, 5",
-        // Days pass: retention retires, and deletes.
+        // Days pass: retention retires, and deletes; what was held stays for 30 days.
+        "PUBLISHED, 6",
         "PUBLISHED, 6",
         "PUBLISHED, 5",
-        "PUBLISHED, 4",
         "removed, 0",
       ]);
     },

@@ -141,7 +141,7 @@ export const DEFECTS = {
   "the end after a lost race is one's own": {
     change: "a process that finds a record at its place goes on where its own range would have ended",
     scenario: "two processes collect a run",
-    breaks: "the snapshot has 0 results of event 1",
+    breaks: "record 1 does not begin where the one before it ends",
   },
   "a record is made after the lease was lost": {
     change: "a process that finds another one's lease records what it has fetched",
@@ -217,7 +217,7 @@ export const DEFECTS = {
   "run named before a removal": {
     change: "a run that is named before a removal publishes after it",
     scenario: "a removal and a run, delivered twice",
-    breaks: "names a snapshot that is not there",
+    breaks: "a process takes a file for damaged",
   },
   "lease not confirmed before files are deleted": {
     change: "a removal that was paused deletes what it finds, also of a later run",

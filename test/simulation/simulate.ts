@@ -76,7 +76,8 @@ function heal(world: World, account: Account): void {
   if (account.password !== service.password) account.store(service.password);
   if (service.isSpent(tokens.refreshToken)) reauthorize(world, account);
   for (const uuid of service.content.listed()) service.content.refuse(uuid, nowMs, undefined);
-  if (service.content.listed().length === 0) service.content.add(3, nowMs);
+  // Where none can be read, nothing tells an odd event from a service that answers none.
+  if ([...service.content.listed()].every((uuid) => service.odd.has(uuid))) service.content.add(3, nowMs);
 }
 
 /** What has no backup is published over. */

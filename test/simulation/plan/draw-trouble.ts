@@ -112,11 +112,13 @@ export function drawOdd(
 ): Change {
   const { account, afterMs } = drawStart(chance, starts);
   const mayRetry = requestsPerMinute === "unlimited" && session.maxRequests === undefined;
+  // Each redirect may be the end of a session, so a few of them use up one of five requests.
+  const atOnce: readonly [Odd, ...Odd[]] = session.maxRequests === undefined ? [302, 405] : [405];
   return {
     kind: "change",
     account,
     afterMs: Math.max(0, afterMs - chance.between(0, MINUTE_MS)),
-    change: { kind: "odd", answer: chance.pick<Odd>(mayRetry ? [302, 405, 500, "nan"] : [302, 405]) },
+    change: { kind: "odd", answer: chance.pick<Odd>(mayRetry ? [302, 405, 500, "nan"] : atOnce) },
   };
 }
 

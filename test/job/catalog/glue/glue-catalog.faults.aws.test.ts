@@ -236,7 +236,7 @@ const respondWith = (content: object): Fault => ({ status: 200, body: JSON.strin
 describe("a refusal", () => {
   it.each([
     ["GetTable", "publications"],
-    ["GetPartition", "publications"],
+    ["GetPartition", "events"],
     ["BatchCreatePartition", "publications"],
     ["GetPartitions", "event_changes"],
     ["BatchDeletePartition", "event_snapshots"],
