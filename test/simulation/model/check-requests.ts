@@ -186,7 +186,8 @@ function checkTokenRequest(model: Model, facts: ProcessFacts, refreshToken: stri
   const { name, start } = facts;
   const own = model.tokenRequests.filter(({ process }) => process === facts);
   const failed = own.slice(own.findLastIndex(({ status }) => status === 200) + 1);
-  const unsure = failed.filter(({ status = 0 }) => facts.version !== "today" || status !== 503);
+  const isPutOff = (status = 0): boolean => facts.version === "today" && (status === 503 || status === 429);
+  const unsure = failed.filter(({ status }) => !isPutOff(status));
   if (failed.length >= MOST_TRIES || unsure.length >= MOST_OF_A_RENEWAL)
     model.fail(`${name} sends token requests for a renewal again and again`);
   const other = model.tokenRequests.find(

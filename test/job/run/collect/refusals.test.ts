@@ -398,6 +398,15 @@ describe("while no event was read yet", () => {
       expect(asked).toHaveLength(most);
     },
   );
+
+  test("more events that fail for now than may be missing end the run at once", async () => {
+    const uuids = Array.from({ length: 100 }, (_, index) => `x${index}`);
+    for (const uuid of uuids) says.set(uuid, [DOWN]);
+
+    await expect(inTime(collect(refusalsOf(), uuids, 1))).rejects.toBe(DOWN);
+
+    expect(asked.length).toBeLessThan(10);
+  });
 });
 
 describe("an event that cannot be read", () => {
