@@ -43,7 +43,8 @@ export async function reportResult(
   const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
   const why = reason ?? row.error_code;
   const { doubt } = doubtInAws(result.doubt, account, settings);
-  if (doubt !== undefined && !isRepeat && outcome !== "HANDED_OVER") ports.logger.warn(doubt);
+  const isEnd = !isRepeat && outcome !== "HANDED_OVER" && outcome !== "FAILED";
+  if (doubt !== undefined && isEnd) ports.logger.warn(doubt);
   ports.logger.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });
   let publication: string | undefined;
   await tell(ports, account, async () => {

@@ -80,7 +80,7 @@ describe("the publication log of one account, which ends no command of another o
     expect(lastJson(own)).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
 
     await rm(join(warehouse, "snapshots/uk"), { recursive: true });
-    await run("fr");
+    await command("views");
     expect(await readRows(warehouse, EVENTS)).toEqual([["fr", "2"]]);
     const removed = await command("remove", "fr", "--yes");
     expect(removed).toMatchObject({ exitCode: 0, stderr: named });

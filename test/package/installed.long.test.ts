@@ -117,7 +117,7 @@ test(`as the example for containers installs it, it has at most ${MAX_SMALL_BYTE
 
   const command = await followDockerfile(root);
   const before = readdirSync(root, { recursive: true, encoding: "utf8" });
-  const ended = [await command(), await command("status"), await command("query", "SELECT 1")];
+  const ended = [await command("run", "--all", "--fresh"), await command("status"), await command("query", "SELECT 1")];
 
   const others = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
     (path) => !before.includes(path) && !path.includes("home/node/warehouse/"),
@@ -182,7 +182,7 @@ describe.each(HAS_LOWEST_NODE ? [OWN_NODE, LOWEST] : [OWN_NODE])("on $which", ({
     const { command, simulator } = await newWorld(bin());
 
     const check = await command(["check", ...against(simulator)]);
-    const run = await command(["run", "--json", ...against(simulator)]);
+    const run = await command(["run", "--fresh", "--json", ...against(simulator)]);
     const query = await command(["query", "--json", "SELECT count(*) AS n FROM events"]);
     const status = await command(["status"]);
 

@@ -118,10 +118,11 @@ export class ControlQuestion {
   }
 }
 
-/** Whether a request for details has failed. What is wrong with credentials is wrong for all requests. */
+/** Whether a request for details has failed. What is wrong with credentials, or with a login, is wrong for all requests. */
 export function isOfOneRequest(error: unknown): error is SyncError {
   if (!(error instanceof SyncError)) return false;
-  const { code } = error;
+  const { code, fields } = error;
+  if (String(fields["request"]).startsWith("POST ")) return false;
   return code === "UNEXPECTED_RESPONSE" || code === "SERVICE_UNAVAILABLE" || code === "THROTTLED";
 }
 

@@ -320,8 +320,10 @@ describe("while the service answers no question", () => {
     expect(await inTime(collect(refusalsOf(), ["a", "x"], 1))).toEqual(["a", "x"]);
   });
 
-  test("what is wrong with credentials ends the run at once", async () => {
-    const error = new SyncError("UNAUTHENTICATED", "no");
+  test.each([
+    new SyncError("UNAUTHENTICATED", "no"),
+    new SyncError("SERVICE_UNAVAILABLE", "no", { fields: { request: "POST /v1/auth/login" } }),
+  ])("what is wrong with credentials or the login ends the run at once: $code", async (error) => {
     says.set("a", [EVENT, error]);
     says.set("x", [GONE]);
 
