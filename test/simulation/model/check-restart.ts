@@ -76,7 +76,16 @@ export function checkChangesShown(
   const { world, account, reader } = model;
   const views = Buffer.from(world.objects.get("views.sql")?.bytes ?? []).toString();
   const isBucket = world.plan.setting.warehouse === "bucket";
-  for (const each of reader.log()) {
+  // Old changes are looked at by the first snapshot of a day; until then damage may be shown, and what is restored may not.
+  const own = result?.row.snapshot_id ?? "";
+  const ofDay = world.objects.keys(`snapshots/${account.name}/${own.slice(0, 10)}`);
+  const isFirst =
+    result?.row.trigger !== "accept" &&
+    result?.row.trigger !== "rollback" &&
+    ofDay.every((key) => key.includes(own));
+  const isDamaged = world.plan.items.some(({ kind }) => kind === "damage");
+  const log = reader.log();
+  for (const each of isDamaged && !isFirst ? log.slice(-1) : log) {
     const { publication, added, changed, removed } = each;
     const folder = folderOf(model, each);
     const hasFile = world.objects.keys(folder).length > 0;

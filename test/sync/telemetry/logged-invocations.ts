@@ -9,7 +9,7 @@ const changes = { logger, metrics: cloudWatchMetrics("BrandEventsSync") };
 const day = (number: number): object => ({ scheduledAt: `2026-01-0${number}T06:00:00.000Z` });
 const named = (...names: readonly string[]) => names.map((name) => customEvent(name, `"name":"${name}"`));
 
-await using sandbox = await FunctionSandbox.start({ events: named("a", "b", "c", "d") });
+await using sandbox = await FunctionSandbox.start({ events: named("a", "b", "c", "d") }, { nextPage: "all" });
 const invoke = (event: object, more = {}): Promise<unknown> =>
   sandbox.invoke(event, { ...changes, ...more }).catch((error: unknown) => error);
 // Published, with new fields, held, refused, and a dry run that is no end of a run.
