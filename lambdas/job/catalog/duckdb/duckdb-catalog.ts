@@ -198,13 +198,13 @@ async function followed(store: AccountStore, listed: List): Promise<Omit<ListedL
   const isOld = (unit: Unit): boolean => !units.includes(folderOf(unit));
   const isOldSnapshot = (publication: PublishedUnits): boolean =>
     isOld({ account: store.account, holds: "snapshot", publication });
-  const kept = keptSnapshots([...old.kept.filter(isOldSnapshot), ...looked], []);
+  const kept = keptSnapshots([...old.kept.filter(isOldSnapshot), ...looked], snapshots);
   return {
     ...old,
     log: [...old.log, ...added],
     kept,
     incomplete: [...old.incomplete.filter(isOld), ...incomplete],
-    whole: { ...old.whole, ...wholeOf(looked, snapshots, incomplete) },
+    whole: { ...old.whole, ...wholeOf(kept, snapshots, incomplete) },
   };
 }
 
