@@ -143,4 +143,14 @@ describe("where no published snapshot of any account has a file", () => {
 
     expect(stderr).toContain("STORE_CORRUPT");
   });
+
+  test("another account that cannot be read ends no run", async () => {
+    const world = await laptop(EVENTS);
+    await world.snapshot(3);
+    await mkdir(join(world.warehouse, "publications", "a", "0000000001.ndjson"), { recursive: true });
+
+    const { exitCode } = await world.ask("run");
+
+    expect(exitCode).toBe(0);
+  });
 });

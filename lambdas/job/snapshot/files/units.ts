@@ -1,8 +1,8 @@
 // What readers see whole or not at all, the units: a snapshot, or the changes of one publication. Which of them lack files.
 
 import { isDeepStrictEqual } from "node:util";
-import { damaged, damageIn, RESTORE, type SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
-import { accountsIn } from "../../storage/known-accounts.ts";
+import { damaged, damageIn, RESTORE, type SyncError } from "../../errors/sync-error.ts";
+import { accountsIn, orDamage } from "../../storage/known-accounts.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
 import { hasChanges, type PublishedUnits } from "../../storage/publication.ts";
 import { readHead, readLog } from "../../storage/publication-log.ts";
@@ -56,14 +56,18 @@ export async function hasPublishedFiles(store: Store): Promise<boolean> {
   const names = await accountsIn(store, FOLDERS.publications);
   const accounts = names.map((account) => accountStore(store, account));
   for (const own of accounts) {
-    const head = await readHead(own).catch(undefinedIfDamaged);
-    if (head && (await hasFile(own, head.snapshot_id))) return true;
+    const hasHead = await orDamage(own.account, async () => {
+      const head = await readHead(own);
+      return head !== undefined && hasFile(own, head.snapshot_id);
+    });
+    if (hasHead === true) return true;
   }
   let isPublished = false;
   for (const own of accounts) {
-    const log = (await readLog(own).catch(undefinedIfDamaged)) ?? [];
-    const kept = log.length === 0 ? [] : keptSnapshots(log, await listSnapshots(own));
-    for (const { snapshot_id: snapshotId } of kept.toReversed()) {
+    const kept = await orDamage(own.account, async () =>
+      keptSnapshots(await readLog(own), await listSnapshots(own)),
+    );
+    for (const { snapshot_id: snapshotId } of "damage" in kept ? [] : kept.toReversed()) {
       isPublished = true;
       if (await hasFile(own, snapshotId)) return true;
     }
