@@ -181,7 +181,7 @@ async function followed(store: AccountStore, listed: List): Promise<Omit<ListedL
   const since = await readLogSince(store, publicationId(Number(last.publication) - 1));
   const [standing, ...added] = since.publications;
   const isSame = standing && isDeepStrictEqual(unitsOnly(standing), unitsOnly(last));
-  if (!isSame || since.removal) return undefined;
+  if (!isSame) return undefined;
   const old = listedLog(listed);
   // The head is looked at whenever tables are made.
   const looked = added.length > 0 ? added : [last];
