@@ -87,7 +87,8 @@ const retireCommand = command({
   options: [...PLACE_OPTIONS, "yes", "logLevel", "json"],
   example: "retire 2026-11-21T06-00-00.000Z --yes",
   execute: async (values, context, snapshotId) => {
-    const ports = await portsOf(values, context);
+    const { directory, ...ports } = await portsOf(values, context);
+    if (directory) await requireFiles(directory);
     await refuseMissingWarehouse(ports.store, values, "SNAPSHOT_NOT_FOUND");
     const { ok, explanation } = await retire(ports, { snapshotId, yes: values.yes });
     const again = commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values);

@@ -89,7 +89,9 @@ async function publishAgain(
   // A run may be about to record its own.
   if (standing && standing.action !== "run") await recordUnrecorded(ports, standing);
   const isNewest = asked.action === "accept" && asked.snapshotId === NEWEST_HELD;
-  const request = isNewest ? { ...asked, snapshotId: await onlyHeld(store, standing) } : asked;
+  const request = isNewest
+    ? { ...asked, snapshotId: await onlyHeld(store, { head: standing, nowMs: ports.clock.now() }) }
+    : asked;
   const { action, snapshotId } = request;
   attempt.snapshotId = snapshotId;
   const manifest = await requirePublishable(store, request);
@@ -125,8 +127,11 @@ function isNotFound(error: unknown): error is SyncError {
 }
 
 /** The id of the only held snapshot that is later than the head. Throws `SNAPSHOT_NOT_FOUND` with those that are held. */
-async function onlyHeld(store: AccountStore, head: Publication | undefined): Promise<string> {
-  const held = (await heldSnapshots(store, head)).map(({ snapshotId }) => snapshotId).toReversed();
+async function onlyHeld(
+  store: AccountStore,
+  { head, nowMs }: { readonly head: Publication | undefined; readonly nowMs: number },
+): Promise<string> {
+  const held = (await heldSnapshots(store, { head, nowMs })).map(({ snapshotId }) => snapshotId).toReversed();
   const later: string[] = [];
   for (const id of held) {
     const place = await placeOf(store, await plannedAt(store, id));

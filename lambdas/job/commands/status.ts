@@ -38,7 +38,7 @@ export async function status(store: AccountStore, nowMs: number): Promise<Status
     account: store.account,
     head: head ?? null,
     lease: (lease && heldLease(lease, nowMs)) ?? null,
-    held: await heldSnapshots(store, head),
+    held: await heldSnapshots(store, { head, nowMs }),
     runs: await lastRuns(store, LAST_RUNS, nowMs),
     fieldChanges: head && (await publishedFieldChanges(store, head).catch(undefinedIfDamaged)),
     doubt: manifest?.doubt,

@@ -6,6 +6,7 @@ import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalo
 import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { checkEverything } from "../../../lambdas/job/commands/check.ts";
 import { status } from "../../../lambdas/job/commands/status.ts";
+import { hasPublishedFiles } from "../../../lambdas/job/snapshot/files/units.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { MemoryGlue } from "../catalog/glue/memory-glue.ts";
 import { interposed } from "./interposed-store.ts";
@@ -97,7 +98,10 @@ async function requestsAt(
     expect(row.outcome).toBe("PUBLISHED");
   });
   await asked("status", () => status(accountStore(store, ACCOUNT), world.clock.now()));
-  if (catalog instanceof DuckdbCatalog) await asked("query", () => catalog.read(new Set(["events_typed"])));
+  if (catalog instanceof DuckdbCatalog) {
+    await asked("query", () => catalog.read(new Set(["events_typed"])));
+    await asked("is the disk there", () => hasPublishedFiles(store));
+  }
   return requests;
 }
 

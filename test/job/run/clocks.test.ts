@@ -4,6 +4,7 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { acceptOrRollback, removeAccount } from "../../../lambdas/job/commands/decisions.ts";
+import { status } from "../../../lambdas/job/commands/status.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { readEnd, readLog } from "../../../lambdas/job/storage/publication-log.ts";
@@ -121,6 +122,17 @@ describe("a head in the future", () => {
     const runId = await ahead(world, 3 * DAY_MS, () => planned(world));
 
     expect((await world.run()).row).toMatchObject({ outcome: "PUBLISHED", run_id: runId });
+  });
+
+  test("hides no held snapshot, however far ahead the clock was", async () => {
+    const world = new SmallWorld();
+    await ahead(world, 100 * DAY_MS, () => world.publish(10));
+    const held = await world.hold(3);
+
+    const listed = await status(world.own, world.clock.now());
+
+    expect(listed.held.map(({ snapshotId }) => snapshotId)).toEqual([held]);
+    expect((await world.accept("held")).row).toMatchObject({ outcome: "PUBLISHED", snapshot_id: held });
   });
 
   test("does not make a held snapshot of a later run older, so accept needs no force", async () => {

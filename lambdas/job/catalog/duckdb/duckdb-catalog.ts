@@ -181,7 +181,7 @@ async function followed(store: AccountStore, listed: List): Promise<Omit<ListedL
   const since = await readLogSince(store, publicationId(Number(last.publication) - 1));
   const [standing, ...added] = since.publications;
   const isSame = standing && isDeepStrictEqual(unitsOnly(standing), unitsOnly(last));
-  if (!isSame || since.removal) return undefined;
+  if (!isSame) return undefined;
   const old = listedLog(listed);
   // The head is looked at whenever tables are made.
   const looked = added.length > 0 ? added : [last];
@@ -198,13 +198,13 @@ async function followed(store: AccountStore, listed: List): Promise<Omit<ListedL
   const isOld = (unit: Unit): boolean => !units.includes(folderOf(unit));
   const isOldSnapshot = (publication: PublishedUnits): boolean =>
     isOld({ account: store.account, holds: "snapshot", publication });
-  const kept = keptSnapshots([...old.kept.filter(isOldSnapshot), ...looked], []);
+  const kept = keptSnapshots([...old.kept.filter(isOldSnapshot), ...looked], snapshots);
   return {
     ...old,
     log: [...old.log, ...added],
     kept,
     incomplete: [...old.incomplete.filter(isOld), ...incomplete],
-    whole: { ...old.whole, ...wholeOf(looked, snapshots, incomplete) },
+    whole: { ...old.whole, ...wholeOf(kept, snapshots, incomplete) },
   };
 }
 
@@ -238,7 +238,10 @@ const LIST = z.object({
   removal: z.string().optional(),
   /** The sizes of the parts of each snapshot that lacked nothing. */
   whole: z.record(z.string(), z.array(z.int().nonnegative()).readonly()),
-  /** The units that lack a file. Absent in lists of earlier versions, from which nothing can be carried on. */
+  /**
+   * The units that lack a file. Absent where the account could not be read, and in lists of earlier versions: from these
+   * nothing is carried on.
+   */
   lacking: z.array(LACKING).optional(),
 });
 type List = Readonly<z.infer<typeof LIST>>;
@@ -250,14 +253,15 @@ const LINE = "-- has ";
  * A comment for `views.sql`, one line: everything that is needed to list the account's files again. With the removal no
  * two texts are the same before and after it, so that a process that was stopped before it does not replace the later one.
  */
-function listLine({ account, log, removal, whole, incomplete }: ListedLog): string {
+function listLine({ account, log, removal, whole, incomplete, damage }: ListedLog): string {
   const lacking = incomplete.map(({ holds, publication, damage }) => ({
     holds,
     publication: unitsOnly(publication),
     key: String(damage.fields["key"]),
     message: damage.message,
   }));
-  const list: List = { account, removal, publications: log.map(unitsOnly), whole, lacking };
+  const publications = log.map(unitsOnly);
+  const list: List = { account, removal, publications, whole, lacking: damage ? undefined : lacking };
   return `${LINE}${JSON.stringify(list)}`;
 }
 

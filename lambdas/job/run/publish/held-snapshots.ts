@@ -28,16 +28,21 @@ export interface Held extends Pick<HeldSnapshot, "snapshotId"> {
 /** Longer than a snapshot waits: it is retired after 30 days. */
 const LISTED_MS = 32 * 24 * 60 * 60 * 1000;
 
+/** What readers see at an instant. */
+interface Seen {
+  readonly head: Pick<Publication, "snapshot_id"> | undefined;
+  readonly nowMs: number;
+}
+
 /**
  * Oldest first. Retired ones, and those that a person has published or removed since, are not among them.
- * @param head what readers see: what was held long before it waits no more
+ * @param seen what was held long before it waits no more; all is listed without it
  */
-export async function heldSnapshots(
-  store: AccountStore,
-  head?: Pick<Publication, "snapshot_id">,
-): Promise<readonly HeldSnapshot[]> {
-  const headMs = runInstant(head?.snapshot_id ?? "");
-  const after = headMs === undefined ? undefined : formatRunId(headMs - LISTED_MS);
+export async function heldSnapshots(store: AccountStore, seen?: Seen): Promise<readonly HeldSnapshot[]> {
+  const headMs = runInstant(seen?.head?.snapshot_id ?? "");
+  // A head of the future was made under a clock that was ahead: what waits may be named before it.
+  const after =
+    seen && headMs !== undefined ? formatRunId(Math.min(headMs, seen.nowMs) - LISTED_MS) : undefined;
   const marked = (await listSnapshots(store, after)).filter(({ isHeld, isRetired }) => isHeld && !isRetired);
   const held: HeldSnapshot[] = [];
   for (const { snapshotId } of marked) {

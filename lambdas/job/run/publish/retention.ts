@@ -87,7 +87,7 @@ async function headsSince(store: AccountStore, sinceMs: number): Promise<Heads> 
 
 /**
  * After how many days each of them is due; undefined for never. The log is read only where it alone knows whether a snapshot
- * that was held has been published since.
+ * that was held, or has lost its manifest, is published.
  */
 async function dueAfter(
   store: AccountStore,
@@ -97,15 +97,16 @@ async function dueAfter(
 ): Promise<(snapshot: SnapshotFiles) => number | undefined> {
   const isLeft = ({ snapshotId, files }: SnapshotFiles): boolean =>
     !files.some(({ key }) => key === store.keys.manifest(snapshotId));
+  const mayWait = (snapshot: SnapshotFiles): boolean => snapshot.isHeld || isLeft(snapshot);
   if (retainDays !== undefined)
-    return (snapshot) =>
-      snapshot.isHeld || isLeft(snapshot) ? Math.max(retainDays, WAITING_DAYS) : retainDays;
+    return (snapshot) => (mayWait(snapshot) ? Math.max(retainDays, WAITING_DAYS) : retainDays);
   const isAsked = (snapshot: SnapshotFiles): boolean =>
-    snapshot.isHeld && !snapshot.isRetired && isOlder(madeAtMs(snapshot, store, nowMs), WAITING_DAYS, nowMs);
+    mayWait(snapshot) &&
+    !snapshot.isRetired &&
+    isOlder(madeAtMs(snapshot, store, nowMs), WAITING_DAYS, nowMs);
   const log = snapshots.some(isAsked) ? await readLog(store) : [];
   const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
-  return (snapshot) =>
-    isLeft(snapshot) || (snapshot.isHeld && !published.has(snapshot.snapshotId)) ? WAITING_DAYS : undefined;
+  return (snapshot) => (mayWait(snapshot) && !published.has(snapshot.snapshotId) ? WAITING_DAYS : undefined);
 }
 
 /** By its name; where that lies in the future, because a clock was ahead, by the time that the store has for its manifest. */

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { shownDefect } from "../../errors/shown-text.ts";
 import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
-import { isFuture } from "../../runtime/clock.ts";
+import { CLOCK_TOLERANCE_MS, isFuture } from "../../runtime/clock.ts";
 import { formatRunId, isOfLayout, runInstant } from "../../storage/layout.ts";
 import { type AccountStore, readJson, SELDOM_PARSED, type StoredKey } from "../../storage/store.ts";
 
@@ -142,12 +142,12 @@ export async function lastRuns(
 ): Promise<readonly RunLogEntry[]> {
   // The newest by name and those by time are not the same ones, and some lie in the future.
   const looked = 2 * most;
-  const listed = await newestFiles(store, looked, nowMs);
+  const { listed, ahead } = await newestFiles(store, looked, nowMs);
   // The tenth turn of an execution comes after the ninth.
   const { compare } = new Intl.Collator("en", { numeric: true });
   const byKey = listed.toSorted((a, b) => compare(a.key, b.key));
   const byTime = byKey.toSorted((a, b) => a.modifiedAtMs - b.modifiedAtMs);
-  const newest = [byKey, byTime].flatMap((files) => files.slice(-looked));
+  const newest = [byKey, byTime, ahead].flatMap((files) => files.slice(-looked));
   const chosen = [...new Set(newest)];
   const runs: RunLogEntry[] = [];
   for (let at = 0; at < chosen.length; at += AT_ONCE) {
@@ -160,19 +160,24 @@ export async function lastRuns(
   return [...future, ...past].slice(-most).reverse();
 }
 
-/** The newest by name, at least so many if there are. */
-async function newestFiles(
-  { keys, list }: AccountStore,
-  least: number,
-  nowMs: number,
-): Promise<readonly StoredKey[]> {
-  const after = (days: number): string => `${keys.runLogs}${formatRunId(nowMs - days * DAY_MS)}`;
-  let found: readonly StoredKey[] = [];
-  for (const from of [...LISTED_DAYS.map(after), ""]) {
-    found = (await Array.fromAsync(list(keys.runLogs, from))).filter(({ key }) => isOfLayout(key));
-    if (found.length >= least) return found;
+interface NewestFiles {
+  /** By name, at least so many as are asked for if there are. */
+  readonly listed: readonly StoredKey[];
+  /** Those that are named in the future. */
+  readonly ahead: readonly StoredKey[];
+}
+
+async function newestFiles({ keys, list }: AccountStore, least: number, nowMs: number): Promise<NewestFiles> {
+  const keyAt = (atMs: number): string => `${keys.runLogs}${formatRunId(atMs)}`;
+  const end = keyAt(nowMs + CLOCK_TOLERANCE_MS);
+  let newest: NewestFiles = { listed: [], ahead: [] };
+  for (const from of [...LISTED_DAYS.map((days) => keyAt(nowMs - days * DAY_MS)), ""]) {
+    const found = (await Array.fromAsync(list(keys.runLogs, from))).filter(({ key }) => isOfLayout(key));
+    const isAhead = ({ key }: StoredKey): boolean => key > end;
+    newest = { listed: found.filter((file) => !isAhead(file)), ahead: found.filter(isAhead) };
+    if (newest.listed.length >= least) return newest;
   }
-  return found;
+  return newest;
 }
 
 /** A resumed run ends after runs that began later, so the order of ids is not that of ends. */

@@ -1,11 +1,11 @@
 // What readers see whole or not at all, the units: a snapshot, or the changes of one publication. Which of them lack files.
 
 import { isDeepStrictEqual } from "node:util";
-import { damaged, damageIn, RESTORE, type SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
-import { accountsIn } from "../../storage/known-accounts.ts";
+import { damaged, damageIn, RESTORE, type SyncError } from "../../errors/sync-error.ts";
+import { accountsIn, orDamage } from "../../storage/known-accounts.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
 import { hasChanges, type PublishedUnits } from "../../storage/publication.ts";
-import { readLog } from "../../storage/publication-log.ts";
+import { readHead, readLog } from "../../storage/publication-log.ts";
 import { listSnapshots, type SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, accountStore, type Store, type StoredKey } from "../../storage/store.ts";
 import { readManifest } from "./manifest.ts";
@@ -50,21 +50,36 @@ export function keptSnapshots(
 
 /**
  * Whether of all accounts' published snapshots that are not retired any has a file; true where none is published, or no log
- * can be read.
+ * can be read. A head that has one shows it: logs of years are read only where none has.
  */
 export async function hasPublishedFiles(store: Store): Promise<boolean> {
+  const names = await accountsIn(store, FOLDERS.publications);
+  const accounts = names.map((account) => accountStore(store, account));
+  for (const own of accounts) {
+    const hasHead = await orDamage(own.account, async () => {
+      const head = await readHead(own);
+      return head !== undefined && hasFile(own, head.snapshot_id);
+    });
+    if (hasHead === true) return true;
+  }
   let isPublished = false;
-  for (const account of await accountsIn(store, FOLDERS.publications)) {
-    const own = accountStore(store, account);
-    const log = (await readLog(own).catch(undefinedIfDamaged)) ?? [];
-    const kept = log.length === 0 ? [] : keptSnapshots(log, await listSnapshots(own));
-    for (const { snapshot_id: id } of kept.toReversed()) {
+  for (const own of accounts) {
+    const kept = await orDamage(own.account, async () =>
+      keptSnapshots(await readLog(own), await listSnapshots(own)),
+    );
+    for (const { snapshot_id: snapshotId } of "damage" in kept ? [] : kept.toReversed()) {
       isPublished = true;
-      for await (const { key } of store.list(own.keys.snapshot(id)))
-        if (key !== own.keys.retired(id)) return true;
+      if (await hasFile(own, snapshotId)) return true;
     }
   }
   return !isPublished;
+}
+
+/** Whether the snapshot has a file beside the mark that it is retired. */
+async function hasFile({ keys, list }: AccountStore, snapshotId: string): Promise<boolean> {
+  for await (const { key } of list(keys.snapshot(snapshotId)))
+    if (key !== keys.retired(snapshotId)) return true;
+  return false;
 }
 
 /** The changes that start from a snapshot which no earlier publication has: the files of two warehouses lie in this one. */

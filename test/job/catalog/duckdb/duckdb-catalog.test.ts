@@ -18,6 +18,7 @@ import { eventRow, type Warehouse, warehouse } from "../../../cli/warehouse.ts";
 import { aManifest } from "../../snapshot/files/manifests.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
+import { Publisher, snapshotOfDay } from "../publisher.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
 const TWO = "2026-11-22T06-00-00.000Z";
@@ -228,6 +229,39 @@ describe("views.sql", () => {
       `\n-- LEFT OUT: the snapshot ${ONE} of the account uk. The file ${layout("uk").manifest(ONE)} is damaged: it is missing. `,
     );
     expect(store.text("views.sql")).not.toContain("part-[0-9]");
+  });
+
+  it("shows no snapshot that was retired before it was in the tables", async () => {
+    const store = new MemoryStore();
+    const publisher = new Publisher(store, "uk");
+    await publisher.day(1, ["a"]);
+    const views = new DuckdbCatalog({ store, directory: "/warehouse" });
+    await views.refresh();
+    await publisher.day(2, ["b"]);
+    await publisher.retire(snapshotOfDay(2));
+    await publisher.day(3, ["c"]);
+
+    await views.refresh("uk", "new");
+
+    const patterns = store.text("views.sql")?.match(/snapshots\/uk\/[^/]+/g);
+    expect(new Set(patterns)).toEqual(new Set([1, 3].map((day) => `snapshots/uk/${snapshotOfDay(day)}`)));
+  });
+
+  it("says after the run of another account what it said of one that cannot be read", async () => {
+    const store = new MemoryStore();
+    const [uk, de] = [new Publisher(store, "uk"), new Publisher(store, "de")];
+    await uk.day(1, ["a"]);
+    await de.day(1, ["b"]);
+    const views = new DuckdbCatalog({ store, directory: "/warehouse" });
+    await views.refresh();
+    store.put(layout("uk").publication("0000000001"), "damaged");
+    await views.refresh();
+    const before = store.text("views.sql");
+
+    await views.refresh("de", "new");
+
+    expect(before).toContain("-- NOT READ: the account uk; its tables stay as they were.");
+    expect(store.text("views.sql")).toBe(before);
   });
 
   it.skipIf(process.platform === "win32")("is refused for a directory that DuckDB cannot name", () => {

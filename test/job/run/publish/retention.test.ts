@@ -64,6 +64,17 @@ describe("retention", () => {
     expect(world.store.keys().filter((key) => key.endsWith("_retired.json"))).toEqual([]);
   });
 
+  test("keeps a published snapshot that has lost its manifest when it is not set, so that it can be restored", async () => {
+    const world = new SmallWorld();
+    const [lost = ""] = await daily(world, 2);
+    await world.store.delete(layout(ACCOUNT).manifest(lost));
+
+    world.clock.advance(31 * DAY_MS);
+    await world.publish(10, 3);
+
+    expect(files(world, lost)).toEqual(["part-00000.ndjson.gz"]);
+  });
+
   test("retires what is older first, and deletes it a day later and no earlier [D4]", async () => {
     const world = new SmallWorld({ retainDays: 3 });
     const [first = ""] = await daily(world, 4);

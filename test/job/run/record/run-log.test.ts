@@ -52,6 +52,12 @@ const newest = async (store: MemoryStore, most = 10): Promise<readonly string[]>
     ({ run_id, attempt }) => `${Number(run_id.slice(11, 13))}-${attempt}`,
   );
 
+test("hides no attempt behind those of the future, however many these are", async () => {
+  const future = Array.from({ length: 30 }, (_, index) => `9-${index + 1} at 9`);
+
+  expect((await newest(storeOf(["1-1 at 1", "2-1 at 2", ...future]))).slice(0, 2)).toEqual(["2-1", "1-1"]);
+});
+
 test.each([
   [
     "in the order in which they ended, also where a resumed run ended after runs that began later",
