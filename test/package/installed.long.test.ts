@@ -117,7 +117,11 @@ test(`as the example for containers installs it, it has at most ${MAX_SMALL_BYTE
 
   const command = await followDockerfile(root);
   const before = readdirSync(root, { recursive: true, encoding: "utf8" });
-  const ended = [await command("run", "--all", "--fresh"), await command("status"), await command("query", "SELECT 1")];
+  const ended = [
+    await command("run", "--all", "--fresh"),
+    await command("status"),
+    await command("query", "SELECT 1"),
+  ];
 
   const others = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
     (path) => !before.includes(path) && !path.includes("home/node/warehouse/"),
