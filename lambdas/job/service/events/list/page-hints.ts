@@ -166,7 +166,7 @@ class HintReader implements PageHints {
     const members = Object.entries(object);
     // What stands beside an array of its own speaks of that array, and not of the list.
     const hasOwn = members.some(([key, value]) => isFilledArray(value) && !isOfLinks(new Name(key)));
-    const isClear = place.isClear && !hasOwn && name.hasOnly(...AROUND);
+    const isClear = place.isClear && !hasOwn && name.hasOnly(...AROUND) && (!isNext || isOfPages(name));
     const inner = members.map(([key, value]): [Place, unknown] => [
       this.#placeOf(key, path, place, isClear),
       value,
@@ -190,12 +190,13 @@ class HintReader implements PageHints {
     const { name } = place;
     const names =
       place.isOfNext && !name.hasOnly("box") ? name.has("cursor", "address", "page", "count", "next") : true;
-    // The next event, and not the next page of them.
-    const isOfPage = !name.has("entry") || name.has("cursor", "address", "page");
+    // A flag is true or false: `has_next: "no"` is neither.
+    const isFlag = typeof value !== "string" || isBoolean(value) || isNothing(value);
+    const isSign = isOfPages(name) && (isFlag || !name.has("filler"));
     const isLink = typeof value === "string" && this.#isLink(value, name);
     if (isLink && names && name.isKnown && (isStrong(place) || this.#leadsToList(value)))
       this.links.push(value);
-    else if (!isStrong(place) || !names || !isOfPage || isInstant(value)) this.#note(place, value);
+    else if (!isStrong(place) || !names || !isSign || isInstant(value)) this.#note(place, value);
     else if (isNothing(value)) this.end ??= value === false && name.has("filler") ? "said" : "empty";
     else if (typeof value !== "string" || !this.#sent.has(value)) {
       this.#say(place, true);
@@ -329,6 +330,11 @@ const AROUND = [
 function isStrong({ name, isClear }: Place): boolean {
   // `more_info` is no more of the list.
   return isClear && name.isKnown && (!name.has("box") || name.hasOnly("box"));
+}
+
+/** Not of the next event itself. */
+function isOfPages(name: Name): boolean {
+  return !name.has("entry") || name.has("cursor", "address", "page");
 }
 
 function isFilledArray(value: unknown): boolean {
