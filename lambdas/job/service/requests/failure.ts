@@ -302,7 +302,10 @@ export function redirected(
         fields,
       },
     );
-  return new AddressDoubt("UNEXPECTED_RESPONSE", `${what}. ${isSlash ? SLASH : LOGIN_PAGE}`, {
+  const events = /^.*\/v1\/events\/(?=[^/]+$)/.exec(url.pathname)?.[0];
+  const isEvent = events !== undefined && to?.pathname.startsWith(events);
+  const why = isSlash ? SLASH : isEvent ? OTHER_EVENT : LOGIN_PAGE;
+  return new AddressDoubt("UNEXPECTED_RESPONSE", `${what}. ${why}`, {
     ifNew: `Check ${addressOption}; if it is right, ask the service's operator.`,
     fields,
   });
@@ -310,6 +313,8 @@ export function redirected(
 
 const SLASH =
   "It adds a slash to the end of the path or takes it away, so the path is not the one that the interface names.";
+const OTHER_EVENT =
+  "It leads to another address of events, perhaps because this one was merged with another.";
 const LOGIN_PAGE =
   "It stays within the service and probably leads to a login page, because the session, token or password of this " +
   "request was not accepted, the account may not use the interface, or the address is that of pages for people.";
