@@ -61,7 +61,12 @@ export function pageHints(
   const found = new HintReader(facts, shownName);
   let around: unknown = JSON.parse(beside);
   for (const [depth, key] of path.entries()) {
-    if (isObject(around)) found.readSurroundings(path.slice(0, depth), around, key);
+    const place = path.slice(0, depth);
+    if (isObject(around)) found.readSurroundings(place, around, key);
+    // What is in one array with the list is about it; lists in one array, and what is in them, are not.
+    else if (Array.isArray(around) && depth === path.length - 1)
+      for (const [index, each] of around.entries())
+        if (isObject(each)) found.readSurroundings([...place, String(index)], each);
     [, around] = Object.entries(Object(around)).find(([name]) => name === key) ?? [];
   }
   found.readHeaders(response);
@@ -117,7 +122,7 @@ class HintReader implements PageHints {
   }
 
   /** @param skipped the member in which the list is */
-  readSurroundings(path: readonly string[], object: JsonObject, skipped: string): void {
+  readSurroundings(path: readonly string[], object: JsonObject, skipped?: string): void {
     for (const [key, value] of Object.entries(object))
       if (key !== skipped) this.#read(this.#placeOf(key, path, undefined, true), value, object);
   }

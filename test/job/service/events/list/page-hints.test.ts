@@ -294,4 +294,17 @@ describe("what a page says of the others", () => {
       ),
     ).toMatchObject({ total: { place: "/0/data/count", value: 9 }, more: "/0/data/page/next" });
   });
+
+  it("is looked for beside a list in an array, and not in lists there", () => {
+    const beside = '[{"page":1,"pages":2,"total":99},[],[{"total":700}]]';
+
+    expect(
+      pageHints(
+        { beside, path: ["1"] },
+        { status: 200, headers: new Map() },
+        { entries: 50, page: PAGE, first: PAGE },
+        SHOWN,
+      ),
+    ).toMatchObject({ total: { place: "/0/total", value: 99 }, pages: { place: "/0/pages", value: 2 } });
+  });
 });
