@@ -398,6 +398,8 @@ describe("the end of the pages", () => {
     ["a link, with all members and one more", { version: 1, notice: "busy" }, "links", 3, EMPTY],
     ["a link, with another state", { version: 1, state: "b", message: "b" }, "links", 3, EMPTY],
     ["a link, without what asks for a page", { version: 1, next: null }, "links", 2, undefined],
+    ["a link, and which names no other", { version: 1, next: null }, undefined, 2, EMPTY],
+    ["a link, and which says that it is the last", { version: 1, has_more: false }, undefined, 2, undefined],
     ["a number, without a member", {}, PAGE, 3, undefined],
     ["a number, with one more", { version: 1, notice: "busy" }, PAGE, 4, EMPTY],
   ])("to which %s leads takes %j", async (_, body, nextPage, requests, doubt) => {
