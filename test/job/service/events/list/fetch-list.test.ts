@@ -421,7 +421,7 @@ describe("the end of the pages", () => {
       nextPage: PAGE,
     });
     expect(whole.list?.doubt).toBeUndefined();
-    expect(whole.seen).toHaveLength(2);
+    expect(whole.seen).toHaveLength(3);
   });
 
   it("is not an empty page that says more: the next number is asked for", async () => {
@@ -459,7 +459,9 @@ describe("the end of the pages", () => {
 
   it.each<[what: string, page: ServedPage]>([
     ["a repeated last page", { body: { data: entries(5, 6), total: 6 } }],
+    ["the first page", { body: { data: entries(1, 2), total: 6 } }],
     ["404", { status: 404 }],
+    ["422", { status: 422 }],
     ["204", { status: 204 }],
     ["an error", { body: { data: [], error: "no such page" } }],
     ["no list", { body: { message: "no such page" } }],
@@ -493,6 +495,15 @@ describe("the end of the pages", () => {
 
     expect(error).toBeUndefined();
     expect(list).toMatchObject({ events: { length: 6 }, doubt: undefined });
+  });
+
+  it("is not told by a total of the page, which the page of number 1 repeats", async () => {
+    const { list } = await readServed(
+      threePages(() => ({ body: { data: [] } }), { total: 2 }, 4),
+      { nextPage: PAGE },
+    );
+
+    expect(list?.events).toHaveLength(6);
   });
 
   it("is not told by the number of entries on a page", async () => {
