@@ -247,12 +247,12 @@ function encodingName(headers: HttpResponse["headers"]): string {
   return areKnown ? `the content encoding ${names.join(", ")}` : "a content encoding that is not known";
 }
 
-/** A character set other than UTF-8, as the Encoding Standard names it: nothing else of the header is repeated. */
+/** A character set other than UTF-8, by a name that the Encoding Standard knows: nothing else of the header is repeated. */
 function charsetIn(contentType: string): string | undefined {
   const [, label = ""] = /;\s*charset\s*=\s*"?([\w.:-]{1,40})"?\s*(?:;|$)/i.exec(contentType) ?? [];
   try {
     const { encoding } = new TextDecoder(label);
-    return encoding === "utf-8" ? undefined : encoding;
+    return encoding === "utf-8" ? undefined : label.toLowerCase();
   } catch {
     return undefined;
   }
