@@ -497,6 +497,23 @@ describe("the end of the pages", () => {
     expect(list).toMatchObject({ events: { length: 6 }, doubt: undefined });
   });
 
+  it("is a page of the last event alone where each page begins with the one that was asked for", async () => {
+    const all = entries(1, 7);
+    const { list, seen } = await readServed(
+      ({ searchParams }) => {
+        const from = Math.max(
+          0,
+          all.findIndex(({ uuid }) => uuid === searchParams.get("from")),
+        );
+        return { body: { data: all.slice(from, from + 3) } };
+      },
+      { nextPage: "from={last}" },
+    );
+
+    expect(list).toMatchObject({ events: { length: 7 }, overlapping: 2 });
+    expect(seen).toHaveLength(4);
+  });
+
   it("is not told by a total of the page, which the page of number 1 repeats", async () => {
     const { list } = await readServed(
       threePages(() => ({ body: { data: [] } }), { total: 2 }, 4),
