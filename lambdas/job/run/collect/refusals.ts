@@ -84,6 +84,8 @@ export class Refusals {
   #missing: Missing;
   #waiting = 0;
   #saidMs = 0;
+  /** By reason, how many refused events were answered later: the service refuses so for moments. */
+  readonly #takenBack = new Map<string, number>();
   /** How many failed while none was read. */
   #failedFirst = 0;
   /** Those that are news. */
@@ -150,7 +152,10 @@ export class Refusals {
     );
   }
 
-  /** Until the same comes twice, and others are answered before the second time and after it. */
+  /**
+   * Until the same comes twice, others are answered before the second time and after it, and no refusal for this
+   * reason was taken back meanwhile; where one always is, until the last question.
+   */
   async #askAgain(asked: Asked, first: Refused | Failed): Promise<Detail | Unreadable> {
     const { control, ports } = this.#options;
     const { uuid, ask, signal } = asked;
@@ -160,18 +165,27 @@ export class Refusals {
     if (first.kind === "failed") this.#noteFailure(first);
     for (let questions = 1; questions < ATTEMPTS; questions += 1) {
       const { mark } = control;
+      const reason = reasonOf(answer);
+      const takenBack = this.#takenBack.get(reason);
       await this.#wait(asked, answer, leastMs);
       if (!control.hasRead) return this.#withoutControl(asked, answer);
       if (answer.kind === "left-out" && this.isDecided) return answer;
       if (!control.hasReadSince(mark)) await control.isAnswered(signal);
       const next = await ask("again");
-      if (!lacksDetails(next)) return next;
+      if (!lacksDetails(next)) {
+        this.#takenBack.set(reason, (this.#takenBack.get(reason) ?? 0) + 1);
+        return next;
+      }
       if (next.kind === "failed" && next.error.isRetryable) return this.#afterFailure(asked, next, false);
       if (next.kind === "left-out" && this.isDecided) return next;
       const sinceMs = ports.clock.monotonicMs() - firstAtMs;
       if (isOfCache(next, sinceMs)) leastMs = MOST_CACHED_MS - sinceMs;
-      else if (await control.isAnswered(signal)) return this.#leaveOut(uuid, next);
-      else leastMs = AGAIN_AFTER_MS;
+      else {
+        leastMs = AGAIN_AFTER_MS;
+        const isAnswered = await control.isAnswered(signal);
+        const isSteady = this.#takenBack.get(reason) === takenBack || questions === ATTEMPTS - 1;
+        if (isAnswered && isSteady) return this.#leaveOut(uuid, next);
+      }
       answer = next;
     }
     throw unsteady();
@@ -282,6 +296,10 @@ export class Refusals {
       `${what}; before such an event is left out, it is asked for once more, in ${remainingText(waitMs)}`,
     );
   }
+}
+
+function reasonOf(answer: Refused | Failed): string {
+  return answer.kind === "failed" ? answer.kind : answer.reason;
 }
 
 function lacksDetails(answer: Answer): answer is Refused | Failed {

@@ -84,6 +84,9 @@ interface AuthenticatorPorts {
   readonly logger: Pick<Logger, "debug">;
 }
 
+/** How: as unauthenticated, or otherwise as strangers are. */
+const REFUSED_BY = ["401 ", "redirect "] as const;
+
 /** So many proofs in a row may come to nothing: no request was answered with one of them. */
 const MOST_UNANSWERED = 3;
 
@@ -105,8 +108,8 @@ export class Authenticator {
   #unanswered = 0;
   /** Whether any proof was accepted so far. */
   #hasAccepted = false;
-  /** Each has started a renewal, and has had only refusals since: it may be refused whatever the proof. */
-  readonly #refusedUrls = new Set<string>();
+  /** URLs, behind how. Each has started a renewal so, and has had only refusals since: it may be refused so whatever the proof. */
+  readonly #refusals = new Set<string>();
 
   /** @param base credentials go to its exact origin (scheme, host, port) only */
   constructor(base: URL, method: AuthenticationMethod, ports: AuthenticatorPorts) {
@@ -178,7 +181,7 @@ export class Authenticator {
         if (response !== undefined && !isStrange) {
           // What a stranger gets may be the cookies of one.
           proof.keep?.(response.headers.get("set-cookie") ?? [], sentAtMs);
-          if (url) this.#refusedUrls.delete(url.href);
+          if (url) for (const by of REFUSED_BY) this.#refusals.delete(by + url.href);
         }
         const isAccepted = response !== undefined && showsAcceptance(response);
         if (isAccepted && hasEndedUnsaid(proof)) return this.#refused(generation, isTrial, signal);
@@ -213,9 +216,12 @@ export class Authenticator {
     if (!wasTrial && isLate) return this.authorize(signal);
     if (by?.url && !wasTrial) {
       const { url, response } = by;
-      if (this.#refusedUrls.has(url.href))
+      // An event that always redirects may be the one that finds out that the session has ended.
+      const [by401, byOther] = REFUSED_BY;
+      const refusal = (isUnauthenticated(response) ? by401 : byOther) + url.href;
+      if (this.#refusals.has(refusal))
         return isUnauthenticated(response) ? Promise.reject(this.#unauthenticated(url)) : undefined;
-      this.#refusedUrls.add(url.href);
+      this.#refusals.add(refusal);
     }
     return this.#renew(generation, wasTrial, signal, by?.url);
   }

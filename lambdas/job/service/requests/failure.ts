@@ -247,12 +247,12 @@ function encodingName(headers: HttpResponse["headers"]): string {
   return areKnown ? `the content encoding ${names.join(", ")}` : "a content encoding that is not known";
 }
 
-/** A character set other than UTF-8, as the Encoding Standard names it: nothing else of the header is repeated. */
+/** A character set other than UTF-8, by a name that the Encoding Standard knows: nothing else of the header is repeated. */
 function charsetIn(contentType: string): string | undefined {
   const [, label = ""] = /;\s*charset\s*=\s*"?([\w.:-]{1,40})"?\s*(?:;|$)/i.exec(contentType) ?? [];
   try {
     const { encoding } = new TextDecoder(label);
-    return encoding === "utf-8" ? undefined : encoding;
+    return encoding === "utf-8" ? undefined : label.toLowerCase();
   } catch {
     return undefined;
   }
@@ -302,7 +302,10 @@ export function redirected(
         fields,
       },
     );
-  return new AddressDoubt("UNEXPECTED_RESPONSE", `${what}. ${isSlash ? SLASH : LOGIN_PAGE}`, {
+  const events = /^.*\/v1\/events\/(?=[^/]+$)/.exec(url.pathname)?.[0];
+  const isEvent = events !== undefined && to?.pathname.startsWith(events);
+  const why = isSlash ? SLASH : isEvent ? OTHER_EVENT : LOGIN_PAGE;
+  return new AddressDoubt("UNEXPECTED_RESPONSE", `${what}. ${why}`, {
     ifNew: `Check ${addressOption}; if it is right, ask the service's operator.`,
     fields,
   });
@@ -310,6 +313,8 @@ export function redirected(
 
 const SLASH =
   "It adds a slash to the end of the path or takes it away, so the path is not the one that the interface names.";
+const OTHER_EVENT =
+  "It leads to another address of events, perhaps because this one was merged with another.";
 const LOGIN_PAGE =
   "It stays within the service and probably leads to a login page, because the session, token or password of this " +
   "request was not accepted, the account may not use the interface, or the address is that of pages for people.";

@@ -155,6 +155,38 @@ describe("a refusal that is news", () => {
     expect(asked).toEqual(["a 0", "x 0", "a control 5", "x again 5", "a control 5"]);
   });
 
+  test("is asked for again while others that were refused so are answered after all, up to six times", async () => {
+    const uuids = ["a", "x", "y1", "y2", "b"];
+    says.set("x", [FORBIDDEN]);
+    says.set("y1", [FORBIDDEN, EVENT]);
+    says.set("y2", [FORBIDDEN, EVENT]);
+
+    expect(await inTime(collect(refusalsOf(), uuids, 8))).toEqual(["a", "forbidden", "y1", "y2", "b"]);
+
+    expect(askedFor("x")).toEqual(["x 0", "x again 5", "x again 10"]);
+  });
+
+  test("counts in the end where others are always answered after all", async () => {
+    const others = Array.from({ length: 12 }, (_, at) => `y${at}`);
+    says.set("x", [FORBIDDEN]);
+    for (const [at, uuid] of others.entries())
+      says.set(uuid, [...Array(1 + (at % 5)).fill(FORBIDDEN), EVENT]);
+
+    const results = await inTime(collect(refusalsOf(), ["a", "x", ...others], 20));
+
+    expect(results).toEqual(["a", "forbidden", ...others]);
+    expect(askedFor("x").length).toBeLessThanOrEqual(6);
+  });
+
+  test("counts at once where refusals for another reason were taken back", async () => {
+    says.set("x", [GONE]);
+    says.set("y", [FORBIDDEN, EVENT]);
+
+    expect(await inTime(collect(refusalsOf(), ["a", "x", "y", "b"], 8))).toEqual(["a", "gone", "y", "b"]);
+
+    expect(askedFor("x")).toEqual(["x 0", "x again 5"]);
+  });
+
   test("shares that question with all whose second answer came before it", async () => {
     const uuids = ["a", "x1", "x2", "x3", "x4", "b"];
     for (const uuid of uuids.slice(1, 5)) says.set(uuid, [GONE]);

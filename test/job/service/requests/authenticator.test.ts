@@ -411,6 +411,21 @@ describe("one URL", () => {
     expect(logins).toEqual([1, 2, 3]);
   });
 
+  it.each(IN_OTHER_WORDS)(
+    "starts another renewal with 401 behind %s: the session may be over as well",
+    async (_, refusal) => {
+      const { authenticator, logins } = setUp();
+      accept(await authenticator.authorize());
+      const first = await authenticator.authorize();
+      accept((await first.settle(refusal, undefined, ONE)) ?? first);
+
+      const second = await (await authenticator.authorize()).settle(response(401), undefined, ONE);
+
+      expect(cookie(second ?? first)).toBe("s=3");
+      expect(logins).toEqual([1, 2, 3]);
+    },
+  );
+
   it("that is refused with 401 again fails alone", async () => {
     const { authenticator, logins } = setUp();
     accept(await authenticator.authorize());

@@ -176,6 +176,18 @@ describe("a redirect", () => {
     expect(message).not.toContain("belong to");
   });
 
+  it("of one event to another says that it may have been merged, and nothing of a login page", () => {
+    const url = new URL("https://api.example.com/v1/events/a");
+    const headers = new Map([["location", ["/v1/events/b?x=1"]]]);
+    const { message } = redirected("GET /v1/events/a", url, {
+      ...{ status: 301, headers },
+      ...{ body: { kind: "unread" }, decodedBytes: 0 },
+    });
+
+    expect(message).toContain("perhaps because this one was merged with another");
+    expect(message).not.toContain("login");
+  });
+
   it("to another origin says that the credentials do not go there", () => {
     expect(errorFor("https://api.example.com:8443/login").message).toContain("belong to --base-url only");
   });

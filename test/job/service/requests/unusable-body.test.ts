@@ -45,7 +45,7 @@ describe("a body that is no JSON in UTF-8", () => {
     [
       "is in ISO-8859-1 and says so",
       () => sent(json("iso-8859-1"), Buffer.from(CANARY, "latin1")),
-      "a body that is not JSON in UTF-8; its Content-Type says windows-1252",
+      "a body that is not JSON in UTF-8; its Content-Type says iso-8859-1",
       NOT_UTF8,
     ],
     [
@@ -75,7 +75,7 @@ describe("a body that is no JSON in UTF-8", () => {
     [
       "is text in ISO-8859-1",
       () => sent(json("iso-8859-1"), Buffer.from("canary München", "latin1")),
-      "a body that is not JSON in UTF-8; its Content-Type says windows-1252",
+      "a body that is not JSON in UTF-8; its Content-Type says iso-8859-1",
       NOT_THE_SERVICE,
     ],
     ["is text", () => sent({}, "canary"), "a body that is not JSON", NOT_THE_SERVICE],

@@ -41,9 +41,6 @@ const MAX_WITHOUT_NEW = 20;
 
 const MOST_TIME_OUTS = 2;
 
-/** How a page behind the last one may be refused. */
-const BEHIND_LAST: ReadonlySet<number> = new Set([400, 404, 416]);
-
 /** Throws `LIST_INCOMPLETE`, `UNEXPECTED_RESPONSE`, `NOT_ENTITLED`, and what the client throws. */
 export async function fetchList(
   client: PageClient,
@@ -133,7 +130,7 @@ class Pages {
       pending: (retryAfterMs) => new BadStatus(202, retryAfterMs),
       asksAgain: (status) => status === 403,
       refused: (status) => {
-        if (BEHIND_LAST.has(status) && this.#isReached) return undefined;
+        if (this.#isReached) return undefined;
         throw refused(requestName("GET", this.#shown(url)), status, this.#count, this.#facts);
       },
     };
@@ -147,16 +144,19 @@ class Pages {
     this.#leftBytes -= bytes;
     const isNew = this.#count === 0 || this.#list.hasNew(events);
     if (!isNew && !isEmpty) {
-      // Some services repeat the last page behind it.
-      if (this.#isReached && this.#list.repeatsPage(events)) return undefined;
       // Some services count pages from 0, others from 1.
       const isNamedFirst = query?.placeholder.kind === "page" && this.#requested.size === 2;
       if (isNamedFirst && events.length > 0) return this.#nextByQuery(query, page);
+      // Some services repeat the last page behind it, or begin again.
+      if (this.#isReached) return undefined;
       if (query !== undefined && this.#list.repeatsPage(events))
         throw unexpected(
           `Two pages of the list of events in a row are the same: the service does not know the parameter ${query.parameter}`,
           this.#facts,
         );
+      // Some services begin each page with the event that was asked for: behind the last there is it alone.
+      const isLastAgain = page.entries === 1 && events.at(0)?.requestAs === this.#list.last;
+      if (query?.placeholder.kind === "last" && isLastAgain) return undefined;
     }
     this.#list.add(events, rejected);
     this.#count += 1;

@@ -20,7 +20,9 @@ export function doubtAt(
 ): ListDoubt | undefined {
   if (isOdd) return { why: "empty", entries, places: [] };
   const isSaid = nextPage !== undefined && nextPage !== "all";
-  if (last === undefined || isSaid || last.hints.end !== undefined) return undefined;
+  if (last === undefined || isSaid || last.hints.end === "said") return undefined;
+  // A page without entries names no next one either where it stands for one that failed.
+  if (last.hints.end === "empty" && (pages === 1 || last.entries > 0)) return undefined;
   const { places, limits } = last.hints;
   const limit = limits.find(({ value }) => value === entries && value > 0);
   if (limit !== undefined && pages === 1) return { why: "limit", entries, places: [limit.place, ...places] };

@@ -21,7 +21,12 @@ export function nextLink(
   const { targets, isReadable } = nextTargets(headers);
   // Other malformed links are ignored, but one that might be the next page must not be overlooked.
   if (!isReadable) throw unexpected("cannot be read");
-  const found = [...targets, ...links].map((target) => resolve(target, page, first));
+  const all = [...targets, ...links];
+  // One that leads to the list itself counts before others: they may lack the path of a gateway, or be for people.
+  const own = all.filter(
+    (target) => parseUrl(target, page.href)?.pathname.replace(/\/$/, "") === first.pathname,
+  );
+  const found = (own.length > 0 ? own : all).map((target) => resolve(target, page, first));
   if (new Set(found.map(withSortedQuery)).size > 1) throw unexpected("name two different next pages");
   return found[0];
 }

@@ -7,7 +7,16 @@ import { parseUrl } from "../../../network/proxies.ts";
 import type { HttpResponse } from "../../http/transport.ts";
 import { isObject, type JsonObject, type ShownName } from "../shape.ts";
 import type { ListPage } from "./list-page.ts";
-import { countOf, flagOf, headerWords, isBoolean, isInstant, isNothing, parsed } from "./page-values.ts";
+import {
+  countOf,
+  flagOf,
+  headerWords,
+  isBoolean,
+  isInstant,
+  isNothing,
+  parameterFor,
+  parsed,
+} from "./page-values.ts";
 import { Name } from "./page-words.ts";
 
 /** A number, and the place of it: a JSON Pointer into the page, or the name of a header. */
@@ -61,7 +70,12 @@ export function pageHints(
   const found = new HintReader(facts, shownName);
   let around: unknown = JSON.parse(beside);
   for (const [depth, key] of path.entries()) {
-    if (isObject(around)) found.readSurroundings(path.slice(0, depth), around, key);
+    const place = path.slice(0, depth);
+    if (isObject(around)) found.readSurroundings(place, around, key);
+    // What is in one array with the list is about it; lists in one array, and what is in them, are not.
+    else if (Array.isArray(around) && depth === path.length - 1)
+      for (const [index, each] of around.entries())
+        if (isObject(each)) found.readSurroundings([...place, String(index)], each);
     [, around] = Object.entries(Object(around)).find(([name]) => name === key) ?? [];
   }
   found.readHeaders(response);
@@ -117,7 +131,7 @@ class HintReader implements PageHints {
   }
 
   /** @param skipped the member in which the list is */
-  readSurroundings(path: readonly string[], object: JsonObject, skipped: string): void {
+  readSurroundings(path: readonly string[], object: JsonObject, skipped?: string): void {
     for (const [key, value] of Object.entries(object))
       if (key !== skipped) this.#read(this.#placeOf(key, path, undefined, true), value, object);
   }
@@ -165,8 +179,11 @@ class HintReader implements PageHints {
     const { name, path } = place;
     const members = Object.entries(object);
     // What stands beside an array of its own speaks of that array, and not of the list.
-    const hasOwn = members.some(([key, value]) => isFilledArray(value) && !isOfLinks(new Name(key)));
-    const isClear = place.isClear && !hasOwn && name.hasOnly(...AROUND);
+    const hasOwn = members.some(
+      ([key, value]) =>
+        Array.isArray(value) && value.length > 0 && !new Name(key).has("address", "cursor", "next", "page"),
+    );
+    const isClear = place.isClear && !hasOwn && name.hasOnly(...AROUND) && (!isNext || name.isOfPages);
     const inner = members.map(([key, value]): [Place, unknown] => [
       this.#placeOf(key, path, place, isClear),
       value,
@@ -190,16 +207,17 @@ class HintReader implements PageHints {
     const { name } = place;
     const names =
       place.isOfNext && !name.hasOnly("box") ? name.has("cursor", "address", "page", "count", "next") : true;
-    // The next event, and not the next page of them.
-    const isOfPage = !name.has("entry") || name.has("cursor", "address", "page");
+    // A flag is true or false: `has_next: "no"` is neither.
+    const isFlag = typeof value !== "string" || isBoolean(value) || isNothing(value);
+    const isSign = name.isOfPages && (isFlag || !name.has("filler"));
     const isLink = typeof value === "string" && this.#isLink(value, name);
     if (isLink && names && name.isKnown && (isStrong(place) || this.#leadsToList(value)))
       this.links.push(value);
-    else if (!isStrong(place) || !names || !isOfPage || isInstant(value)) this.#note(place, value);
+    else if (!isStrong(place) || !names || !isSign || isInstant(value)) this.#note(place, value);
     else if (isNothing(value)) this.end ??= value === false && name.has("filler") ? "said" : "empty";
     else if (typeof value !== "string" || !this.#sent.has(value)) {
       this.#say(place, true);
-      this.#addClue("next", parameterFor(place), place, value);
+      this.#addClue("next", parameterFor(name.text), place, value);
     }
   }
 
@@ -329,19 +347,4 @@ const AROUND = [
 function isStrong({ name, isClear }: Place): boolean {
   // `more_info` is no more of the list.
   return isClear && name.isKnown && (!name.has("box") || name.hasOnly("box"));
-}
-
-function isFilledArray(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0;
-}
-
-function isOfLinks(name: Name): boolean {
-  return name.has("address", "cursor", "next", "page");
-}
-
-/** What the parameter is probably called that takes the value of this member: `next_page_token` is `page_token`. */
-function parameterFor({ name: { text } }: Place): string {
-  const rest = text.replace(/^.*:|^[@$].*\./s, "").replace(/^next[_\-.]?(?=.)/i, "");
-  if (/^next$/i.test(rest)) return "cursor";
-  return /^token$/i.test(rest) ? text : rest.charAt(0).toLowerCase() + rest.slice(1);
 }

@@ -44,3 +44,10 @@ export function isInstant(value: unknown): boolean {
 export function headerWords(name: string): string {
   return name.replace(/^x-(?:[b-df-hj-np-tv-xz]{2}-)?/, "");
 }
+
+/** What the parameter is probably called that takes the value of this member: `next_page_token` is `page_token`. */
+export function parameterFor(text: string): string {
+  const rest = text.replace(/^.*:|^[@$].*\./s, "").replace(/^next[_\-.]?(?=.)/i, "");
+  if (/^next$/i.test(rest)) return "cursor";
+  return /^token$/i.test(rest) ? text : rest.charAt(0).toLowerCase() + rest.slice(1);
+}

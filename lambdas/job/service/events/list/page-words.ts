@@ -74,6 +74,11 @@ export class Name {
     return this.#words.includes(word);
   }
 
+  /** Of the pages that follow, and not of the next event itself. */
+  get isOfPages(): boolean {
+    return !this.has("entry") || this.has("cursor", "address", "page");
+  }
+
   /** A limit of something else than pages: of requests, of the account. */
   get isOtherLimit(): boolean {
     return !this.isKnown && this.text.toLowerCase().includes("limit");

@@ -398,6 +398,8 @@ describe("the end of the pages", () => {
     ["a link, with all members and one more", { version: 1, notice: "busy" }, "links", 3, EMPTY],
     ["a link, with another state", { version: 1, state: "b", message: "b" }, "links", 3, EMPTY],
     ["a link, without what asks for a page", { version: 1, next: null }, "links", 2, undefined],
+    ["a link, and which names no other", { version: 1, next: null }, undefined, 2, EMPTY],
+    ["a link, and which says that it is the last", { version: 1, has_more: false }, undefined, 2, undefined],
     ["a number, without a member", {}, PAGE, 3, undefined],
     ["a number, with one more", { version: 1, notice: "busy" }, PAGE, 4, EMPTY],
   ])("to which %s leads takes %j", async (_, body, nextPage, requests, doubt) => {
@@ -419,7 +421,7 @@ describe("the end of the pages", () => {
       nextPage: PAGE,
     });
     expect(whole.list?.doubt).toBeUndefined();
-    expect(whole.seen).toHaveLength(2);
+    expect(whole.seen).toHaveLength(3);
   });
 
   it("is not an empty page that says more: the next number is asked for", async () => {
@@ -457,7 +459,9 @@ describe("the end of the pages", () => {
 
   it.each<[what: string, page: ServedPage]>([
     ["a repeated last page", { body: { data: entries(5, 6), total: 6 } }],
+    ["the first page", { body: { data: entries(1, 2), total: 6 } }],
     ["404", { status: 404 }],
+    ["422", { status: 422 }],
     ["204", { status: 204 }],
     ["an error", { body: { data: [], error: "no such page" } }],
     ["no list", { body: { message: "no such page" } }],
@@ -491,6 +495,32 @@ describe("the end of the pages", () => {
 
     expect(error).toBeUndefined();
     expect(list).toMatchObject({ events: { length: 6 }, doubt: undefined });
+  });
+
+  it("is a page of the last event alone where each page begins with the one that was asked for", async () => {
+    const all = entries(1, 7);
+    const { list, seen } = await readServed(
+      ({ searchParams }) => {
+        const from = Math.max(
+          0,
+          all.findIndex(({ uuid }) => uuid === searchParams.get("from")),
+        );
+        return { body: { data: all.slice(from, from + 3) } };
+      },
+      { nextPage: "from={last}" },
+    );
+
+    expect(list).toMatchObject({ events: { length: 7 }, overlapping: 2 });
+    expect(seen).toHaveLength(4);
+  });
+
+  it("is not told by a total of the page, which the page of number 1 repeats", async () => {
+    const { list } = await readServed(
+      threePages(() => ({ body: { data: [] } }), { total: 2 }, 4),
+      { nextPage: PAGE },
+    );
+
+    expect(list?.events).toHaveLength(6);
   });
 
   it("is not told by the number of entries on a page", async () => {

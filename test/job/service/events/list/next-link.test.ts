@@ -57,6 +57,11 @@ describe("the next page", () => {
       "</v1/events?page=2&is_listed=true>; rel=next",
       "https://api.example.com/v1/events?page=2&is_listed=true",
     ],
+    [
+      ["https://brand.example.com/?page=2", "/events?page=2", "/v1/events?page=2"],
+      undefined,
+      "https://api.example.com/v1/events?page=2&is_listed=true",
+    ],
     [[], undefined, undefined],
   ])("of the links %j in the page and the header %s is %s", (links, header, expected) => {
     const headers = new Map(header === undefined ? [] : [["link", [header]]]);
@@ -65,9 +70,13 @@ describe("the next page", () => {
   });
 
   it("of links in the page and in headers that differ ends the run", () => {
-    expect(() => nextLink(["/y"], new Map([["link", ["</x>; rel=next"]]]), PAGE, PAGE)).toThrow(
-      "name two different next pages",
-    );
+    for (const [one, other] of [
+      ["/x", "/y"],
+      ["?page=2", "?page=3"],
+    ])
+      expect(() =>
+        nextLink([String(one)], new Map([["link", [`<${other}>; rel=next`]]]), PAGE, PAGE),
+      ).toThrow("name two different next pages");
   });
 
   it("is missing where there is no Link header", () => {

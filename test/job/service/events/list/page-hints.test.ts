@@ -105,6 +105,10 @@ describe("what a page says of the others", () => {
     [{ next_update: "b" }, "weak"],
     [{ next_event: "b" }, "weak"],
     [{ next_event: null }, "weak"],
+    [{ next_event: { uuid: "c", page: 4, key: "d" } }, "weak"],
+    [{ nextEvent: { url: "https://brand.example.com/launch" } }, "weak"],
+    [{ nextEvent: { title: "b", link: "/launch" } }, "weak"],
+    [{ has_next: "no" }, "weak"],
     [{ campaigns: { next: "b" } }, "weak"],
     [{ next: { title: "b", uuid: "c" } }, "weak"],
     [{ has_more: true }, "more"],
@@ -186,6 +190,7 @@ describe("what a page says of the others", () => {
     [{ link: [{ relation: "next", url: "/x" }] }, "a link"],
     [{ search: { next_results: "?max_id=3" } }, "a link"],
     [{ next: "events?page=2" }, "a link"],
+    [{ next_events: { href: "/v1/events?page=2" } }, "a link"],
     [{ "hydra:view": { "hydra:next": "/v1/events?page=2" } }, "a link"],
     [{ more: "/v1/events?page=2" }, "a link"],
     [{ campaigns: { next: "/v1/campaigns?page=2" } }, "weak"],
@@ -288,5 +293,18 @@ describe("what a page says of the others", () => {
         SHOWN,
       ),
     ).toMatchObject({ total: { place: "/0/data/count", value: 9 }, more: "/0/data/page/next" });
+  });
+
+  it("is looked for beside a list in an array, and not in lists there", () => {
+    const beside = '[{"page":1,"pages":2,"total":99},[],[{"total":700}]]';
+
+    expect(
+      pageHints(
+        { beside, path: ["1"] },
+        { status: 200, headers: new Map() },
+        { entries: 50, page: PAGE, first: PAGE },
+        SHOWN,
+      ),
+    ).toMatchObject({ total: { place: "/0/total", value: 99 }, pages: { place: "/0/pages", value: 2 } });
   });
 });
