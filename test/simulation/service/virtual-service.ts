@@ -199,9 +199,9 @@ function pagingOf({ paging, wording, behindLast, isPagingKnown, isShuffled }: Se
   const all = isFree ? [...words, ...UNKNOWN_WORDS] : words;
   const top = all[wording % all.length];
   const isCounted = top !== undefined && (COUNTS.includes(top) || PAGE_COUNTS.includes(top));
-  // Only a number tells that these are behind the last page. In another order the last page is another one.
-  const isTold =
-    behindLast === 204 || behindLast === "null" || (isCounted && !(behindLast === "last" && isShuffled));
+  // Only a number tells that these are behind the last page. In another order the last page is another one, and the first one
+  // is not known again where it is asked for as page 1, so that more pages come than are stated.
+  const isTold = behindLast === 204 || behindLast === "null" || (isCounted && !isShuffled);
   return {
     ...options,
     ...(top === undefined ? {} : { members: { top } }),

@@ -305,7 +305,8 @@ class Pages {
 
   /** As much came as the pages state. That never ends a list, but tells what follows it. */
   get #isReached(): boolean {
-    const isTotal = this.#total?.isExact === true && this.#total.value === this.#list.received;
+    const { value, isExact = false } = this.#total ?? {};
+    const isTotal = isExact && (value === this.#list.received || value === this.#list.distinct);
     return this.#count > 0 && (isTotal || this.#pages?.value === this.#count);
   }
 

@@ -137,10 +137,20 @@ export class EventListBuilder {
     return this.#events.at(this.#events.length - 1)?.requestAs;
   }
 
-  /** Whether one of these events has not come before. */
-  hasNew(events: EventTexts): boolean {
+  /** The same, where what came again counts once. */
+  get distinct(): number {
+    this.#know();
+    return this.#known.size + this.#rejected;
+  }
+
+  #know(): void {
     for (; this.#knownEvents < this.#events.length; this.#knownEvents += 1)
       this.#known.add(numberOf(this.#events.uuidAt(this.#knownEvents)));
+  }
+
+  /** Whether one of these events has not come before. */
+  hasNew(events: EventTexts): boolean {
+    this.#know();
     for (let index = 0; index < events.length; index += 1)
       if (!this.#known.has(numberOf(events.uuidAt(index)))) return true;
     return false;
