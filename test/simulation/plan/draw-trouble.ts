@@ -105,20 +105,14 @@ export function drawWall(chance: Chance, starts: readonly Start[]): Change {
  * One event that cannot be read, from before a run on. What is retried needs many requests: where there are ten a minute, more
  * than a turn has time for; where a session has five, it ends before any was accepted.
  */
-export function drawOdd(
-  chance: Chance,
-  { requestsPerMinute, session }: Setting,
-  starts: readonly Start[],
-): Change {
+export function drawOdd(chance: Chance, { requestsPerMinute }: Setting, starts: readonly Start[]): Change {
   const { account, afterMs } = drawStart(chance, starts);
-  const mayRetry = requestsPerMinute === "unlimited" && session.maxRequests === undefined;
-  // Each redirect may be the end of a session, so a few of them use up one of five requests.
-  const atOnce: readonly [Odd, ...Odd[]] = session.maxRequests === undefined ? [302, 405] : [405];
+  const mayRetry = requestsPerMinute === "unlimited";
   return {
     kind: "change",
     account,
     afterMs: Math.max(0, afterMs - chance.between(0, MINUTE_MS)),
-    change: { kind: "odd", answer: chance.pick<Odd>(mayRetry ? [302, 405, 500, "nan"] : atOnce) },
+    change: { kind: "odd", answer: chance.pick<Odd>(mayRetry ? [302, 405, 500, "nan"] : [302, 405]) },
   };
 }
 
