@@ -35,7 +35,7 @@ export async function readLog(store: AccountStore): Promise<readonly Publication
   return (await readLogSince(store, "")).publications;
 }
 
-/** Entries that are read at the same time: an hourly schedule makes thousands in a year, and each run reads them all. */
+/** Entries that are read at the same time: an hourly schedule makes thousands in a year. */
 const AT_ONCE = 16;
 
 /** All that came after an entry. Throws as `readLog` does. */
