@@ -130,6 +130,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "What begins at the end has no snapshot.",
   },
   "bin/cli/query/locked-duckdb.ts": {
+    "withLockedDuckDB: await connection.run(`SET temp_directory = ${literal(temporary ?? \"\")}; SET memory_limit = '${memoryLimitBytes(totalmem(), process.constrainedMemory())} B'; SET TimeZone = 'UTC'; SET allowed_directori… → connection.run(`SET temp_directory = ${literal(temporary ?? \"\")}; SET memory_limit = '${memoryLimitBytes(totalmem(), process.constrainedMemory())} B'; SET TimeZone = 'UTC'; SET allowed_directories = […":
+      "A connection runs its statements one after the other, and none of these fails.",
     "withLockedDuckDB: instance.closeSync(); → dropped":
       "Its threads and its memory last a little longer then, until the garbage collector or the process ends them.",
   },

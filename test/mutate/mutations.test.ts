@@ -65,11 +65,11 @@ test("a source holds all its mutations, and each is chosen by its number", () =>
       .map((each, index) => [index + 1, each] as const)
       .reverse(),
   );
-  const program = new Function("isMutant", `${withMutations(source, numbered)} return f(3, 4);`);
+  const program = new Function("globalThis", `${withMutations(source, numbered)} return f(3, 4);`);
 
-  const results = [1, 2, 3, 4, 5].map((active) => program((id: number) => id === active));
+  const results = [1, 2, 3, 4, 5].map((active) => program({ isMutant: (id: number) => id === active }));
 
-  expect(program(() => false)).toBe(false);
+  expect([program({ isMutant: () => false }), program({})]).toEqual([false, false]);
   expect(results).toEqual([true, false, false, 4, 4]);
 });
 

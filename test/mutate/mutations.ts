@@ -74,8 +74,8 @@ export function mutationsOf(file: string, source: string): readonly Mutation[] {
 }
 
 /**
- * The source with all its mutations, each of which waits until `isMutant` says yes to its number. Throws where that
- * is no program: then the rules here are wrong.
+ * The source with all its mutations, each of which waits until `globalThis.isMutant` says yes to its number; in a process
+ * that a test starts nobody says so. Throws where that is no program: then the rules here are wrong.
  */
 export function withMutations(source: string, mutations: ReadonlyMap<number, Mutation>): string {
   const outerFirst = [...mutations].toSorted(([, a], [, b]) => a.start - b.start || b.end - a.end);
@@ -102,8 +102,8 @@ function choice(span: readonly (readonly [number, Mutation])[], original: string
   return span.reduceRight(
     (otherwise, [id, { replacement }]) =>
       replacement === ";"
-        ? `{ if (isMutant(${id})); else ${otherwise} }`
-        : `(isMutant(${id}) ? ${replacement} : ${otherwise})`,
+        ? `{ if (globalThis.isMutant?.(${id})); else ${otherwise} }`
+        : `(globalThis.isMutant?.(${id}) ? ${replacement} : ${otherwise})`,
     original,
   );
 }

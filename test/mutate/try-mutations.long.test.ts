@@ -1,12 +1,13 @@
 // The verdicts on the changes of a small project are known; and of what decides about data, tests notice twenty changes that
-// are drawn at random.
+// are drawn by lot: others for other sources, the same ones for the same.
 
+import { hash } from "node:crypto";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DECIDING, EQUIVALENT } from "./equivalent.ts";
-import { mutationsOf } from "./mutations.ts";
+import { type Mutation, mutationsOf } from "./mutations.ts";
 import { tryMutations } from "./try-mutations.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -85,12 +86,13 @@ test("a mutation of what happens on load dies by any test that uses the file, al
 
 const DRAWN = 20;
 
-test(`${DRAWN} mutations, drawn at random, are noticed`, async () => {
-  const all = DECIDING.flatMap((file) => mutationsOf(file, readFileSync(join(ROOT, file), "utf8")));
-  const left = all.filter(({ file, text }) => EQUIVALENT[file]?.[text] === undefined);
-  const drawn = Array.from({ length: DRAWN }, () =>
-    left.splice(Math.floor(Math.random() * left.length), 1),
-  ).flat();
+test(`${DRAWN} mutations, drawn by lot, are noticed`, async () => {
+  const sources = DECIDING.map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
+  const left = sources
+    .flatMap(([file, source]) => mutationsOf(file, source))
+    .filter(({ file, text }) => EQUIVALENT[file]?.[text] === undefined);
+  const lotOf = ({ file, text }: Mutation): string => hash("sha256", JSON.stringify([sources, file, text]));
+  const drawn = left.toSorted((a, b) => (lotOf(a) < lotOf(b) ? -1 : 1)).slice(0, DRAWN);
 
   const verdicts = await tryMutations(ROOT, drawn);
 
