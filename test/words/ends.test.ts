@@ -1,0 +1,121 @@
+// Every code and every reason, at every place, in both styles: the texts that a person reads. They stand in `ends.golden`;
+// a text that changes is read there as a person reads it at night.
+
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import type { OptionName } from "../../bin/cli/options/options.ts";
+import { OPTIONS } from "../../bin/cli/options/options.ts";
+import { GivenOptions } from "../../bin/cli/options/read-options.ts";
+import { describeTrouble } from "../../bin/cli/output/describe-status.ts";
+import { nextValues } from "../../bin/cli/output/next-command.ts";
+import { reportRun } from "../../bin/cli/output/run-report.ts";
+import { Terminal } from "../../bin/cli/output/terminal.ts";
+import type { RunResult } from "../../lambdas/job/run/record/run-result.ts";
+import type { ListDoubt } from "../../lambdas/job/service/event-service.ts";
+import { invocationError } from "../../lambdas/sync/handle-request.ts";
+import { doubtInAws, reportResult } from "../../lambdas/sync/report-result.ts";
+import { responseOf } from "../../lambdas/sync/response.ts";
+import { FAILED, HELD, PREVIEW, SKIPPED } from "../sync/rows.ts";
+import { ERRORS, HOLDS } from "./samples.ts";
+
+const ACCOUNT = { baseUrl: "https://service.example", authUrl: "https://id.example" };
+const FILE = {
+  path: "/srv/brand-events.json",
+  title: "brand-events.json",
+  settings: { accounts: { uk: ACCOUNT } },
+  accounts: ["uk"],
+} as never;
+
+const WITHOUT_FILE = new GivenOptions({ account: "uk", ...ACCOUNT }, {}, "/srv");
+const WITH_FILE = new GivenOptions({}, {}, "/srv", FILE);
+const ENVIRONMENT = {
+  ...{ region: "eu-west-1", functionName: "Sync", workgroup: "BrandEventsSync", database: "brand_events" },
+  accounts: {},
+} as never;
+const CONTEXT = { logGroupName: "/g", logStreamName: "s" };
+
+const RESULTS: readonly (readonly [string, RunResult])[] = [
+  ...Object.entries(ERRORS).map(([name, error]): [string, RunResult] => [
+    name,
+    { row: { ...FAILED, error_code: error.code, error_message: error.message }, error },
+  ]),
+  ...Object.entries(HOLDS).map(([name, { reason, explanation }]): [string, RunResult] => [
+    name,
+    { row: { ...HELD, reason }, explanation, preview: PREVIEW },
+  ]),
+];
+
+test("each end is told at each place as the golden file has it", async () => {
+  const parts: string[] = [];
+  for (const [name, result] of RESULTS) parts.push(await told(name, result));
+  for (const reason of ["LEASE_TAKEN", "LEASE_LOST", "LOGIN_REFUSED", "OTHER_VERSION", "NOT_SET_UP"])
+    parts.push(
+      `## ${reason}\nstatus: ${describeTrouble({ ...SKIPPED, reason }, nextValues(WITH_FILE, "uk"))}\n`,
+    );
+  for (const why of ["unsaid", "limit", "empty", "overlap"] as const) parts.push(await doubted(why));
+
+  await expect(parts.join("\n").replaceAll("npm run sync --", "brand-events-sync")).toMatchFileSnapshot(
+    "ends.golden",
+  );
+});
+
+async function told(name: string, result: RunResult): Promise<string> {
+  const { row, error, explanation } = result;
+  const values = nextValues(WITH_FILE, "uk");
+  const lines = [
+    `## ${name}: ${row.error_code ?? row.reason}`,
+    `stored: ${row.error_message ?? explanation}`,
+    "--- command line, without a settings file",
+    await reported(WITHOUT_FILE, result),
+    "--- command line, with a settings file",
+    await reported(WITH_FILE, result),
+    ...(row.outcome === "FAILED" ? ["--- status", describeTrouble(row, values)] : []),
+    "--- AWS",
+    error
+      ? invocationError(error, { account: "uk", run_id: row.run_id }, ENVIRONMENT).message
+      : answer(result),
+    await mail(result),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+async function reported(given: GivenOptions, result: RunResult): Promise<string> {
+  const stream = new PassThrough();
+  const terminal = new Terminal(stream);
+  const output = { stdout: terminal, stderr: terminal, result: () => undefined, given };
+  reportRun(output, result, given.read(Object.keys(OPTIONS) as OptionName[]));
+  stream.end();
+  return (await text(stream)).trimEnd();
+}
+
+function answer(result: RunResult): string {
+  const facts = { account: "uk", publication: undefined, environment: ENVIRONMENT, context: CONTEXT };
+  const { explanation, wait, accept_command } = responseOf(result, facts) as Record<string, string>;
+  return [explanation, wait, accept_command].join("\n");
+}
+
+async function mail(result: RunResult): Promise<string> {
+  let sent: unknown;
+  const ports = {
+    ...{ environment: ENVIRONMENT, metrics: () => undefined },
+    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    sendEvent: async ({ detail }: { detail: object }) => {
+      sent = "mail" in detail ? detail.mail : undefined;
+    },
+  };
+  await reportResult(result, { ports, host: { store: { account: "uk" } }, settings: {} } as never);
+  return sent === undefined ? "no mail" : `mail ${JSON.stringify(sent, null, 1)}`;
+}
+
+async function doubted(why: ListDoubt["why"]): Promise<string> {
+  const doubt = { why, entries: 40, places: ["/meta/count"] };
+  const result: RunResult = { row: { ...FAILED, outcome: "DRY_RUN", error_code: null }, doubt };
+  return [
+    `## doubt: ${why}`,
+    await reported(WITHOUT_FILE, result),
+    await reported(WITH_FILE, result),
+    doubtInAws(doubt, "uk", { nextPage: undefined }).doubt,
+    "",
+  ].join("\n");
+}
