@@ -38,11 +38,11 @@ const CONTEXT = { logGroupName: "/g", logStreamName: "s" };
 const RESULTS: readonly (readonly [string, RunResult])[] = [
   ...Object.entries(ERRORS).map(([name, error]): [string, RunResult] => [
     name,
-    { row: { ...FAILED, error_code: error.code, error_message: error.message }, error },
+    { row: { ...FAILED, requests: null, error_code: error.code, error_message: error.message }, error },
   ]),
   ...Object.entries(HOLDS).map(([name, { reason, explanation }]): [string, RunResult] => [
     name,
-    { row: { ...HELD, reason }, explanation, preview: PREVIEW },
+    { row: { ...HELD, requests: null, reason }, explanation, preview: PREVIEW },
   ]),
 ];
 
@@ -110,7 +110,7 @@ async function mail(result: RunResult): Promise<string> {
 
 async function doubted(why: ListDoubt["why"]): Promise<string> {
   const doubt = { why, entries: 40, places: ["/meta/count"] };
-  const result: RunResult = { row: { ...FAILED, outcome: "DRY_RUN", error_code: null }, doubt };
+  const result: RunResult = { row: { ...FAILED, requests: null, outcome: "DRY_RUN", error_code: null }, doubt };
   return [
     `## doubt: ${why}`,
     await reported(WITHOUT_FILE, result),
