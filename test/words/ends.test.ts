@@ -110,7 +110,10 @@ async function mail(result: RunResult): Promise<string> {
 
 async function doubted(why: ListDoubt["why"]): Promise<string> {
   const doubt = { why, entries: 40, places: ["/meta/count"] };
-  const result: RunResult = { row: { ...FAILED, requests: null, outcome: "DRY_RUN", error_code: null }, doubt };
+  const result: RunResult = {
+    row: { ...FAILED, requests: null, outcome: "DRY_RUN", error_code: null },
+    doubt,
+  };
   return [
     `## doubt: ${why}`,
     await reported(WITHOUT_FILE, result),
