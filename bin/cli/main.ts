@@ -9,6 +9,7 @@ import { readProxies, refuseAnyCertificate } from "../../lambdas/job/network/pro
 import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { plainText } from "../../lambdas/job/settings-file/settings.ts";
+import { type Style, sayError } from "../../lambdas/words/style.ts";
 import { systemBrowser } from "./authorize/receive-answer.ts";
 import { authorizeCommand } from "./commands/authorize.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -32,7 +33,7 @@ import {
 } from "./options/options.ts";
 import { GivenOptions, PROGRAM_NAME, refusePastedArguments } from "./options/read-options.ts";
 import { EXIT, exitCodeOfError, systemReason } from "./output/exit-code.ts";
-import { sentence } from "./output/next-command.ts";
+import { sentence, styleOf } from "./output/next-command.ts";
 import { failureJson } from "./output/run-report.ts";
 import { type AccountResult, type Output, Terminal } from "./output/terminal.ts";
 import type { CommandContext, CommandOfList, ProcessContext } from "./wiring/command.ts";
@@ -124,6 +125,7 @@ async function execute(
 ): Promise<number> {
   const { stdout, stderr } = context;
   let exitCode: number = EXIT.done;
+  let given = new GivenOptions({}, environment, context.cwd);
   const program = new Command(PROGRAM_NAME)
     .description("Brings the events of a Brand Metrics Service into your own warehouse.")
     .version(VERSION)
@@ -138,7 +140,8 @@ async function execute(
   for (const spec of COMMANDS) {
     const command = addCommand(program, spec);
     command.action(async () => {
-      const given = new GivenOptions(command.opts(), environment, context.cwd);
+      given = new GivenOptions(command.opts(), environment, context.cwd);
+      if (spec.options.includes("config") && !spec.makesConfig) given = given.withFile();
       exitCode = await start(spec, command.args, given, environment, context);
     });
   }
@@ -158,9 +161,10 @@ async function execute(
       if (error.exitCode !== 0) answerInJson("CONFIG_INVALID", onlyHosts(error.message));
       return error.exitCode === 0 ? EXIT.done : EXIT.wrongInput;
     }
-    if (error instanceof SyncError) answerInJson(error.code, withoutUserinfo(error.message));
+    const style = styleOf(given);
+    if (error instanceof SyncError) answerInJson(error.code, withoutUserinfo(sayError(error, style)));
     else answerInJson(null, UNEXPECTED);
-    return reportError(error, context);
+    return reportError(error, style, context);
   }
 }
 
@@ -212,12 +216,10 @@ function helpOption(name: OptionName, command: string): Option {
 async function start(
   spec: CommandOfList,
   [first = "", second]: readonly string[],
-  onCommandLine: GivenOptions,
+  given: GivenOptions,
   environment: NodeJS.ProcessEnv,
   context: MainContext,
 ): Promise<number> {
-  const readsFile = spec.options.includes("config") && !spec.makesConfig;
-  const given = readsFile ? onCommandLine.withFile() : onCommandLine;
   const isSet = (name: "all" | "json" | "sql"): boolean =>
     spec.options.includes(name) && given.read([name])[name];
   const proxies = readProxies(environment);
@@ -291,8 +293,9 @@ async function eachAccount(
     try {
       exitCode = await spec.execute({ ...context, given: given.ofAccount(account), result }, "");
     } catch (error) {
-      exitCode = reportError(error, context);
-      if (error instanceof SyncError) found = failed(error.code, withoutUserinfo(error.message));
+      const style = styleOf(given, account);
+      exitCode = reportError(error, style, context);
+      if (error instanceof SyncError) found = failed(error.code, withoutUserinfo(sayError(error, style)));
     }
     context.onResult({ ...found, line: `${account}: ${found.line}` });
     ended.push({ account, exitCode, ...found });
@@ -315,9 +318,9 @@ const BY_WEIGHT: readonly number[] = [
 const UNEXPECTED = "Unexpected error: see standard error.";
 
 /** Returns the exit code. */
-function reportError(error: unknown, { stderr }: Output): number {
+function reportError(error: unknown, style: Style, { stderr }: Output): number {
   if (error instanceof SyncError) {
-    stderr.message(`${error.code}: ${withoutUserinfo(error.message)}`);
+    stderr.message(`${error.code}: ${withoutUserinfo(sayError(error, style))}`);
     return exitCodeOfError(error);
   }
   const { message, frames } = shownDefect(error);

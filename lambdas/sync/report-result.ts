@@ -3,14 +3,8 @@
 // whether the alarm's cause lasts.
 
 import { shellWord } from "../job/errors/shown-text.ts";
-import {
-  isRefusedLogin,
-  type StartDecision,
-  type SyncError,
-  withCommands,
-} from "../job/errors/sync-error.ts";
+import { isRefusedLogin, type SyncError } from "../job/errors/sync-error.ts";
 import { type HeldCommands, ifNotAccepted, type Preview, wasPinned } from "../job/run/record/held-mark.ts";
-import { doubtText } from "../job/run/record/list-doubt.ts";
 import { type BusEvent, failedStartEvent, runEvent } from "../job/run/record/run-event.ts";
 import {
   errorColumns,
@@ -24,6 +18,9 @@ import { changesText, missingText } from "../job/run/record/texts.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import type { ListDoubt, ListTrial } from "../job/service/event-service.ts";
 import { allowance } from "../job/settings/values.ts";
+import { doubtText } from "../words/doubt.ts";
+import { nextOf } from "../words/ends.ts";
+import { awsStyle, type Style, say } from "../words/style.ts";
 import { type FunctionEnvironment, START_RETRIES } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
 import { type Mail, type MetricValues, mailedCommand } from "./telemetry.ts";
@@ -42,7 +39,7 @@ export async function reportResult(
   ports.metrics(account, attemptMetrics(result, settings));
   const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
   const why = reason ?? row.error_code;
-  const { doubt } = doubtInAws(result.doubt, account, settings);
+  const { doubt } = doubtInAws(result.doubt, styleInAws(ports.environment, account), settings);
   const isEnd = !isRepeat && outcome !== "HANDED_OVER" && outcome !== "FAILED";
   if (doubt !== undefined && isEnd) ports.logger.warn(doubt);
   ports.logger.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });
@@ -57,19 +54,29 @@ export async function reportResult(
   return publication;
 }
 
+/** How settings and commands are spelled in answers and logs. */
+export function styleInAws(environment: Environment, account: string, invoke = invokeCommand): Style {
+  const { secretId, tokensSecretId, authUrl } = environment.accounts?.[account] ?? {};
+  const options = {
+    "--auth-url": authUrl,
+    "--credentials": `secretsmanager:${secretId}`,
+    "--tokens": `secretsmanager:${tokensSecretId}`,
+  };
+  const words = Object.entries(options).flatMap(([option, value]) => [option, shellWord(String(value))]);
+  return awsStyle(account, {
+    invoke: (input) => invoke(environment, input),
+    authorize: authUrl === undefined ? undefined : ["npm run sync -- authorize", ...words].join(" "),
+  });
+}
+
 /** In an answer, what is said of a list that may be a part only; what was tried where that is given. */
 export function doubtInAws(
   doubt: ListDoubt | undefined,
-  account: string,
+  style: Style,
   { nextPage }: Pick<RunSettings, "nextPage">,
   trial?: { readonly found: ListTrial | undefined },
 ): { readonly doubt?: string } {
-  const check = `the function with ${JSON.stringify({ action: "check", account })}`;
-  const said = doubtText(doubt, {
-    nextPage,
-    set: (value) => `"nextPage": ${JSON.stringify(value)} of the account ${account} in cdk.json`,
-    ...(trial ? { trial: trial.found } : { check }),
-  });
+  const said = doubtText(doubt, { nextPage, style, trial });
   return said === undefined ? {} : { doubt: said };
 }
 
@@ -110,7 +117,8 @@ export async function tell(
 /** A message may name every wrong key of a file. */
 const MAX_TEXT = 2_000;
 
-type Environment = Pick<FunctionEnvironment, "region" | "functionName">;
+type Environment = Pick<FunctionEnvironment, "region" | "functionName"> &
+  Partial<Pick<FunctionEnvironment, "accounts">>;
 
 /**
  * Undefined where no person has to be told: a retry follows, or the start has found the run finished and told before.
@@ -118,19 +126,16 @@ type Environment = Pick<FunctionEnvironment, "region" | "functionName">;
 function mailOf(account: string, result: RunResult, environment: Environment): Mail | undefined {
   const { row, error, explanation, isRepeat, isAbandoned } = result;
   if (isRepeat) return undefined;
-  if (row.outcome === "HELD") return heldMail(account, result);
+  const style = styleInAws(environment, account, (of, input) => mailedCommand(of, payload(input)));
+  const next = say(nextOf(result), style);
+  if (row.outcome === "HELD") return heldMail(account, result, next);
   if (isStranded(row)) {
     const { run_id, reason } = row;
-    return failedMail(account, { run_id, error_code: reason, error_message: explanation ?? null });
+    return failedMail(account, { run_id, error_code: reason, error_message: explanation ?? null, next });
   }
   if (row.outcome !== "FAILED" || (error?.isRetryable && !isAbandoned)) return undefined;
   const section = isRefusal(error) ? "login-refused" : "failed";
-  const why =
-    row.error_message &&
-    withCommands(row.error_message, (decision) =>
-      mailedCommand(environment, payload(startInput(account, decision))),
-    );
-  return failedMail(account, { ...row, error_message: why }, isAbandoned ? "execution" : section);
+  return failedMail(account, { ...row, next }, isAbandoned ? "execution" : section);
 }
 
 /** The event with the lines of its mail, where there is one. */
@@ -138,12 +143,12 @@ function withMail(event: BusEvent, mail: Mail | undefined): BusEvent {
   return mail === undefined ? event : { ...event, detail: { ...event.detail, mail: { ...mail } } };
 }
 
-function heldMail(account: string, { row, explanation, preview }: RunResult): Mail {
+function heldMail(account: string, { row, explanation, preview }: RunResult, next: string): Mail {
   const snapshotId = String(row.snapshot_id);
   return {
     section: "held",
     what: `The snapshot ${snapshotId} of the account ${account} is held: it waits for a person to decide. Readers keep what they have.`,
-    why: because(row.reason, explanation ?? null),
+    why: because([row.reason, explanation ?? null], next),
     effect: [changes(preview), missing(row, preview)].filter((part) => part !== "").join(" "),
     examples: examples(preview),
     wait: ifNotAccepted(wasPinned({ reason: row.reason, preview })),
@@ -155,15 +160,6 @@ function heldMail(account: string, { row, explanation, preview }: RunResult): Ma
 export function heldInvocations(environment: Environment, account: string, snapshotId: string): HeldCommands {
   const command = (action: string): string => invokeCommand(environment, { action, account, snapshotId });
   return { accept: command("accept"), diff: command("diff") };
-}
-
-/** Starts a run as a person has decided. */
-export function startCommand(environment: Environment, account: string, decision: StartDecision): string {
-  return invokeCommand(environment, startInput(account, decision));
-}
-
-function startInput(account: string, decision?: StartDecision): object {
-  return { action: "run", account, ...(decision && { [decision]: true }) };
 }
 
 /** It needs a shell with credentials for the AWS account. */
@@ -179,22 +175,24 @@ export function invokeCommand({ region, functionName }: Environment, input: obje
 /** @param section of the runbook */
 function failedMail(
   account: string,
-  failed: { readonly [Key in "run_id" | "error_code" | "error_message"]: string | null },
+  failed: { readonly [Key in "run_id" | "error_code" | "error_message"]: string | null } & {
+    readonly next?: string;
+  },
   section = "failed",
 ): Mail {
   const run = failed.run_id === null ? "A start" : `The run ${failed.run_id}`;
   return {
     section,
     what: `${run} for the account ${account} failed. Readers keep what they have.`,
-    why: because(failed.error_code, failed.error_message),
+    why: because([failed.error_code, failed.error_message], failed.next),
     check: payload({ action: "check", account }),
-    run: payload(startInput(account)),
+    run: payload({ action: "run", account }),
   };
 }
 
-function because(...words: readonly (string | null)[]): string {
-  const known = words.filter((each) => each !== null);
-  return known.length === 0 ? "The reason is not known." : known.map(plain).join(": ");
+function because(words: readonly (string | null)[], next = ""): string {
+  const known = words.filter((each) => each !== null).join(": ");
+  return plain(`${known === "" ? "The reason is not known." : known} ${next}`);
 }
 
 function changes(preview: Preview | undefined): string {

@@ -53,7 +53,6 @@ const { page: html } = await makeReport({
   nowMs: clock.now() + 3 * HOUR_MS,
   commandsFor: (account, id) => ({ accept: `accept ${id} --account ${account}`, diff: `diff ${id}` }),
   doubtFor: () => undefined,
-  messageFor: (_, message) => message,
 });
 const browser = await startBrowser();
 const page = await browser.newPage({ viewport: { width: WIDTH, height: 1_000 }, colorScheme: "light" });

@@ -14,8 +14,9 @@ import { Terminal } from "../../bin/cli/output/terminal.ts";
 import type { RunResult } from "../../lambdas/job/run/record/run-result.ts";
 import type { ListDoubt } from "../../lambdas/job/service/event-service.ts";
 import { invocationError } from "../../lambdas/sync/handle-request.ts";
-import { doubtInAws, reportResult } from "../../lambdas/sync/report-result.ts";
+import { doubtInAws, reportResult, styleInAws } from "../../lambdas/sync/report-result.ts";
 import { responseOf } from "../../lambdas/sync/response.ts";
+import { whyHeld } from "../../lambdas/words/hold.ts";
 import { FAILED, HELD, PREVIEW, SKIPPED } from "../sync/rows.ts";
 import { ERRORS, HOLDS } from "./samples.ts";
 
@@ -40,9 +41,12 @@ const RESULTS: readonly (readonly [string, RunResult])[] = [
     name,
     { row: { ...FAILED, requests: null, error_code: error.code, error_message: error.message }, error },
   ]),
-  ...Object.entries(HOLDS).map(([name, { reason, explanation }]): [string, RunResult] => [
+  ...Object.entries(HOLDS).map(([name, hold]): [string, RunResult] => [
     name,
-    { row: { ...HELD, requests: null, reason }, explanation, preview: PREVIEW },
+    {
+      row: { ...HELD, requests: null, reason: hold.reason },
+      ...{ explanation: whyHeld(hold), hold, preview: PREVIEW },
+    },
   ]),
 ];
 
@@ -70,7 +74,7 @@ async function told(name: string, result: RunResult): Promise<string> {
     await reported(WITHOUT_FILE, result),
     "--- command line, with a settings file",
     await reported(WITH_FILE, result),
-    ...(row.outcome === "FAILED" ? ["--- status", describeTrouble(row, values)] : []),
+    ...(row.outcome === "FAILED" ? ["--- status", describeTrouble(row, values, error?.next)] : []),
     "--- AWS",
     error
       ? invocationError(error, { account: "uk", run_id: row.run_id }, ENVIRONMENT).message
@@ -118,7 +122,7 @@ async function doubted(why: ListDoubt["why"]): Promise<string> {
     `## doubt: ${why}`,
     await reported(WITHOUT_FILE, result),
     await reported(WITH_FILE, result),
-    doubtInAws(doubt, "uk", { nextPage: undefined }).doubt,
+    doubtInAws(doubt, styleInAws(ENVIRONMENT, "uk"), { nextPage: undefined }).doubt,
     "",
   ].join("\n");
 }

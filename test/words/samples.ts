@@ -1,6 +1,7 @@
 // Ends of runs and starts, of each code and each reason: what the places that tell a person of them are shown with.
 
 import { parseCredentials } from "../../lambdas/job/credentials/credentials.ts";
+import { inOrder } from "../../lambdas/job/errors/advice.ts";
 import { addRestart, damaged, RESTORE, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { noneReadable } from "../../lambdas/job/run/collect/read-list.ts";
 import { StoppedEarly } from "../../lambdas/job/run/collect/time-budget.ts";
@@ -58,7 +59,7 @@ export const ERRORS: Readonly<Record<string, SyncError>> = {
   ),
   "unusable credentials": errorOf(() => parseCredentials("{}")),
   "basic refused": new AddressDoubt("UNAUTHENTICATED", basic.what, {
-    ifNew: basic.ifNew,
+    ifNew: inOrder(basic.next, basic.ifNew),
     fields: { request: REQUEST },
   }),
   "no list": refused(REQUEST, 403, 0, FACTS),

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { Advice, Check } from "../../../lambdas/job/commands/check-service.ts";
+import type { Check, FoundSetting } from "../../../lambdas/job/commands/check-service.ts";
 import type {
   PasswordCredentials,
   ServiceCredentials,
@@ -115,7 +115,7 @@ async function settle(
 ): Promise<Tried> {
   const path = resolve(context.cwd, settings);
   let tried = first;
-  for (const _ of ["listPointer", "detailPointer", "nextPage"] satisfies readonly Advice["setting"][]) {
+  for (const _ of ["listPointer", "detailPointer", "nextPage"] satisfies readonly FoundSetting["setting"][]) {
     const [advice] = tried.advice;
     if (advice === undefined || !(await askToWrite(context, advice, settings))) break;
     await writeSetting(path, account, advice);
@@ -130,7 +130,7 @@ async function settle(
   return tried;
 }
 
-async function writeSetting(path: string, account: string, advice: Advice): Promise<void> {
+async function writeSetting(path: string, account: string, advice: FoundSetting): Promise<void> {
   await replace(path, settingsWithAdvice(readFileSync(path, "utf8"), account, advice));
 }
 

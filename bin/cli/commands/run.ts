@@ -1,13 +1,14 @@
 // `run`: makes and publishes a snapshot.
 
 import { SyncError, undefinedIfDamaged } from "../../../lambdas/job/errors/sync-error.ts";
-import { failedStartEvent, type RunEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
+import { failedStartEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { isOfLayout, runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { readEnd } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import { nextOf } from "../../../lambdas/words/ends.ts";
 import { NOTIFY_OPTIONS, type OptionValues, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
 import { heldCommands } from "../output/describe-status.ts";
 import { notify } from "../output/notify.ts";
@@ -39,16 +40,18 @@ export const runCommand = command({
   execute: async (values, context) => {
     const { account } = values;
     const { stderr: terminal, proxies, signal, clock } = context;
-    const tell = (eventOf: () => Promise<RunEvent | undefined>): Promise<void> =>
-      notify(eventOf, { values, terminal, proxies, signal, clock, random: systemRandom });
+    const tell = (of: Parameters<typeof notify>[0]): Promise<void> =>
+      notify(of, { values, terminal, proxies, signal, clock, random: systemRandom });
     const { result, store } = await started(values, context).catch(async (error: unknown) => {
-      await tell(async () => failedStartEvent(account, error));
+      const next = error instanceof SyncError ? error.next : [];
+      await tell(async () => ({ event: failedStartEvent(account, error), next }));
       throw error;
     });
     const exitCode = reportRun(context, result, values);
     await tell(async () => {
       const published = await publicationOf(accountStore(store, account), result.row);
-      return runEvent(account, result, published?.publication, (id) => heldCommands(id, values));
+      const event = runEvent(account, result, published?.publication, (id) => heldCommands(id, values));
+      return { event, next: nextOf(result) };
     });
     return exitCode;
   },

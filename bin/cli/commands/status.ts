@@ -11,6 +11,7 @@ import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import { ANY_SHELL, sayError } from "../../../lambdas/words/style.ts";
 import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import { commandLineText, type GivenOptions } from "../options/read-options.ts";
 import {
@@ -104,8 +105,8 @@ async function nameDamaged(store: AccountStore, { stderr }: Output): Promise<voi
 
 function asJson(one: AccountStatus, values: Values, given: GivenOptions): object {
   if ("damage" in one) {
-    const { code, message } = one.damage;
-    return { account: one.account, error_code: code, error_message: message };
+    const { code } = one.damage;
+    return { account: one.account, error_code: code, error_message: sayError(one.damage, ANY_SHELL) };
   }
   const { account, head, lease, held, runs, doubt } = one;
   const isPinned = head?.pinned === true;
@@ -155,7 +156,7 @@ function print(
 function report({ stderr }: Output, found: readonly AccountStatus[], nowMs: number, values: Values): number {
   const damaged = found.filter((one) => "damage" in one);
   for (const { account, damage } of damaged) {
-    stderr.message(`${damage.code}: the account ${account}: ${damage.message}`);
+    stderr.message(`${damage.code}: the account ${account}: ${sayError(damage, ANY_SHELL)}`);
   }
   const old = tooOld(found, values.maxAge, nowMs);
   if (old !== undefined) stderr.message(old);
@@ -203,9 +204,9 @@ function doubtLine({ account, doubt }: Status, given: GivenOptions): readonly st
 }
 
 /** None where the last run did its work. */
-function troubleLine({ account, runs }: Status, given: GivenOptions): readonly string[] {
+function troubleLine({ account, runs, next }: Status, given: GivenOptions): readonly string[] {
   const trouble = troubleOf(runs);
-  return trouble ? [describeTrouble(trouble, nextValues(given, account))] : [];
+  return trouble ? [describeTrouble(trouble, nextValues(given, account), next)] : [];
 }
 
 function describeRun(row: RunLogEntry, nowMs: number): string {

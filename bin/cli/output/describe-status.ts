@@ -2,6 +2,7 @@
 // that concerns, and the commands to paste.
 
 import type { AccountStatus, Status } from "../../../lambdas/job/commands/status.ts";
+import type { Advice } from "../../../lambdas/job/errors/advice.ts";
 import { RETRYABLE_CODES } from "../../../lambdas/job/errors/sync-error.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
 import type { Held, HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
@@ -10,16 +11,12 @@ import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log
 import { changesText, countText, missingByReason } from "../../../lambdas/job/run/record/texts.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
+import { afterFailure, afterSkip, names } from "../../../lambdas/words/ends.ts";
+import { say } from "../../../lambdas/words/style.ts";
 import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import type { TableRows } from "./format-result.ts";
-import {
-  messageBefore,
-  type NextValues,
-  nextAfterFailure,
-  nextAfterSkip,
-  skippedBecause,
-} from "./next-command.ts";
+import { type NextValues, sentence, stepHere, styleHere } from "./next-command.ts";
 import { age, changeCounts, minute, plural, repeatedEntries } from "./words.ts";
 
 /** What readers see, from when, and whether later runs are held. */
@@ -62,18 +59,23 @@ export function troubleOf(runs: readonly RunLogEntry[]): RunLogEntry | undefined
   return telling?.outcome === "FAILED" || telling?.outcome === "SKIPPED" ? telling : undefined;
 }
 
-/** `FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: … To find the cause: … check`. */
-export function describeTrouble(row: RunLogEntry, values: NextValues): string {
+/**
+ * `FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: … To find the cause: … check`.
+ * @param advice what is known beside the row
+ */
+export function describeTrouble(row: RunLogEntry, values: NextValues, advice: Advice = []): string {
   const { outcome, reason, error_code: code, error_message: message, started_at } = row;
   const isUnfinished = RETRYABLE_CODES.some((each) => each === code);
-  const next =
-    outcome === "FAILED" ? nextAfterFailure(code, isUnfinished, values) : nextAfterSkip(reason, values);
-  const said = messageBefore(next, message ?? skippedBecause(reason), values);
+  const skip = afterSkip(reason);
+  const step = outcome === "FAILED" ? afterFailure(code, isUnfinished) : skip.next;
   return [
     [outcome, reasonOf(row), `at ${minute(Date.parse(started_at))}:`].filter((part) => part !== "").join(" "),
-    ...(said === "" ? [] : [said]),
-    next.join(": "),
-  ].join(" ");
+    sentence(message ?? skip.why),
+    say(advice, styleHere(values)),
+    names(advice, step) ? "" : stepHere(step, values).join(": "),
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
 }
 
 /** What it came to: `12 events: 12 added, 0 changed, 0 removed`. */

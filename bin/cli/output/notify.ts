@@ -1,5 +1,6 @@
 // Tells a chat or a program how a run ended. Whatever happens here changes neither the outcome nor the exit code.
 
+import type { Advice } from "../../../lambdas/job/errors/advice.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts";
 import type { RunEvent } from "../../../lambdas/job/run/record/run-event.ts";
@@ -10,15 +11,11 @@ import { type HttpResponse, NoResponse } from "../../../lambdas/job/service/http
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/service/requests/retry.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
+import { afterFailure, names } from "../../../lambdas/words/ends.ts";
+import { ANY_SHELL, say, sayError } from "../../../lambdas/words/style.ts";
 import { type NOTIFY_OPTIONS, type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
-import {
-  messageBefore,
-  type NextCommand,
-  type NextValues,
-  nextAfterFailure,
-  sentence,
-} from "./next-command.ts";
+import { type NextCommand, type NextValues, sentence, stepHere, styleHere } from "./next-command.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
 import { minute, whereText } from "./words.ts";
 
@@ -35,21 +32,24 @@ interface NotifyOptions {
   readonly timeoutMs?: number;
 }
 
-/** @param eventOf asked only where there is somebody to tell */
-export async function notify(
-  eventOf: () => Promise<RunEvent | undefined>,
-  options: NotifyOptions,
-): Promise<void> {
+interface End {
+  readonly event: RunEvent | undefined;
+  /** What a person does about it. */
+  readonly next: Advice;
+}
+
+/** @param endOf asked only where there is somebody to tell */
+export async function notify(endOf: () => Promise<End>, options: NotifyOptions): Promise<void> {
   const { values, terminal, signal } = options;
   // A person who stops a run knows how it ended.
   if (values.notifyUrl === undefined || signal.aborted) return;
   const url = new URL(values.notifyUrl);
   let problem: string | undefined;
   try {
-    const event = await eventOf();
+    const { event, next } = await endOf();
     if (event === undefined || !values.notifyOn.includes(END_OF[event.detailType])) return;
     const { detailType, detail } = event;
-    const body = { "detail-type": detailType, detail, text: notificationText(event, values) };
+    const body = { "detail-type": detailType, detail, text: notificationText(event, next, values) };
     problem = await deliver(JSON.stringify(body), url, options);
   } catch (error) {
     problem = problemOf(error);
@@ -69,7 +69,7 @@ const END_OF: Readonly<Record<RunEvent["detailType"], Values["notifyOn"][number]
 
 /** An error that is not ours may name the URL. */
 function problemOf(error: unknown): string {
-  if (error instanceof SyncError) return `${error.code}: ${error.message}`;
+  if (error instanceof SyncError) return `${error.code}: ${sayError(error, ANY_SHELL)}`;
   return `an unexpected error (${error instanceof Error ? error.name : typeof error})`;
 }
 
@@ -137,8 +137,8 @@ function failureOf({ status, headers }: HttpResponse, url: URL, nowMs: number): 
   }
 }
 
-function notificationText(event: RunEvent, values: Values): string {
-  const { what, next, wait } = inWords(event, values);
+function notificationText(event: RunEvent, advice: Advice, values: Values): string {
+  const { what, next, wait } = inWords(event, advice, values);
   const parts = [
     `brand-events-sync, account ${event.detail["account"]}: ${what}`,
     ...next.map(([purpose, command]) => `${purpose}: ${code(command)}.`),
@@ -155,7 +155,8 @@ interface InWords {
   readonly wait?: unknown;
 }
 
-function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
+function inWords({ detailType, detail }: RunEvent, advice: Advice, values: Values): InWords {
+  const advised = say(advice, styleHere(values));
   switch (detailType) {
     case "Snapshot Published":
       return {
@@ -164,7 +165,7 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
       };
     case "Snapshot Held":
       return {
-        what: `the snapshot ${detail["snapshot_id"]} is held (${detail["reason"]}). ${sentence(detail["explanation"])}${wouldDo(detail)} ${readersKeep(detail["base_snapshot_id"])}; nothing is urgent.`,
+        what: `the snapshot ${detail["snapshot_id"]} is held (${detail["reason"]}). ${sentence(detail["explanation"])}${advised && ` ${advised}`}${wouldDo(detail)} ${readersKeep(detail["base_snapshot_id"])}; nothing is urgent.`,
         next: [
           ["To see what publishing it would change", String(detail["diff_command"])],
           ["To publish it anyway", String(detail["accept_command"])],
@@ -172,14 +173,18 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
         wait: detail["wait"],
       };
     case "Run Failed": {
-      const { error_code: errorCode, run_id: runId, finished } = detail;
+      const { error_code: errorCode, run_id: runId, finished, explanation } = detail;
       // A dry run leaves nothing that could be resumed.
-      const next = nextAfterFailure(errorCode, finished === false && !values.dryRun, values);
-      const said = detail["explanation"] === undefined ? "" : `${sentence(detail["explanation"])} `;
-      const why = `${said}${messageBefore(next, detail["error_message"], values)}`;
+      const step = afterFailure(errorCode, finished === false && !values.dryRun);
+      const why = [sentence(explanation), sentence(detail["error_message"]), advised]
+        .filter(Boolean)
+        .join(" ");
       const run = runId === null ? "a start" : `the run ${runId}`;
       const named = errorCode === null ? "" : ` with ${errorCode}`;
-      return { what: `${run} failed${named}. Readers keep what they have. ${why}`, next: [next] };
+      return {
+        what: `${run} failed${named}. Readers keep what they have. ${why}`,
+        next: names(advice, step) ? [] : [stepHere(step, values)],
+      };
     }
   }
 }

@@ -3,12 +3,14 @@
 import { wasPinned } from "../../../lambdas/job/run/record/held-mark.ts";
 import type { RunResult, Skipped } from "../../../lambdas/job/run/record/run-result.ts";
 import { durationText, missingText } from "../../../lambdas/job/run/record/texts.ts";
+import { explained } from "../../../lambdas/words/ends.ts";
+import { type Style, sayError } from "../../../lambdas/words/style.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
 import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { changesTable, formatTable } from "./format-result.ts";
-import { doubtHere, nextValues, textHere } from "./next-command.ts";
+import { doubtHere, nextValues, styleHere } from "./next-command.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, firstOf, plural, repeatedEntries, throttledText } from "./words.ts";
 
@@ -36,11 +38,14 @@ export function reportRun(
   output.result({ json, line });
   if (!values.json) {
     const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
-    output.stdout.lines([...describe(result, values), ...decide.map((words) => `  ${words}`)]);
+    output.stdout.lines([
+      ...describe(result, values, styleHere(own)),
+      ...decide.map((words) => `  ${words}`),
+    ]);
     if (rows !== undefined && rows.length > 0)
       output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width }));
   }
-  if (error) output.stderr.message(`${error.code}: ${textHere(error.message, own)}`);
+  if (error) output.stderr.message(`${error.code}: ${sayError(error, styleHere(own))}`);
   if (doubt !== undefined) output.stderr.message(doubt);
   return exitCodeOf(result);
 }
@@ -69,9 +74,11 @@ function heldOf({ row, explanation = "", preview }: RunResult) {
 }
 
 /** Reports that another process works on the account. Returns the exit code. */
-export function reportSkipped({ result, stderr }: ResultOutput, skipped: Skipped): number {
-  const { outcome, reason, explanation } = skipped;
-  result({ json: skipped, line: `${outcome.padEnd(11)} ${reason}` });
+export function reportSkipped({ result, stderr }: ResultOutput, skipped: Skipped, style: Style): number {
+  const { next: _, ...end } = skipped;
+  const { outcome, reason } = end;
+  const explanation = explained(skipped, style);
+  result({ json: { ...end, explanation }, line: `${outcome.padEnd(11)} ${reason}` });
   stderr.message(`${outcome}: ${explanation}`);
   return EXIT.skipped;
 }
@@ -82,9 +89,11 @@ export function failureJson(code: string | null, message: string): object {
 }
 
 function describe(
-  { row, explanation, error, columns = [], differing }: RunResult,
+  result: RunResult,
   { requestsPerMinute = "unlimited" }: ReportValues,
+  style: Style,
 ): readonly string[] {
+  const { row, error, columns = [], differing } = result;
   const name = row.trigger === "accept" || row.trigger === "rollback" ? row.trigger : "run";
   // Nothing is wrong with a run that a person has stopped: `FAILED` is for the log and for programs.
   const outcome = error?.code === "INTERRUPTED" ? "interrupted" : row.outcome;
@@ -102,6 +111,7 @@ function describe(
     );
     if (row.throttled) lines.push(`  ${throttledText(row, requestsPerMinute)}`);
   }
+  const explanation = explained(result, style);
   if (explanation !== undefined) lines.push(`  ${explanation}`);
   for (const { name, pointer, values } of columns)
     lines.push(`  ${name} (${pointer}): ${firstValues(values)}`);

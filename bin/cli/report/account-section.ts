@@ -10,6 +10,7 @@ import { publicationId, runInstant } from "../../../lambdas/job/storage/layout.t
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { readLogSince } from "../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
+import { ANY_SHELL, sayError } from "../../../lambdas/words/style.ts";
 import { madeAtMs, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
 import { type Html, html } from "../output/html.ts";
 import { age, minute, plural } from "../output/words.ts";
@@ -41,8 +42,6 @@ export interface AccountOptions {
   readonly commandsFor: (account: string, snapshotId: string) => HeldCommands;
   /** What is said of a list that may be a part only. */
   readonly doubtFor: (account: string, doubt: Status["doubt"]) => string | undefined;
-  /** The message of an error, with the commands that it has here. */
-  readonly messageFor: (account: string, message: string) => string;
 }
 
 const MOST_RUNS = 60;
@@ -59,21 +58,12 @@ export async function reportAccount(store: AccountStore, options: AccountOptions
   };
 }
 
-async function readAccount(
-  store: AccountStore,
-  { nowMs, limitOf, messageFor }: AccountOptions,
-): Promise<AccountReport> {
+async function readAccount(store: AccountStore, { nowMs, limitOf }: AccountOptions): Promise<AccountReport> {
   const { account } = store;
   const found = await status(store, nowMs);
   const publications = await lastPublications(store, found.head);
   const attempts = await lastRuns(store, MOST_RUNS, nowMs);
-  const runs = attempts
-    .filter(({ trigger }) => isRun(trigger))
-    .map((row) => ({
-      ...row,
-      error_message: row.error_message && messageFor(account, row.error_message),
-    }))
-    .toReversed();
+  const runs = attempts.filter(({ trigger }) => isRun(trigger)).toReversed();
   const isAll = publications.length < MOST_PUBLICATIONS;
   const drawn = [
     publicationsFigure(publications, isAll),
@@ -132,7 +122,7 @@ function contentOf(
   { nowMs, commandsFor, doubtFor }: AccountOptions,
 ): readonly Html[] {
   if ("damage" in one)
-    return [failedNote(`This account cannot be read: ${one.damage.code}`, one.damage.message)];
+    return [failedNote(`This account cannot be read: ${one.damage.code}`, sayError(one.damage, ANY_SHELL))];
   const { failed } = one;
   const doubt = doubtFor(one.account, one.status.doubt);
   const notes = [

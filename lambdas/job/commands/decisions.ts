@@ -1,6 +1,7 @@
 // What a person decides, without a request or a lease: `accept` and `rollback` publish a snapshot that is already there,
 // `retire` takes one out of the tables, and `remove` takes a whole account.
 
+import { advise, command } from "../errors/advice.ts";
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { whileLeased } from "../run/lease/lease-account.ts";
 import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
@@ -32,6 +33,7 @@ import type { Publication } from "../storage/publication.ts";
 import { createRemoval, readEnd, readHead, readLog, readLogSince } from "../storage/publication-log.ts";
 import {
   dateRetired,
+  IDS,
   listSnapshots,
   markRetired,
   readRetired,
@@ -140,13 +142,19 @@ async function onlyHeld(
   const [newest, ...others] = later;
   if (newest !== undefined && others.length === 0) return newest;
   const of = `of the account ${store.account}`;
-  const why =
-    newest !== undefined
-      ? `Several snapshots ${of} are held, the newest first: ${later.join(", ")}. Name one by its id.`
-      : held.length > 0
-        ? `The held snapshots ${of} are older than what readers see: ${held.join(", ")}. Name one by its id, with --force (force in AWS).`
-        : `No snapshot ${of} is held.`;
-  throw new SyncError("SNAPSHOT_NOT_FOUND", why);
+  if (newest !== undefined)
+    throw new SyncError(
+      "SNAPSHOT_NOT_FOUND",
+      `Several snapshots ${of} are held, the newest first: ${later.join(", ")}.`,
+      { next: "Name one by its id." },
+    );
+  const [last] = held;
+  if (last === undefined) throw new SyncError("SNAPSHOT_NOT_FOUND", `No snapshot ${of} is held.`);
+  throw new SyncError(
+    "SNAPSHOT_NOT_FOUND",
+    `The held snapshots ${of} are older than what readers see: ${held.join(", ")}.`,
+    { next: advise`Name one by its id: ${command("accept", { snapshotId: last, decision: "force" })}.` },
+  );
 }
 
 /** The manifest of a snapshot that this action can publish. Throws `SNAPSHOT_NOT_FOUND` for any other, with the remedy. */
@@ -159,14 +167,19 @@ async function requirePublishable(
   if (removal)
     throw snapshotNotFound(
       snapshotId,
-      "was removed with its account. If files of it are left, start remove again",
+      "was removed with its account",
+      "If files of it are left, remove the account again.",
     );
   const manifest = await keptSnapshot(store, snapshotId);
   if (isPublished) return manifest;
   const isHeld = (await readHold(store, snapshotId)) !== undefined;
-  if (!isHeld) throw snapshotNotFound(snapshotId, "is not finished. Start run again to finish it");
+  if (!isHeld) throw snapshotNotFound(snapshotId, "is not finished", "Start a run to finish it.");
   if (action === "rollback")
-    throw snapshotNotFound(snapshotId, "is held and was never published. Publish it with accept");
+    throw snapshotNotFound(
+      snapshotId,
+      "is held and was never published",
+      advise`Publish it: ${command("accept", { snapshotId })}.`,
+    );
   return manifest;
 }
 
@@ -174,7 +187,8 @@ function olderThan(head: Publication, snapshotId: string): RunEnd {
   return {
     outcome: "SUPERSEDED",
     reason: "LATER_HEAD",
-    explanation: `Readers already see ${head.snapshot_id}, which is later than ${snapshotId}. To publish the older one anyway, use accept with --force, or rollback, which also keeps later runs from replacing it.`,
+    explanation: `Readers already see ${head.snapshot_id}, which is later than ${snapshotId}.`,
+    next: advise`To publish the older one anyway: ${command("accept", { snapshotId, decision: "force" })}, or ${command("rollback", { snapshotId })}, which also keeps later runs from replacing it.`,
   };
 }
 
@@ -203,7 +217,7 @@ export async function retire(
   if (!yes)
     return {
       ok: false,
-      explanation: `retire would take the snapshot ${snapshotId} out of the tables. A run deletes its files after a day, and nothing can be rolled back to it. What readers see stays.`,
+      explanation: `That would take the snapshot ${snapshotId} out of the tables. A run deletes its files after a day, and nothing can be rolled back to it. What readers see stays.`,
     };
 
   await markRetired(store, snapshotId);
@@ -225,20 +239,16 @@ export async function retire(
 async function requireHeld(store: AccountStore, snapshotId: string): Promise<void> {
   const found = (await listSnapshots(store)).find((each) => each.snapshotId === snapshotId);
   if (found?.isHeld || found?.isRetired) return;
-  throw snapshotNotFound(
-    snapshotId,
-    found
-      ? "is not finished. Start run again to finish it"
-      : "does not exist. Look at status and query publications for the ids",
-  );
+  throw found
+    ? snapshotNotFound(snapshotId, "is not finished", "Start a run to finish it.")
+    : snapshotNotFound(snapshotId, "does not exist", IDS);
 }
 
 function isHead(snapshotId: string, why: string): SyncError {
-  return new SyncError(
-    "CONFIG_INVALID",
-    `${why} ${snapshotId}, so it cannot be retired. Publish another one with run, accept or rollback, then retire this one.`,
-    { fields: { snapshot_id: snapshotId } },
-  );
+  return new SyncError("CONFIG_INVALID", `${why} ${snapshotId}, so it cannot be retired.`, {
+    fields: { snapshot_id: snapshotId },
+    next: "Publish another one, then retire this one.",
+  });
 }
 
 export type RemovePorts = Pick<

@@ -1,6 +1,7 @@
 // Everything impure that a run touches.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Advice } from "../errors/advice.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
@@ -9,6 +10,7 @@ import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { AccountStore } from "../storage/store.ts";
 import type { Executions } from "./hand-over/executions.ts";
 import type { Holder } from "./lease/lease-file.ts";
+import type { HoldFacts } from "./record/held-mark.ts";
 import type { StartedRun } from "./record/run-event.ts";
 import { type RunResult, StartSkipped } from "./record/run-result.ts";
 
@@ -23,8 +25,17 @@ export interface SharedPorts {
   readonly executions?: Executions | undefined;
 }
 
+/** The words of a person, made outside of the job. */
+export interface Words {
+  /** Why a snapshot is held: the sentence that is stored. */
+  readonly hold: (facts: HoldFacts) => string;
+  /** How advice reads where the log of this process is read. */
+  readonly say: (advice: Advice) => string;
+}
+
 export interface RunPorts extends SharedPorts {
   readonly store: AccountStore;
+  readonly words: Words;
   /** Identifies this process, so that another one can find out whether it still exists. */
   readonly process: Omit<Holder, "token">;
   readonly isGone: (holder: Holder) => boolean;

@@ -1,6 +1,6 @@
 // One start of a run while it has the lease: what it has opened, how far it got, and what it gives back at the end.
 
-import { type StartDecision, SyncError } from "../errors/sync-error.ts";
+import { SyncError } from "../errors/sync-error.ts";
 import type { EventService } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
@@ -24,7 +24,7 @@ export class RunSession {
   /** Where the rest can be handed over, the run does not wait long for the budget. */
   readonly timeBudget: TimeBudget;
   /** What a person decided for this start. */
-  readonly decided: Readonly<Partial<Record<StartDecision, boolean | undefined>>>;
+  readonly decided: { readonly overDamaged?: boolean | undefined };
   /** True once the run has a plan, so that another process can resume it. */
   isPlanned = false;
   /** True once this attempt has brought the run further. */

@@ -320,9 +320,8 @@ function incomplete(expected: string, found: string, earlier: number): SyncError
 }
 
 function corrupt(key: string, what: string, remedy = "Restore"): SyncError {
-  return new SyncError(
-    "STORE_CORRUPT",
-    `The publication ${key} is damaged: ${what}. ${remedy} this file from a backup or an earlier version of it. Until then nothing is published.`,
-    { fields: { key } },
-  );
+  return new SyncError("STORE_CORRUPT", `The publication ${key} is damaged: ${what}.`, {
+    fields: { key },
+    next: `${remedy} this file from a backup or an earlier version of it. Until then nothing is published.`,
+  });
 }

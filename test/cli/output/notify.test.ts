@@ -13,6 +13,7 @@ import { addRestart, damaged, RESTORE, SyncError } from "../../../lambdas/job/er
 import { ifNotAccepted } from "../../../lambdas/job/run/record/held-mark.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { nextOf } from "../../../lambdas/words/ends.ts";
 import { httpServer, type LocalServer, proxyServer, rawServer } from "../../job/service/http/local-server.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
@@ -47,7 +48,7 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
   const onCommandLine = { ...address, notifyUrl: `${url}${SECRET_PATH}`, ...options };
   const values = new GivenOptions(onCommandLine, {}, "/srv").read(names);
   const event = runEvent("uk", result, "0000000007", (id) => heldCommands(id, values));
-  await notify(async () => event, {
+  await notify(async () => ({ event, next: nextOf(result) }), {
     values,
     terminal: {
       message: (line) => {

@@ -8,21 +8,15 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { describeHeld } from "../../../bin/cli/output/describe-status.ts";
-import {
-  messageBefore,
-  nextAfterFailure,
-  nextAfterSkip,
-  nextValues,
-  sentence,
-  skippedBecause,
-  textHere,
-} from "../../../bin/cli/output/next-command.ts";
+import { nextValues, sentence, stepHere, styleHere } from "../../../bin/cli/output/next-command.ts";
 import { reportRun } from "../../../bin/cli/output/run-report.ts";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
 import { age, throttledText } from "../../../bin/cli/output/words.ts";
 import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 import { ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { afterFailure, afterSkip } from "../../../lambdas/words/ends.ts";
+import { say } from "../../../lambdas/words/style.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { PUBLISHED } from "../../sync/rows.ts";
 import { laptop } from "../command-line.ts";
@@ -236,7 +230,7 @@ test.each([
     ],
   ],
 ])("after %s, unfinished: %j, comes %j", (code, isUnfinished, [purpose, command]) => {
-  const next = nextAfterFailure(code, isUnfinished, values);
+  const next = stepHere(afterFailure(code, isUnfinished), values);
 
   expect(next).toEqual([purpose, `npm run sync -- ${command}`]);
 });
@@ -247,36 +241,35 @@ test.each([
   ["LOGIN_REFUSED", "To find the cause", /^The service had refused/],
   ["NOT_SET_UP", "To find the cause", /^The credentials were not/],
 ])("after a start that was skipped because of %s: %s", (reason, purpose, why) => {
-  expect(nextAfterSkip(reason, values)[0]).toBe(purpose);
-  expect(skippedBecause(reason)).toMatch(why);
+  expect(afterSkip(reason)).toEqual({
+    why: expect.stringMatching(why),
+    next: expect.objectContaining({ purpose }),
+  });
 });
 
 test("a text that says that a run may restart gets the command", () => {
-  expect(textHere(`It is cut. ${RESTART}`, values)).toBe(
-    "It is cut. Or restart over the damage; then all events count as added: `npm run sync -- run --over-damaged --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50`.",
+  expect(say(RESTART, styleHere(values))).toBe(
+    "Or restart over the damage; then all events count as added: `npm run sync -- run --over-damaged --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50`.",
   );
 });
 
 test("where the address of a service is not known, no command is shown that could not work", () => {
   const unknown = nextValues(new GivenOptions({}, {}, "/srv"), "uk");
 
-  expect(textHere(`It is cut. ${RESTART}`, unknown)).toBe(`It is cut. ${RESTART}`);
-  expect(nextAfterFailure("LIST_INCOMPLETE", false, unknown)).toEqual([
+  expect(say(RESTART, styleHere(unknown))).toContain("count as added: run --over-damaged.");
+  expect(stepHere(afterFailure("LIST_INCOMPLETE", false), unknown)).toEqual([
     "To find the cause",
     "check, which needs --base-url or a settings file",
   ]);
-  expect(nextAfterFailure("AUTHORIZATION_EXPIRED", false, unknown)[1]).toBe(
+  expect(stepHere(afterFailure("AUTHORIZATION_EXPIRED", false), unknown)[1]).toBe(
     "authorize, which needs --auth-url or a settings file",
   );
 });
 
-test("a message is one sentence of bounded length, without the command that follows it", () => {
+test("a message is one sentence of bounded length", () => {
   expect(sentence("The disk\n is full")).toBe("The disk is full.");
   expect(sentence("Is it full?")).toBe("Is it full?");
   expect(sentence(null)).toBe("");
   expect(sentence("x".repeat(1_000))).toBe(`${"x".repeat(1_000)}.`);
   expect(sentence("x".repeat(1_001))).toBe(`${"x".repeat(1_000)}…`);
-  const next = ["To authorize again", "sync authorize"] as const;
-  expect(messageBefore(next, "It is over. Use: sync authorize.", values)).toBe("It is over.");
-  expect(messageBefore(next, "It is over.", values)).toBe("It is over.");
 });

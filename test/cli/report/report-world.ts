@@ -191,7 +191,6 @@ export class ReportWorld {
         diff: `brand-events-sync diff ${snapshotId} --account ${account}`,
       }),
       doubtFor: () => undefined,
-      messageFor: (_, message) => message,
     });
   }
 }

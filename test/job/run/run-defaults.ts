@@ -5,6 +5,8 @@ import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
 import type { EventService } from "../../../lambdas/job/service/event-service.ts";
 import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
+import { wordsIn } from "../../../lambdas/words/hold.ts";
+import { ANY_SHELL } from "../../../lambdas/words/style.ts";
 import { LogLines } from "../runtime/log-lines.ts";
 
 /** Those of an account that says no more than its address, and that its list is whole, without limits. */
@@ -29,6 +31,7 @@ export function portsWith(
     isGone: () => false,
     onProgress: () => undefined,
     version: "0.0.0",
+    words: wordsIn(ANY_SHELL),
     signal: new AbortController().signal,
     ...own,
   };

@@ -1,7 +1,7 @@
 // Which columns of its own a run has: those that it names, or those of the warehouse. Readers find columns by their
 // position, so a run may only append new ones.
 
-import { shellWord } from "../../errors/shown-text.ts";
+import { advise, setting } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
@@ -10,7 +10,6 @@ import {
   eventColumns,
   isTakenOtherwise,
   type LiftedColumn,
-  liftText,
   TAKEN_OTHERWISE_TEXT,
   TYPES_TEXT,
 } from "../../snapshot/rows/lifted-column.ts";
@@ -106,12 +105,15 @@ export function checkColumns(there: readonly WarehouseColumn[], lifted: Columns)
   const tables = there.map(({ name }) => name);
   const first = there.map(({ name, pointers }) => {
     const pointer = pointers[0] ?? lifted.find((column) => column.name === name)?.pointer ?? "POINTER";
-    return `--lift ${shellWord(liftText({ name, pointer }))}`;
+    return { name, pointer };
   });
   throw new SyncError(
     "CONFIG_INVALID",
-    `The tables have the columns ${tables.join(", ")}, and this run has ${own.join(", ") || "none"}. Columns are only ever appended, because readers find them by their position. Give ${first.join(" ")} first, in this order, and new ones at the end.`,
-    { fields: { columns: tables.join(",") } },
+    `The tables have the columns ${tables.join(", ")}, and this run has ${own.join(", ") || "none"}. Columns are only ever appended, because readers find them by their position.`,
+    {
+      fields: { columns: tables.join(",") },
+      next: advise`Give ${setting("lifted", first)} first, in this order, and new ones at the end.`,
+    },
   );
 }
 
@@ -122,8 +124,11 @@ function checkNames(there: readonly WarehouseColumn[], lifted: Columns): void {
   if (taken === undefined) return;
   throw new SyncError(
     "CONFIG_INVALID",
-    `The new column has the name ${taken.name}, ${TAKEN_OTHERWISE_TEXT}. Choose another one for ${taken.pointer}, with --lift (in AWS: the setting lifted, then deploy).`,
-    { fields: { columns: taken.name } },
+    `The new column has the name ${taken.name}, ${TAKEN_OTHERWISE_TEXT}.`,
+    {
+      fields: { columns: taken.name },
+      next: advise`Choose another one for ${taken.pointer}, with ${setting("lifted")}.`,
+    },
   );
 }
 
@@ -139,8 +144,11 @@ async function withDeployed(
     const order = recorded.map(({ name }) => name).join(", ");
     throw new SyncError(
       "CONFIG_INVALID",
-      `The tables have the column ${deployed[at]} where this warehouse has ${recorded[at]?.name}. Columns are only ever appended: begin the setting lifted with ${order}, in this order, and deploy the stack. Nothing is published until then.`,
-      { fields: { columns: deployed.join(",") } },
+      `The tables have the column ${deployed[at]} where this warehouse has ${recorded[at]?.name}. Columns are only ever appended, so nothing is published.`,
+      {
+        fields: { columns: deployed.join(",") },
+        next: advise`Begin ${setting("lifted")} with ${order}, in this order, and deploy the stack.`,
+      },
     );
   }
   return [...recorded, ...deployed.slice(recorded.length).map((name) => ({ name, pointers: {}, since: "" }))];
@@ -186,12 +194,16 @@ function undecided(there: readonly WarehouseColumn[]): SyncError {
     if (pointers.length === 0) return [`no snapshot says where the column ${name} comes from`];
     return [`the column ${name} comes from ${pointers.join(" and from ")} in different accounts`];
   });
-  const options = there.map(({ name, pointers: [pointer = "POINTER", another] }) =>
-    another === undefined ? `--lift ${shellWord(liftText({ name, pointer }))}` : `--lift ${name}=POINTER`,
-  );
+  const named = there.map(({ name, pointers: [pointer, another] }) => ({
+    name,
+    pointer: another === undefined && pointer !== undefined ? pointer : "POINTER",
+  }));
   return new SyncError(
     "CONFIG_INVALID",
-    `This run names no columns of its own, so it uses those of the tables; but ${problems.join(", and ")}. Name them once, in this order: ${options.join(" ")} (in AWS: the setting lifted). Later runs of this account need not name them.`,
-    { fields: { columns: there.map(({ name }) => name).join(",") } },
+    `This run names no columns of its own, so it uses those of the tables; but ${problems.join(", and ")}.`,
+    {
+      fields: { columns: there.map(({ name }) => name).join(",") },
+      next: advise`Name them once, in this order: ${setting("lifted", named)}. Later runs of this account need not name them.`,
+    },
   );
 }

@@ -6,7 +6,7 @@ import { formatRunId, runInstant } from "../../storage/layout.ts";
 import { type LogMark, readLogBehind, removalOf } from "../../storage/log-mark.ts";
 import type { Publication, Removal } from "../../storage/publication.ts";
 import { readLog } from "../../storage/publication-log.ts";
-import { listSnapshots, RETIRED, readRetired, snapshotNotFound } from "../../storage/snapshot-marks.ts";
+import { IDS, listSnapshots, RETIRED, readRetired, snapshotNotFound } from "../../storage/snapshot-marks.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type Hold, type Preview, readHold } from "../record/held-mark.ts";
 
@@ -73,21 +73,15 @@ export async function plannedAt(store: AccountStore, snapshotId: string): Promis
 /** Throws `SNAPSHOT_NOT_FOUND` with the remedy, `STORE_CORRUPT` for a damaged manifest. */
 export async function keptSnapshot(store: AccountStore, snapshotId: string): Promise<Manifest> {
   if (runInstant(snapshotId) === undefined) {
-    throw snapshotNotFound(
-      snapshotId,
-      "does not exist. An id looks like 2026-11-21T06-00-00.000Z; status lists the ids",
-    );
+    throw snapshotNotFound(snapshotId, "does not exist", `An id looks like 2026-11-21T06-00-00.000Z. ${IDS}`);
   }
   if ((await readRetired(store, snapshotId)) !== undefined) {
-    throw snapshotNotFound(snapshotId, `${RETIRED}. Make a new one with run`);
+    throw snapshotNotFound(snapshotId, RETIRED, "Start a run to make a new one.");
   }
   if ((await store.read(store.keys.manifest(snapshotId))) !== undefined)
     return readManifest(store, snapshotId);
   const isPublished = (await readLog(store)).some(({ snapshot_id }) => snapshot_id === snapshotId);
-  throw snapshotNotFound(
-    snapshotId,
-    isPublished
-      ? "was published, but its files are missing. Restore them from a backup"
-      : "does not exist. Look at status and query publications for the ids",
-  );
+  throw isPublished
+    ? snapshotNotFound(snapshotId, "was published, but its files are missing", "Restore them from a backup.")
+    : snapshotNotFound(snapshotId, "does not exist", IDS);
 }

@@ -1,5 +1,6 @@
 // PUBLISH: from staged ranges to the snapshot that readers see, or to one that is held.
 
+import { advise, command } from "../../errors/advice.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Chain } from "../../snapshot/staging/chain.ts";
 import { layout } from "../../storage/layout.ts";
@@ -7,14 +8,15 @@ import type { Publication } from "../../storage/publication.ts";
 import { isOfRun, type LogEnd, readHead, readLogSince } from "../../storage/publication-log.ts";
 import { knownRefusals } from "../collect/refusals.ts";
 import { countsOf } from "../record/attempt.ts";
-import { type Hold, hold, readHold } from "../record/held-mark.ts";
+import { type Hold, type HoldFacts, hold, readHold } from "../record/held-mark.ts";
 import { publishedEnd, restartText } from "../record/published-run.ts";
 import { type RunEnd, readRunResult } from "../record/run-result.ts";
+import { unstableText } from "../record/texts.ts";
 import type { RunSession } from "../run-session.ts";
 import { buildSnapshot, type SnapshotFacts } from "./build-snapshot.ts";
 import { commit } from "./commit.ts";
 import { logEmptyColumns } from "./empty-columns.ts";
-import { describeUnstable, guard } from "./guard.ts";
+import { guard } from "./guard.ts";
 import { makePreview } from "./preview.ts";
 import { supersededBy } from "./superseded.ts";
 
@@ -66,7 +68,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const end = await publishedEnd(store, publication);
   const { header } = chain.plan;
   if (header.unstable === 0) return end;
-  const explanation = [describeUnstable(header), end.explanation].filter((part) => part !== undefined);
+  const explanation = [unstableText(header), end.explanation].filter((part) => part !== undefined);
   return { ...end, explanation: explanation.join(" ") };
 }
 
@@ -94,18 +96,19 @@ async function decide(
   if (later) return { later };
   const mark = await readHold(ports.store, snapshotId);
   if (mark) return { holding: mark };
-  const holding = (await guardAgainst(task, manifest, head)) ?? (head?.pinned ? pinnedBy(head) : undefined);
+  const facts = (await guardAgainst(task, manifest, head)) ?? (head?.pinned ? pinnedBy(head) : undefined);
 
   // Comparing with the head reads the rows of both.
   const { events } = manifest.counts;
   const compareMs = (events + (head?.events ?? 0)) * COMPARE_MS;
   session.timeBudget.checkTime(`the snapshot of ${events} events is made`, compareMs);
-  if (holding) {
+  if (facts) {
     const preview = await makePreview(ports, manifest, head);
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store);
     if (now?.publication !== head?.publication) return decide(task, manifest, now);
-    return { holding: { ...holding, preview } };
+    const explanation = [ports.words.hold(facts), ...listOf(manifest, facts)].join(" ");
+    return { holding: { reason: facts.reason, explanation, facts, preview } };
   }
   return undefined;
 }
@@ -114,10 +117,10 @@ async function guardAgainst(
   { session, chain, facts }: PublishTask,
   manifest: Manifest,
   head: Publication | undefined,
-): Promise<Hold | undefined> {
+): Promise<HoldFacts | undefined> {
   const { readings, unstable } = chain.plan.header;
   const { incomplete } = facts;
-  const { account, snapshot_id: snapshotId, counts } = manifest;
+  const { counts } = manifest;
   const isUnconfirmed = chain.records.some(({ unconfirmed }) => unconfirmed);
   const { uuids, accepted } = await knownRefusals(session.ports.store, head);
   const newlyUnreadable = chain.records
@@ -125,33 +128,37 @@ async function guardAgainst(
     .filter(({ uuid, reason }) => reason === "unreadable" && !uuids.has(uuid))
     .map(({ uuid }) => uuid);
   const ofHead = { headEvents: head?.events, accepted, newlyUnreadable };
-  const found = guard(
-    { ...counts, ...ofHead, incomplete, readings, unstable, isUnconfirmed },
-    session.settings,
-  );
-  const isListed = counts.gone + counts.forbidden + counts.oversize + counts.too_deep + counts.unreadable > 0;
-  if (found === undefined || !isListed) return found;
-  const list = `${layout(account).leftOut(snapshotId)} lists them with their reasons.`;
-  return { ...found, explanation: `${found.explanation} ${list}` };
+  return guard({ ...counts, ...ofHead, incomplete, readings, unstable, isUnconfirmed }, session.settings);
+}
+
+/** Where the missing events are listed, if some are, and the reason is not only that the account is pinned. */
+function listOf(
+  { account, snapshot_id: snapshotId, counts }: Manifest,
+  { reason }: HoldFacts,
+): readonly string[] {
+  const { gone, forbidden, oversize, too_deep, unreadable } = counts;
+  const isListed = gone + forbidden + oversize + too_deep + unreadable > 0;
+  return isListed && reason !== "PINNED"
+    ? [`${layout(account).leftOut(snapshotId)} lists them with their reasons.`]
+    : [];
 }
 
 function held(
   { snapshot_id: snapshotId, counts }: Manifest,
-  { reason, explanation, preview }: Hold,
+  { reason, explanation, facts, preview }: Hold,
   isRestart: boolean,
 ): RunEnd {
-  const over = isRestart ? ` With --over-damaged that is a ${restartText(counts.events)}.` : "";
+  const accept = command("accept", { snapshotId, decision: "overDamaged" });
   return {
     outcome: "HELD",
     reason,
-    explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before. To publish it anyway, use accept.${over}`,
+    explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before.`,
+    next: isRestart ? advise`${accept} is a ${restartText(counts.events)}.` : [],
+    hold: facts,
     preview,
   };
 }
 
-function pinnedBy(head: Publication): Hold {
-  return {
-    reason: "PINNED",
-    explanation: `The account is pinned to the snapshot ${head.snapshot_id} (publication ${head.publication}).`,
-  };
+function pinnedBy({ snapshot_id, publication }: Publication): HoldFacts {
+  return { reason: "PINNED", snapshot_id, publication };
 }

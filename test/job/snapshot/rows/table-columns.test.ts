@@ -5,6 +5,7 @@ import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { readColumns, recordColumns } from "../../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
+import { toldBy } from "../../../words/said.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
 import { aManifest, liftedManifest } from "../files/manifests.ts";
@@ -91,7 +92,7 @@ describe("the columns of the tables", () => {
   ])("are not those of a file with %s, which may be deleted", async (_, text) => {
     store.put(COLUMNS_FILE, text);
 
-    await expect(readColumns(store)).rejects.toMatchObject({
+    expect(await toldBy(readColumns(store))).toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key: COLUMNS_FILE },
       message: expect.stringMatching(

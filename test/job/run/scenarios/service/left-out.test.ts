@@ -10,6 +10,7 @@ import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
 import { acceleratedClock } from "../../../../simulator/clocks.ts";
 import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { said, saidChecks } from "../../../../words/said.ts";
 import { interposedOnce } from "../../interposed-store.ts";
 import { serviceWith } from "../../run-defaults.ts";
 import { Sandbox } from "../../sandbox.ts";
@@ -271,7 +272,7 @@ describe("an event that cannot be read while others can", () => {
       expect(
         [first, soon].map(({ error }) => [
           error?.isRetryable,
-          error?.message.includes("10 minutes from now or later"),
+          said(error).includes("10 minutes from now or later"),
         ]),
       ).toEqual([
         [true, true],
@@ -297,7 +298,7 @@ describe("an event that cannot be read while others can", () => {
     sandbox.simulator.configure({
       faults: [{ match: { path: "detail", nth: 2 }, fault: { kind: "status", status: 405 } }],
     });
-    const checks = await check(sandbox.ports(), tried, { deep: false });
+    const checks = saidChecks(await check(sandbox.ports(), tried, { deep: false }));
 
     expect(found).toMatchObject({ listed: 100, events: 99, leftOut: { unreadable: 1 } });
     expect(sandbox.log.text).toContain(`An event cannot be read, while others can: GET /v1/events/${odd}`);
@@ -317,7 +318,7 @@ describe("an event that cannot be read while others can", () => {
       ],
     });
 
-    const checks = await check(sandbox.ports(), sandbox.settings, { deep: false });
+    const checks = saidChecks(await check(sandbox.ports(), sandbox.settings, { deep: false }));
 
     expect(checks.find(({ name }) => name === "detail")).toMatchObject({
       ok: false,
