@@ -13,7 +13,7 @@ import { type Executions, nameOfExecution, parseExecutionName } from "../job/run
 import { abandonRun } from "../job/run/hand-over/hand-over.ts";
 import { ChangeSample } from "../job/run/publish/preview.ts";
 import { continueRun, type RunStart, run } from "../job/run/run.ts";
-import type { RunPorts } from "../job/run/run-ports.ts";
+import type { HostPorts } from "../job/run/run-ports.ts";
 import { PLAIN_ENGLISH, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, isPlaceholder, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
 import { formatRunId } from "../job/storage/layout.ts";
@@ -278,7 +278,7 @@ interface OwnExecutions {
 }
 
 /** Throws `CONFIG_INVALID` where there is no state machine, or where the execution is another one's. */
-function ownExecutions({ executions }: RunPorts, arn: string): OwnExecutions {
+function ownExecutions({ executions }: HostPorts, arn: string): OwnExecutions {
   const name = nameOfExecution(arn);
   const runId = parseExecutionName(name)?.runId;
   if (runId !== undefined && executions?.arnOf(name) === arn) return { executions, name, runId };

@@ -7,7 +7,7 @@ import { noneReadable, readListOnce, readOne, sayUnread, spread } from "../run/c
 import type { OpenService } from "../run/lease/lease-account.ts";
 import { trialText } from "../run/record/list-doubt.ts";
 import type { Skipped } from "../run/record/run-result.ts";
-import type { RunPorts } from "../run/run-ports.ts";
+import type { HostPorts } from "../run/run-ports.ts";
 import type { EventList, EventService, ListDoubt, ListedEvent, ListTrial } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 
@@ -35,7 +35,7 @@ const LEAST_TRIED = 3;
 
 /** Returns how many events a run would request, if the service lists them. */
 export async function tryService(
-  ports: RunPorts,
+  ports: HostPorts,
   open: OpenService,
   budget: RateLimiter,
   runCheck: RunCheck,
@@ -62,7 +62,7 @@ export async function tryService(
 }
 
 async function tryDetails(
-  ports: RunPorts,
+  ports: HostPorts,
   service: EventService,
   tried: readonly ListedEvent[],
   warn: (remedy: string) => void,

@@ -70,10 +70,9 @@ export async function dryRun(
   let seen = 0;
 
   const known = await knownRefusals(ports.store, head);
-  const { clock, logger } = ports;
   const refusals = new Refusals({
     ...{ ports, settings, known, list: { listed, rejected: list.rejected } },
-    control: new ControlQuestion({ clock, logger, service, budget: session.budget }),
+    control: new ControlQuestion(ports, { service, budget: session.budget }),
   });
 
   async function* rows(): AsyncGenerator<Row> {

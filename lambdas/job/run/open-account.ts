@@ -13,7 +13,7 @@ import { readHead } from "../storage/publication-log.ts";
 import { type AccountStore, readJson } from "../storage/store.ts";
 import type { Trigger } from "./record/run-log.ts";
 import { StartSkipped } from "./record/run-result.ts";
-import { orWarn, type RunPorts } from "./run-ports.ts";
+import { type HostPorts, orWarn, type RunPorts, type WarehousePorts, type WorldPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
 /** Sends nothing. Throws `CREDENTIALS_INVALID`, and `StartSkipped` to a schedule or a retry. */
@@ -47,7 +47,7 @@ async function isOfHead(store: AccountStore, baseUrl: string): Promise<boolean> 
 }
 
 async function withholdRefused(
-  { store, clock, requestId }: RunPorts,
+  { store, clock, requestId }: WorldPorts & WarehousePorts & HostPorts,
   isSchedule: boolean,
   version: string | undefined,
 ): Promise<void> {
@@ -74,7 +74,7 @@ async function withholdRefused(
 /** Nothing is recorded for credentials without versions: those from standard input. */
 function recordLoginRefusals(
   service: EventService,
-  { store, clock, logger, requestId }: Pick<RunPorts, "store" | "clock" | "logger" | "requestId">,
+  { store, clock, logger, requestId }: WorldPorts & WarehousePorts & HostPorts,
 ): EventService {
   const key = store.keys.loginRefused;
   // Reads first: in a bucket with versions every deletion leaves a delete marker, also that of a missing key.

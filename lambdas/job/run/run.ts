@@ -27,7 +27,7 @@ import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
 import { attemptsOf, type Trigger } from "./record/run-log.ts";
 import { endOf, type RunEnd, type RunResult, readRunResult } from "./record/run-result.ts";
 import { countText } from "./record/texts.ts";
-import { orWarn, type RunPorts } from "./run-ports.ts";
+import { orWarn, type RunHooks, type RunPorts, type WarehousePorts, type WorldPorts } from "./run-ports.ts";
 import { RunSession } from "./run-session.ts";
 import type { RunSettings } from "./run-settings.ts";
 
@@ -227,7 +227,7 @@ async function listAndPlan(session: RunSession, service: EventService, end: LogE
  * earlier attempt of the run came as far: its line of the run log has requests.
  */
 async function announceStart(
-  { store, clock, onStarted }: Pick<RunPorts, "store" | "clock" | "onStarted">,
+  { store, clock, onStarted }: WorldPorts & WarehousePorts & RunHooks,
   { runId, trigger }: Attempt,
 ): Promise<void> {
   if (onStarted === undefined) return;
@@ -294,7 +294,11 @@ export async function continueRun(
   return { result, isDone: false, waitSeconds: Math.ceil(handedOver.waitMs / 1_000) };
 }
 
-async function freeLeaseOf(ports: RunPorts, settings: RunSettings, execution: string): Promise<void> {
+async function freeLeaseOf(
+  ports: WorldPorts & WarehousePorts,
+  settings: RunSettings,
+  execution: string,
+): Promise<void> {
   for (;;) {
     const own = await readExecutionLease(ports.store, execution);
     if (own === undefined || (await freeLease(ports, settings, own))) return;

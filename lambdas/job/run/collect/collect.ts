@@ -13,7 +13,7 @@ import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import type { SnapshotFacts } from "../publish/build-snapshot.ts";
 import type { Attempt } from "../record/attempt.ts";
 import { countText } from "../record/texts.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { ControlQuestion, REMEMBERED } from "./control-question.ts";
 import { wasFoundBefore } from "./found-before.ts";
@@ -71,10 +71,7 @@ export function fetchResults(
 
 /** A session, while it collects. */
 export interface CollectSession {
-  readonly ports: Pick<
-    RunPorts,
-    "store" | "clock" | "random" | "logger" | "signal" | "timeLeftMs" | "reserveMs"
-  >;
+  readonly ports: WorldPorts & WarehousePorts & HostPorts;
   readonly settings: Pick<RunSettings, "concurrency" | "lifted" | "maxMissingPercent" | "windowMs">;
   readonly timeBudget: TimeBudget;
   readonly budget: Pick<RateLimiter, "pause">;
@@ -135,11 +132,11 @@ async function collectOn(session: CollectSession, task: CollectTask): Promise<{ 
   const { plan } = chain;
   const { events: total, run_id: runId } = plan.header;
   const first = chain.end;
-  const { store, clock, logger } = ports;
+  const { store, clock } = ports;
   let stop: EarlyStop | undefined;
   const refusals = new Refusals({
     ...{ ports, settings, known, list: plan.header },
-    control: new ControlQuestion({ clock, logger, service, budget }, readBefore(chain)),
+    control: new ControlQuestion(ports, { service, budget }, readBefore(chain)),
     onNoneRead: () => {
       if (stop) throw new StoppedEarly(stop, `${chain.end} of ${total} events are staged`);
     },

@@ -15,7 +15,7 @@ import type { Missing, Publication } from "../../storage/publication.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { areTooManyMissing, mayBeMissing } from "../publish/guard.ts";
 import { countText, remainingText } from "../record/texts.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { HostPorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { type ControlQuestion, isOfOneRequest } from "./control-question.ts";
 import { LATER_MINUTES } from "./found-before.ts";
@@ -46,7 +46,7 @@ export async function knownRefusals(
 }
 
 interface RefusalsOptions {
-  readonly ports: Pick<RunPorts, "clock" | "logger" | "timeLeftMs" | "reserveMs">;
+  readonly ports: WorldPorts & HostPorts;
   readonly settings: Pick<RunSettings, "maxMissingPercent" | "windowMs">;
   readonly known: KnownRefusals;
   /** The list, of which no event is left out yet. */

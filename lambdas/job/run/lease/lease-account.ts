@@ -6,14 +6,14 @@ import type { Usage } from "../../service/rate-limit/usage-window.ts";
 import type { Limits } from "../../settings/values.ts";
 import { openAccount } from "../open-account.ts";
 import { type Skipped, StartSkipped } from "../record/run-result.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { RunPorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { type AcquirePorts, acquireLease } from "./acquire-lease.ts";
 import { fencedStore } from "./fenced-store.ts";
 import { type Lease, type LeasedCommand, leaseNameOf } from "./lease.ts";
 
 /** Knows what earlier holders used. From now on the lease carries its usage, also where nothing is sent. */
-export function leasedRateLimiter(ports: RunPorts, settings: RunSettings, lease: Lease): RateLimiter {
+export function leasedRateLimiter(ports: WorldPorts, settings: RunSettings, lease: Lease): RateLimiter {
   const rateLimiter = newRateLimiter(ports, settings, lease.earlier);
   lease.carry(() => rateLimiter.usage());
   rateLimiter.recordWith(() => lease.record());
@@ -22,7 +22,7 @@ export function leasedRateLimiter(ports: RunPorts, settings: RunSettings, lease:
 }
 
 export function newRateLimiter(
-  { clock }: Pick<RunPorts, "clock">,
+  { clock }: WorldPorts,
   { requestsPerMinute, bytesPerMinute, windowMs }: Limits,
   earlier: readonly Usage[] = [],
 ): RateLimiter {

@@ -15,12 +15,12 @@ import { parseRow } from "../../snapshot/rows/row.ts";
 import type { Chain, LeftOut, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
 import type { TimeBudget } from "../collect/time-budget.ts";
 import { isAnswered } from "../record/list-doubt.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 
 /** A session, while it builds. */
 export interface BuildSession {
-  readonly ports: Pick<RunPorts, "store" | "clock" | "signal" | "version">;
+  readonly ports: WorldPorts & WarehousePorts & HostPorts;
   readonly settings: Pick<
     RunSettings,
     "lifted" | "baseUrl" | "isListed" | "listPointer" | "nextPage" | "detailPointer"

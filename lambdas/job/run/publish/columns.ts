@@ -15,7 +15,7 @@ import {
   TYPES_TEXT,
 } from "../../snapshot/rows/lifted-column.ts";
 import { readColumns, recordColumns, type TableColumns } from "../../snapshot/rows/table-columns.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 
 type Columns = readonly LiftedColumn[];
@@ -35,9 +35,7 @@ export interface WarehouseColumn extends Pick<LiftedColumn, "name" | "type" | "t
 }
 
 /** The columns of the whole warehouse, in the order of the tables. */
-export async function warehouseColumns(
-  ports: Pick<RunPorts, "store" | "catalog">,
-): Promise<readonly WarehouseColumn[]> {
+export async function warehouseColumns(ports: WarehousePorts): Promise<readonly WarehouseColumn[]> {
   return forAccount(await withDeployed(ports, await readColumns(ports.store)), ports.store.account);
 }
 
@@ -46,7 +44,7 @@ export async function warehouseColumns(
  * named and nothing says where a column of the tables comes from.
  */
 export async function columnsOfRun(
-  ports: Pick<RunPorts, "store" | "catalog" | "logger">,
+  ports: WorldPorts & WarehousePorts,
   { lifted }: Pick<RunSettings, "lifted">,
 ): Promise<ColumnsOfRun> {
   const there = await warehouseColumns(ports);
@@ -79,7 +77,7 @@ export async function columnsOfRun(
  * @param isNew false where a person publishes what is there: its columns were checked when it was made
  */
 export async function recordColumnsOf(
-  ports: Pick<RunPorts, "store" | "catalog" | "logger">,
+  ports: WorldPorts & WarehousePorts,
   manifest: Manifest,
   isNew: boolean,
 ): Promise<void> {
@@ -128,10 +126,7 @@ function checkNames(there: readonly WarehouseColumn[], lifted: Columns): void {
 }
 
 /** With those that a deployment has given the tables before any run brought them. */
-async function withDeployed(
-  { catalog }: Pick<RunPorts, "catalog">,
-  recorded: TableColumns,
-): Promise<TableColumns> {
+async function withDeployed({ catalog }: WarehousePorts, recorded: TableColumns): Promise<TableColumns> {
   const own = eventColumns([]);
   const deployed = ((await catalog.columns?.()) ?? []).filter((name) => !own.includes(name));
   const at = recorded.findIndex(({ name }, index) => index < deployed.length && name !== deployed[index]);

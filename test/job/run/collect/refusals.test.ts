@@ -14,6 +14,7 @@ import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
+import { hostWith, worldWith } from "../run-defaults.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -47,9 +48,7 @@ beforeEach(() => {
   says = new Map();
   asked = [];
   pausedS = [];
-  control = new ControlQuestion({
-    clock,
-    logger: log,
+  control = new ControlQuestion(worldWith({ clock, logger: log }), {
     service: { detail },
     budget: { pause: () => pausedS.push(clock.monotonicMs() / SECOND_MS) },
   });
@@ -80,7 +79,7 @@ function refusalsOf({ known = [], accepted, listed = 100, ...given }: Given = {}
   const { maxMissingPercent = 1, windowMs = MINUTE_MS, timeLeftMs, wasFoundBefore, onNoneRead } = given;
   const left = timeLeftMs === undefined ? {} : { timeLeftMs: () => timeLeftMs - clock.monotonicMs() };
   return new Refusals({
-    ports: { clock, logger: log, ...left },
+    ports: { ...worldWith({ clock, logger: log }), ...hostWith(left) },
     settings: { maxMissingPercent, windowMs },
     known: { uuids: new Set(known), accepted },
     list: { listed, rejected: 0 },

@@ -12,9 +12,10 @@ import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-lim
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
-import { LogLines } from "../../runtime/log-lines.ts";
+import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { interposed } from "../interposed-store.ts";
+import { worldWith } from "../run-defaults.ts";
 import { ACCOUNT, SmallWorld } from "../small-world.ts";
 import { livingLease } from "./lease-world.ts";
 
@@ -160,7 +161,8 @@ async function leasedNow() {
   const clock = new ManualClock(Date.UTC(2026, 0, 5, 6));
   const store = new MemoryStore(clock);
   const holder = { token: "ours" };
-  const ports = { store: accountStore(store, ACCOUNT), clock, logger: new LogLines() };
+  const own = { store: accountStore(store, ACCOUNT), catalog: new MemoryCatalog(store) };
+  const ports = { ...worldWith({ clock }), ...own };
   const lease = await Lease.take(ports, { run_id: RUN, holder, ...UNUSED }, undefined);
   if (lease === undefined) throw new Error("the lease is taken");
   const limits = { requestsPerMinute: 100, bytesPerMinute: "unlimited", windowMs: 60_000 } as const;
