@@ -4,7 +4,7 @@
 import { shellWord } from "../errors/shown-text.ts";
 import { SyncError } from "../errors/sync-error.ts";
 import { noneReadable, readListOnce, readOne, sayUnread, spread } from "../run/collect/read-list.ts";
-import type { OpenService } from "../run/lease/lease-account.ts";
+import type { OpenService } from "../run/open-account.ts";
 import { trialText } from "../run/record/list-doubt.ts";
 import type { Skipped } from "../run/record/run-result.ts";
 import type { HostPorts } from "../run/run-ports.ts";

@@ -10,8 +10,8 @@ import {
   withCommands,
 } from "../errors/sync-error.ts";
 import { checkTimeLeft, estimateText, type TimePorts } from "../run/collect/time-budget.ts";
-import { newRateLimiter, type OpenService, withLease } from "../run/lease/lease-account.ts";
-import { openAccount } from "../run/open-account.ts";
+import { newRateLimiter } from "../run/lease/lease-account.ts";
+import { type OpenService, openAccount, withLease } from "../run/open-account.ts";
 import { columnsOfRun } from "../run/publish/columns.ts";
 import { heldSnapshots } from "../run/publish/held-snapshots.ts";
 import type { RunPorts, WarehousePorts, WorldPorts } from "../run/run-ports.ts";

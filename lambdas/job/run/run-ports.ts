@@ -1,7 +1,6 @@
 // Everything impure that a run touches, in four groups.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import { SyncError } from "../errors/sync-error.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { EventService } from "../service/event-service.ts";
@@ -10,7 +9,7 @@ import type { AccountStore } from "../storage/store.ts";
 import type { Executions } from "./hand-over/executions.ts";
 import type { Holder } from "./lease/lease-file.ts";
 import type { StartedRun } from "./record/run-event.ts";
-import { type RunResult, StartSkipped } from "./record/run-result.ts";
+import type { RunResult } from "./record/run-result.ts";
 
 /** What is the same for everything that a process does. */
 export interface WorldPorts {
@@ -73,15 +72,4 @@ export interface Progress {
   readonly done: number;
   readonly total: number;
   readonly retries: number;
-}
-
-/** For work that a run can do without: a `SyncError` of it is a warning, and so is that another process has the lease. */
-export async function orWarn(logger: Logger, what: string, work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof StartSkipped) return logger.warn(`${what}: ${error.message}`);
-    if (!(error instanceof SyncError)) throw error;
-    logger.warn(`${what}: ${error.message}`, { error_code: error.code });
-  }
 }

@@ -5,19 +5,21 @@ import { mapOrdered, type Waits } from "../../runtime/map-ordered.ts";
 import type { EventService } from "../../service/event-service.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { lineBytes } from "../../snapshot/files/gzip-lines.ts";
+import type { LeftOut, LeftOutReason } from "../../snapshot/files/manifest.ts";
 import { MAX_PART_BYTES, writeLines } from "../../snapshot/files/parts.ts";
 import { lifter } from "../../snapshot/rows/lifted-column.ts";
 import { fitsRow, rowLine } from "../../snapshot/rows/row.ts";
-import type { Chain, LeftOut, LeftOutReason, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
+import type { Chain, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import type { SnapshotFacts } from "../publish/build-snapshot.ts";
+import type { KnownRefusals } from "../publish/guard.ts";
 import type { Attempt } from "../record/attempt.ts";
 import { countText } from "../record/texts.ts";
 import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { ControlQuestion, REMEMBERED } from "./control-question.ts";
 import { wasFoundBefore } from "./found-before.ts";
-import { type KnownRefusals, Refusals } from "./refusals.ts";
+import { Refusals } from "./refusals.ts";
 import { type EarlyStop, StoppedEarly, type TimeBudget } from "./time-budget.ts";
 
 /** What a result takes beside its text, in UTF-16 code units. */

@@ -8,20 +8,14 @@ import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
 import { plannedTrigger } from "../../snapshot/staging/plan.ts";
 import { type EarlyStop, StoppedEarly } from "../collect/time-budget.ts";
-import { freeLease, readExecutionLease } from "../lease/lease-file.ts";
+import { freeLease, nameOfExecution, readExecutionLease } from "../lease/lease-file.ts";
 import { beginAttempt, rowOf } from "../record/attempt.ts";
 import { appendRunLog } from "../record/run-log.ts";
 import { type RunEnd, type RunResult, readRunResult } from "../record/run-result.ts";
 import type { RunHooks, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
-import {
-  type ExecutionState,
-  type Executions,
-  executionName,
-  nameOfExecution,
-  parseExecutionName,
-} from "./executions.ts";
+import { type ExecutionState, type Executions, executionName, parseExecutionName } from "./executions.ts";
 
 /** The execution that an invocation works for. */
 export interface OwnExecution {

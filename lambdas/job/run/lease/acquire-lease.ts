@@ -2,7 +2,6 @@
 
 import { CLOCK_TOLERANCE_MS } from "../../runtime/clock.ts";
 import { type Limits, windowMsOf } from "../../settings/values.ts";
-import { nameOfExecution } from "../hand-over/executions.ts";
 import { StartSkipped } from "../record/run-result.ts";
 import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import { commandOf, isShort, Lease, workOf } from "./lease.ts";
@@ -15,6 +14,7 @@ import {
   knownMs,
   type LeaseFile,
   laterBy,
+  nameOfExecution,
   readLease,
 } from "./lease-file.ts";
 

@@ -1,12 +1,10 @@
 // An account that this process works on: its lease, and the rate limiter whose usage the lease carries to the next start.
 
-import type { EventService } from "../../service/event-service.ts";
 import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import type { Usage } from "../../service/rate-limit/usage-window.ts";
 import type { Limits } from "../../settings/values.ts";
-import { openAccount } from "../open-account.ts";
 import { type Skipped, StartSkipped } from "../record/run-result.ts";
-import type { RunPorts, WorldPorts } from "../run-ports.ts";
+import type { WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { type AcquirePorts, acquireLease } from "./acquire-lease.ts";
 import { fencedStore } from "./fenced-store.ts";
@@ -27,22 +25,6 @@ export function newRateLimiter(
   earlier: readonly Usage[] = [],
 ): RateLimiter {
   return new RateLimiter({ requestsPerMinute, bytesPerMinute, windowMs, clock, earlier });
-}
-
-/** Sends nothing yet. Throws `CREDENTIALS_INVALID`. */
-export type OpenService = () => Promise<EventService>;
-
-/** Takes the lease for a command that uses the service. */
-export function withLease<T>(
-  ports: RunPorts,
-  settings: RunSettings,
-  command: LeasedCommand,
-  work: (open: OpenService, ports: RunPorts, budget: RateLimiter) => Promise<T>,
-): Promise<T | Skipped> {
-  return whileLeased(ports, command, settings, (lease, leased) => {
-    const budget = leasedRateLimiter(leased, settings, lease);
-    return work(() => openAccount(leased, budget, "manual"), leased, budget);
-  });
 }
 
 /**

@@ -7,12 +7,13 @@ import {
   type Profile,
   RequiredFields,
 } from "../../snapshot/fields/field-profile.ts";
+import type { LeftOut } from "../../snapshot/files/manifest.ts";
 import { createManifest, type Manifest, writeLeftOut } from "../../snapshot/files/manifest.ts";
 import { verifyFile } from "../../snapshot/files/parts.ts";
 import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";
-import type { Chain, LeftOut, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
+import type { Chain, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
 import type { TimeBudget } from "../collect/time-budget.ts";
 import { isAnswered } from "../record/list-doubt.ts";
 import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";

@@ -4,16 +4,9 @@
 import { shellWord } from "../../errors/shown-text.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
+import { endsLikeType, type LiftedColumn, liftText, TYPES_TEXT } from "../../settings/lifted-column.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
-import {
-  endsLikeType,
-  eventColumns,
-  isTakenOtherwise,
-  type LiftedColumn,
-  liftText,
-  TAKEN_OTHERWISE_TEXT,
-  TYPES_TEXT,
-} from "../../snapshot/rows/lifted-column.ts";
+import { eventColumns, isTakenOtherwise, TAKEN_OTHERWISE_TEXT } from "../../snapshot/rows/lifted-column.ts";
 import { readColumns, recordColumns, type TableColumns } from "../../snapshot/rows/table-columns.ts";
 import type { WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";

@@ -7,8 +7,9 @@ import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { rowsOf } from "../../snapshot/rows/compare-snapshots.ts";
 import { fitsType, lifter } from "../../snapshot/rows/lifted-column.ts";
 import type { AccountStore } from "../../storage/store.ts";
+import { orWarn } from "../record/run-result.ts";
 import { countText } from "../record/texts.ts";
-import { orWarn, type WarehousePorts, type WorldPorts } from "../run-ports.ts";
+import type { WarehousePorts, WorldPorts } from "../run-ports.ts";
 
 type Column = Manifest["lifted"][number];
 

@@ -2,12 +2,9 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { acquireLease } from "../../../../lambdas/job/run/lease/acquire-lease.ts";
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
-import {
-  leasedRateLimiter,
-  permitWhileHeld,
-  withLease,
-} from "../../../../lambdas/job/run/lease/lease-account.ts";
+import { leasedRateLimiter, permitWhileHeld } from "../../../../lambdas/job/run/lease/lease-account.ts";
 import { encodeLease } from "../../../../lambdas/job/run/lease/lease-file.ts";
+import { withLease } from "../../../../lambdas/job/run/open-account.ts";
 import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";

@@ -8,10 +8,8 @@ import {
   recordColumnsOf,
   type WarehouseColumn,
 } from "../../../../lambdas/job/run/publish/columns.ts";
-import {
-  type LiftedColumn,
-  parseLiftedColumns,
-} from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import type { LiftedColumn } from "../../../../lambdas/job/settings/lifted-column.ts";
+import { parseLiftedColumns } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
