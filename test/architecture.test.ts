@@ -20,6 +20,8 @@ interface SourceFile {
   readonly path: string;
   readonly text: string;
   readonly imports: readonly string[];
+  /** Those of them that are there when the program runs, and not only while types are checked. */
+  readonly values: readonly string[];
 }
 
 const rooms = readRooms();
@@ -54,6 +56,19 @@ test("no file imports itself, directly or through others", () => {
   const imports = new Map(files.map((file) => [file.path, file.imports]));
 
   expect(circles([...imports.keys()], (path) => imports.get(path) ?? [])).toEqual([]);
+});
+
+test("no folder imports from one that imports from it, but types", () => {
+  const running = files.filter(({ path }) => /^(?:bin|lambdas)\//.test(path));
+  const folders = Map.groupBy(running, ({ path }) => dirname(path));
+
+  const found = circles([...folders.keys()], (folder) =>
+    (folders.get(folder) ?? [])
+      .flatMap(({ values }) => values.map((target) => dirname(target)))
+      .filter((other) => other !== folder),
+  );
+
+  expect(found).toEqual([]);
 });
 
 test("only the demonstration imports from test", () => {
@@ -94,12 +109,14 @@ function readSources(): readonly SourceFile[] {
   const found = globSync("{bin,lib,lambdas}/**/*.ts", { cwd: ROOT }).map(withSlashes).toSorted();
   return found.map((path) => {
     const text = readFileSync(join(ROOT, path), "utf8");
-    const targets = [...text.matchAll(/\b(?:from|import|import\()\s*"(\.[^"]+\.ts)"/g)];
-    const imports = targets.map(([, target = ""]) =>
-      withSlashes(relative(ROOT, join(ROOT, dirname(path), target))),
-    );
-    return { path, text, imports };
+    const values = text.replaceAll(/^import (?:type \{|\{(?:\s*type \w+,?)+\s*\})[^;]*;$/gm, "");
+    return { path, text, imports: importsIn(text, path), values: importsIn(values, path) };
   });
+}
+
+function importsIn(text: string, path: string): readonly string[] {
+  const targets = [...text.matchAll(/\b(?:from|import|import\()\s*"(\.[^"]+\.ts)"/g)];
+  return targets.map(([, target = ""]) => withSlashes(relative(ROOT, join(ROOT, dirname(path), target))));
 }
 
 /** The rows of "The rooms": a room, and what it may import beside itself. */

@@ -9,11 +9,12 @@ import { diff } from "../job/commands/diff.ts";
 import { DEFAULT_SAMPLE, discover } from "../job/commands/discover.ts";
 import { status } from "../job/commands/status.ts";
 import { SyncError } from "../job/errors/sync-error.ts";
-import { type Executions, nameOfExecution, parseExecutionName } from "../job/run/hand-over/executions.ts";
+import { type Executions, parseExecutionName } from "../job/run/hand-over/executions.ts";
 import { abandonRun } from "../job/run/hand-over/hand-over.ts";
+import { nameOfExecution } from "../job/run/lease/lease-file.ts";
 import { ChangeSample } from "../job/run/publish/preview.ts";
 import { continueRun, type RunStart, run } from "../job/run/run.ts";
-import type { RunPorts } from "../job/run/run-ports.ts";
+import type { HostPorts } from "../job/run/run-ports.ts";
 import { PLAIN_ENGLISH, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, isPlaceholder, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
 import { formatRunId } from "../job/storage/layout.ts";
@@ -284,7 +285,7 @@ interface OwnExecutions {
 }
 
 /** Throws `CONFIG_INVALID` where there is no state machine, or where the execution is another one's. */
-function ownExecutions({ executions }: RunPorts, arn: string): OwnExecutions {
+function ownExecutions({ executions }: HostPorts, arn: string): OwnExecutions {
   const name = nameOfExecution(arn);
   const runId = parseExecutionName(name)?.runId;
   if (runId !== undefined && executions?.arnOf(name) === arn) return { executions, name, runId };

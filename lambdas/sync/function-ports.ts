@@ -8,7 +8,7 @@ import type { Credentials } from "../job/credentials/credentials.ts";
 import type { TokenStore } from "../job/credentials/tokens/token-store.ts";
 import type { Proxies } from "../job/network/proxies.ts";
 import { type BusEvent, EVENT_SOURCE } from "../job/run/record/run-event.ts";
-import type { RunPorts, SharedPorts } from "../job/run/run-ports.ts";
+import type { HostPorts, RunPorts, WarehousePorts, WorldPorts } from "../job/run/run-ports.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import type { LogFields, Logger } from "../job/runtime/logger.ts";
 import type { Store } from "../job/storage/store.ts";
@@ -16,7 +16,10 @@ import type { FunctionEnvironment } from "./environment.ts";
 import { METRIC_DIMENSION, METRICS, type MetricValues } from "./telemetry.ts";
 
 /** Everything impure that an invocation touches. */
-export interface FunctionPorts extends SharedPorts {
+export interface FunctionPorts
+  extends WorldPorts,
+    Pick<WarehousePorts, "catalog">,
+    Pick<HostPorts, "executions"> {
   readonly environment: FunctionEnvironment;
   readonly store: Store;
   readonly logger: FunctionLog;

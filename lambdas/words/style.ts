@@ -4,9 +4,9 @@
 import { type Advice, type CommandRef, inOrder, type SettingRef } from "../job/errors/advice.ts";
 import { shellWord } from "../job/errors/shown-text.ts";
 import type { SyncError } from "../job/errors/sync-error.ts";
+import { liftText } from "../job/settings/lifted-column.ts";
 import { ACCOUNT_SETTINGS, type Setting } from "../job/settings-file/settings.ts";
 import { SHARED_SETTINGS } from "../job/settings-file/settings-schema.ts";
-import { liftText } from "../job/snapshot/rows/lifted-column.ts";
 
 export interface Style {
   /** @param isNamed the place where settings are was named before in the same text */

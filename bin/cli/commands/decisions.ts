@@ -71,8 +71,7 @@ async function publish(
   context: CommandContext,
   request: AcceptOrRollback,
 ): Promise<number> {
-  const { directory, ...opened } = await portsOf(values, context);
-  const ports = { ...opened, version: VERSION };
+  const { directory, ...ports } = await portsOf(values, context);
   const { store } = ports;
   if (directory) await requireFiles(directory);
   await refuseMissingWarehouse(store, values, "SNAPSHOT_NOT_FOUND");
@@ -136,7 +135,7 @@ const remove = command({
       ]);
       return EXIT.wrongInput;
     }
-    const result = await removeAccount({ ...ports, process: thisProcess(), isGone });
+    const result = await removeAccount(ports);
     if (result !== "removed") {
       answer(values, context, { ok: false }, []);
       context.stderr.message(`${result.outcome}: ${explained(result, styleOf(context.given, account))}`);
@@ -161,8 +160,9 @@ async function portsOf(
   const { stderr, signal, clock } = context;
   const { store, catalog, directory } = await openWarehouse(values, context);
   const logger = new Display({ terminal: stderr, clock, level: values.logLevel });
-  const shared = { clock, random: systemRandom, logger, signal };
-  return { ...shared, store: accountStore(store, values.account), catalog, directory };
+  const world = { clock, random: systemRandom, logger, version: VERSION };
+  const host = { process: thisProcess(), isGone, signal };
+  return { ...world, ...host, store: accountStore(store, values.account), catalog, directory };
 }
 
 function answer(

@@ -40,13 +40,14 @@ export const diffCommand = command({
         `--limit: expected a whole number from 1 to ${MOST_ROWS}, and got ${limit}. diff counts all changes, whatever it shows.`,
       );
     }
-    const store = accountStore((await openWarehouse(values, context)).store, account);
+    const warehouse = await openWarehouse(values, context);
+    const store = accountStore(warehouse.store, account);
     await refuseMissingWarehouse(store, values);
     await refuseUnknownAccount(store);
     const first = new FirstChanges(limit);
     const { signal } = context;
     const task = await taskOf(values, store, a, b);
-    const compared = await diff({ store, signal }, task, (change) => first.add(change));
+    const compared = await diff({ ...warehouse, store, signal }, task, (change) => first.add(change));
     const { counts, rows } = first;
     context.result({ json: { ...compared, ...counts, rows }, line: changeCounts(counts) });
     if (json) return EXIT.done;

@@ -11,8 +11,8 @@ import { DEFAULT_SAMPLE, type Discovery, discover } from "../../../lambdas/job/c
 import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { countText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
+import { liftText } from "../../../lambdas/job/settings/lifted-column.ts";
 import { typesOf } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
-import { liftText } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";

@@ -2,15 +2,15 @@
 // `views`: the same tables for other programs, after the warehouse was moved or copied.
 
 import { extname, join, resolve } from "node:path";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
+import packageJson from "../../../package.json" with { type: "json" };
 import { type OptionValues, RESULT_FORMATS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { chosenFormat, formatResult, type PrintedForm, type ResultRows } from "../output/format-result.ts";
 import { plural } from "../output/words.ts";
 import { hintFor, whyEmpty } from "../query/hints.ts";
-import { withDuckDB } from "../query/load-query.ts";
 import type { QueryOptions } from "../query/locked-duckdb.ts";
 import { type MissingUnit, missingUnits } from "../query/missing-units.ts";
 import { writeOutFile } from "../query/out-file.ts";
@@ -144,4 +144,18 @@ async function addRows(
   }
   await add(formatResult(form, { ...result, batches: counted() }));
   return count;
+}
+
+/** DuckDB is an optional dependency, loaded for this command alone. */
+async function withDuckDB(): Promise<typeof import("../query/query.ts")> {
+  await import("@duckdb/node-api").catch((error: unknown) => {
+    const code = codeOf(error);
+    const install = `npm install --global @duckdb/node-api@${packageJson.optionalDependencies["@duckdb/node-api"]}`;
+    throw new SyncError(
+      "QUERY_FAILED",
+      `query needs DuckDB, which cannot be loaded here${code ? ` (${code})` : ""}. Install it: ${install} (in a project without --global). No other command needs it.`,
+      { cause: error },
+    );
+  });
+  return await import("../query/query.ts");
 }

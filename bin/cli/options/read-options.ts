@@ -8,11 +8,12 @@ import { Option } from "commander";
 import * as z from "zod";
 import { shellWord, shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { liftText } from "../../../lambdas/job/settings/lifted-column.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { STANDARD_INPUT, secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
 import { checkedSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
-import { liftText, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import {
   longName,

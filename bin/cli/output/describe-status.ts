@@ -4,7 +4,7 @@
 import type { AccountStatus, Status } from "../../../lambdas/job/commands/status.ts";
 import type { Advice } from "../../../lambdas/job/errors/advice.ts";
 import { RETRYABLE_CODES } from "../../../lambdas/job/errors/sync-error.ts";
-import { nameOfExecution } from "../../../lambdas/job/run/hand-over/executions.ts";
+import { nameOfExecution } from "../../../lambdas/job/run/lease/lease-file.ts";
 import type { Held, HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { type HeldCommands, ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";

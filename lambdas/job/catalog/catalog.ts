@@ -1,11 +1,7 @@
 // Where readers find the data, and the views over the tables: what they are called, and which tables they read.
 
-import {
-  type ColumnType,
-  type LiftedColumn,
-  TEXT_FORMS,
-  TYPED_VIEW_NAMES,
-} from "../snapshot/rows/lifted-column.ts";
+import type { ColumnType, LiftedColumn } from "../settings/lifted-column.ts";
+import { TEXT_FORMS, TYPED_VIEW_NAMES } from "../snapshot/rows/lifted-column.ts";
 import type { TableName } from "../storage/layout.ts";
 
 export interface Catalog {

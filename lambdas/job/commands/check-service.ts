@@ -11,10 +11,10 @@ import {
   spread,
   type Warn,
 } from "../run/collect/read-list.ts";
-import type { OpenService } from "../run/lease/lease-account.ts";
+import type { OpenService } from "../run/open-account.ts";
 import type { Skipped } from "../run/record/run-result.ts";
 import { countText } from "../run/record/texts.ts";
-import type { RunPorts } from "../run/run-ports.ts";
+import type { HostPorts } from "../run/run-ports.ts";
 import type { EventList, EventService, ListDoubt, ListedEvent, ListTrial } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 
@@ -39,7 +39,7 @@ const LEAST_TRIED = 3;
 
 /** Returns how many events a run would request, if the service lists them. */
 export async function tryService(
-  ports: RunPorts,
+  ports: HostPorts,
   open: OpenService,
   budget: RateLimiter,
   runCheck: RunCheck,
@@ -66,7 +66,7 @@ export async function tryService(
 }
 
 async function tryDetails(
-  ports: RunPorts,
+  ports: HostPorts,
   service: EventService,
   tried: readonly ListedEvent[],
   warn: Warn,

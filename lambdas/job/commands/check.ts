@@ -3,12 +3,12 @@
 import { type Advice, command, inOrder } from "../errors/advice.ts";
 import { damageIn, isDamage, RESTART, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import type { Warn } from "../run/collect/read-list.ts";
-import { checkTimeLeft, estimate } from "../run/collect/time-budget.ts";
-import { newRateLimiter, type OpenService, withLease } from "../run/lease/lease-account.ts";
-import { openAccount } from "../run/open-account.ts";
+import { checkTimeLeft, estimate, type TimePorts } from "../run/collect/time-budget.ts";
+import { newRateLimiter } from "../run/lease/lease-account.ts";
+import { type OpenService, openAccount, withLease } from "../run/open-account.ts";
 import { columnsOfRun } from "../run/publish/columns.ts";
 import { heldSnapshots } from "../run/publish/held-snapshots.ts";
-import type { RunPorts } from "../run/run-ports.ts";
+import type { RunPorts, WarehousePorts, WorldPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyLeftOut } from "../snapshot/files/manifest.ts";
@@ -108,19 +108,19 @@ export async function check(
 }
 
 /** The columns are those that a run would have. */
-async function tryCatalog(ports: RunPorts, settings: RunSettings): Promise<void> {
+async function tryCatalog(ports: WorldPorts & WarehousePorts, settings: RunSettings): Promise<void> {
   await ports.catalog.refresh(ports.store.account);
   await columnsOfRun(ports, settings);
 }
 
-async function tryStore(ports: RunPorts): Promise<true> {
-  const key = ports.store.keys.writeCheck(ports.random.token());
-  await ports.store.create(key, Buffer.from("{}\n"));
-  await ports.store.delete(key);
+async function tryStore({ store, random }: WorldPorts & WarehousePorts): Promise<true> {
+  const key = store.keys.writeCheck(random.token());
+  await store.create(key, Buffer.from("{}\n"));
+  await store.delete(key);
   return true;
 }
 
-type SnapshotCheckPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
+type SnapshotCheckPorts = WarehousePorts & TimePorts;
 
 const MAX_NAMED = 10;
 

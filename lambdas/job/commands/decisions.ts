@@ -24,7 +24,7 @@ import {
 import { readHold } from "../run/record/held-mark.ts";
 import { publishedEnd, recordUnrecorded } from "../run/record/published-run.ts";
 import type { RunEnd, RunResult, Skipped } from "../run/record/run-result.ts";
-import type { RunPorts } from "../run/run-ports.ts";
+import type { HostPorts, WarehousePorts, WorldPorts } from "../run/run-ports.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { accountFolders, keysOf } from "../storage/known-accounts.ts";
 import { formatRunId, isOfLayout } from "../storage/layout.ts";
@@ -59,19 +59,13 @@ export type AcceptOrRollback = {
     }
 );
 
-type AcceptOrRollbackPorts = Pick<
-  RunPorts,
-  "store" | "catalog" | "clock" | "random" | "logger" | "version" | "signal"
->;
+type DecisionPorts = WorldPorts & WarehousePorts & HostPorts;
 
 /**
  * Publishes the snapshot against the present head, or says why not. Returns the attempt's row for every outcome; where
  * there is no such snapshot nothing was attempted, and the row is not in the run log.
  */
-export async function acceptOrRollback(
-  ports: AcceptOrRollbackPorts,
-  request: AcceptOrRollback,
-): Promise<RunResult> {
+export async function acceptOrRollback(ports: DecisionPorts, request: AcceptOrRollback): Promise<RunResult> {
   const attempt = beginAttempt(ports.clock, request.action);
   const end = await publishAgain(ports, request, attempt).catch((error: unknown) => ({ error }));
   if ("error" in end && isNotFound(end.error) && attempt.counts === NO_COUNTS)
@@ -80,7 +74,7 @@ export async function acceptOrRollback(
 }
 
 async function publishAgain(
-  ports: AcceptOrRollbackPorts,
+  ports: DecisionPorts,
   asked: AcceptOrRollback,
   attempt: Attempt,
 ): Promise<RunEnd> {
@@ -192,8 +186,6 @@ function olderThan(head: Publication, snapshotId: string): RunEnd {
   };
 }
 
-type RetirePorts = Pick<RunPorts, "store" | "catalog" | "clock" | "logger">;
-
 export interface Retired {
   /** False where it was not confirmed. */
   readonly ok: boolean;
@@ -205,7 +197,7 @@ export interface Retired {
  * at least a day later. Without `yes` nothing is changed. Throws `SNAPSHOT_NOT_FOUND`, and `CONFIG_INVALID` for the head.
  */
 export async function retire(
-  ports: RetirePorts,
+  ports: WorldPorts & WarehousePorts,
   { snapshotId, yes }: { readonly snapshotId: string; readonly yes: boolean },
 ): Promise<Retired> {
   const { store, catalog, clock, logger } = ports;
@@ -251,11 +243,6 @@ function isHead(snapshotId: string, why: string): SyncError {
   });
 }
 
-export type RemovePorts = Pick<
-  RunPorts,
-  "store" | "catalog" | "clock" | "random" | "logger" | "process" | "isGone" | "signal"
->;
-
 /** Files that are deleted at the same time: none of them counts any more. */
 const AT_ONCE = 16;
 
@@ -265,7 +252,7 @@ const AT_ONCE = 16;
  * Refused while a run, a command or an execution has the lease. May be repeated after it was stopped at any point. The
  * entry of the log stays, and the lease is deleted last, so that an account that is half removed is still known.
  */
-export async function removeAccount(ports: RemovePorts): Promise<"removed" | Skipped> {
+export async function removeAccount(ports: DecisionPorts): Promise<"removed" | Skipped> {
   return whileLeased(ports, "remove", undefined, async (_, leased): Promise<"removed"> => {
     const { store, catalog, clock, random, signal } = leased;
     const atMs = clock.now();

@@ -1,17 +1,15 @@
 // What differs between two snapshots of an account: counts of all changes, and the first of them.
 
 import { damageIn, SyncError } from "../errors/sync-error.ts";
-import { checkTimeLeft } from "../run/collect/time-budget.ts";
+import { checkTimeLeft, type TimePorts } from "../run/collect/time-budget.ts";
 import { heldSnapshots, keptSnapshot, NEWEST_HELD } from "../run/publish/held-snapshots.ts";
-import type { RunPorts } from "../run/run-ports.ts";
+import type { WarehousePorts } from "../run/run-ports.ts";
 import { type Manifest, readLeftOut, type SeenLeftOut, verifyLeftOut } from "../snapshot/files/manifest.ts";
 import { compareSnapshots } from "../snapshot/rows/compare-snapshots.ts";
 import type { ExplainedChange, MissingReason } from "../snapshot/rows/first-changes.ts";
 import { readHead, readLog } from "../storage/publication-log.ts";
 import { IDS, RETIRED, readRetired, snapshotNotFound } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
-
-type DiffPorts = Pick<RunPorts, "store" | "signal" | "timeLeftMs" | "reserveMs">;
 
 export interface DiffTask {
   /** The id of a snapshot, or `NEWEST_HELD`. */
@@ -34,7 +32,7 @@ interface Diff {
  * out; damage may show only at the end, so use nothing made of the changes before this returns.
  */
 export async function diff(
-  ports: DiffPorts,
+  ports: WarehousePorts & TimePorts,
   { a, b }: DiffTask,
   onChange: (change: ExplainedChange) => void,
 ): Promise<Diff> {

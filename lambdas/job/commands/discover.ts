@@ -10,17 +10,17 @@ import {
   spread,
   type Unread,
 } from "../run/collect/read-list.ts";
-import { withLease } from "../run/lease/lease-account.ts";
+import { withLease } from "../run/open-account.ts";
 import { type WarehouseColumn, warehouseColumns } from "../run/publish/columns.ts";
 import type { Skipped } from "../run/record/run-result.ts";
-import type { RunPorts } from "../run/run-ports.ts";
+import type { HostPorts, RunHooks, RunPorts, WarehousePorts, WorldPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
 import { mapOrdered } from "../runtime/map-ordered.ts";
 import type { Detail, EventService, ListDoubt, ListedEvent } from "../service/event-service.ts";
+import type { LiftedColumn } from "../settings/lifted-column.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
-import { suggestColumns, TextTypes } from "../snapshot/fields/suggest-columns.ts";
-import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
-import type { LeftOutReason } from "../snapshot/staging/chain.ts";
+import type { LeftOutReason } from "../snapshot/files/manifest.ts";
+import { suggestColumns, TextTypes } from "../snapshot/rows/suggest-columns.ts";
 
 export interface Discovery {
   readonly listed: number;
@@ -72,7 +72,10 @@ function withType(column: WarehouseColumn, types: TextTypes): WarehouseColumn {
   return isTyped ? column : { ...column, type: types.typeAt(pointer) };
 }
 
-async function presentColumns(ports: RunPorts, { lifted }: RunSettings): Promise<readonly WarehouseColumn[]> {
+async function presentColumns(
+  ports: WarehousePorts,
+  { lifted }: RunSettings,
+): Promise<readonly WarehouseColumn[]> {
   if (lifted.length > 0)
     return lifted.map(({ name, pointer, type }) => ({ name, pointers: [pointer], isOwn: true, type }));
   return warehouseColumns(ports);
@@ -80,7 +83,7 @@ async function presentColumns(ports: RunPorts, { lifted }: RunSettings): Promise
 
 async function readSample(
   service: EventService,
-  ports: RunPorts,
+  ports: WorldPorts & HostPorts & RunHooks,
   concurrency: number,
   limit: number,
   columns: readonly WarehouseColumn[],

@@ -3,20 +3,20 @@
 
 import { addRestart } from "../errors/sync-error.ts";
 import { RequiredFields } from "../snapshot/fields/field-profile.ts";
+import type { LeftOutReason } from "../snapshot/files/manifest.ts";
 import { type Manifest, readManifest } from "../snapshot/files/manifest.ts";
 import { damageOf, diffRows, rowsOf } from "../snapshot/rows/compare-snapshots.ts";
 import { FirstChanges } from "../snapshot/rows/first-changes.ts";
 import { lifter } from "../snapshot/rows/lifted-column.ts";
 import { parseRow, type Row } from "../snapshot/rows/row.ts";
-import type { LeftOutReason } from "../snapshot/staging/chain.ts";
 import type { LogEnd } from "../storage/publication-log.ts";
 import { fetchResults } from "./collect/collect.ts";
 import { ControlQuestion } from "./collect/control-question.ts";
 import { readListOnce } from "./collect/read-list.ts";
-import { knownRefusals, Refusals } from "./collect/refusals.ts";
+import { Refusals } from "./collect/refusals.ts";
 import { checkTimeLeft, sayEstimate } from "./collect/time-budget.ts";
 import { columnsOfRun } from "./publish/columns.ts";
-import { guard, guardRequired } from "./publish/guard.ts";
+import { guard, guardRequired, knownRefusals } from "./publish/guard.ts";
 import type { RunEnd } from "./record/run-result.ts";
 import { countText } from "./record/texts.ts";
 import type { RunSession } from "./run-session.ts";
@@ -70,10 +70,9 @@ export async function dryRun(
   let seen = 0;
 
   const known = await knownRefusals(ports.store, head);
-  const { clock, logger } = ports;
   const refusals = new Refusals({
     ...{ ports, settings, known, list: { listed, rejected: list.rejected } },
-    control: new ControlQuestion({ clock, logger, service, budget: session.budget }),
+    control: new ControlQuestion(ports, { service, budget: session.budget }),
   });
 
   async function* rows(): AsyncGenerator<Row> {

@@ -12,9 +12,11 @@ import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { readManifest } from "../snapshot/files/manifest.ts";
 import { readHead } from "../storage/publication-log.ts";
 import { type AccountStore, readJson } from "../storage/store.ts";
+import type { LeasedCommand } from "./lease/lease.ts";
+import { leasedRateLimiter, whileLeased } from "./lease/lease-account.ts";
 import type { Trigger } from "./record/run-log.ts";
-import { StartSkipped } from "./record/run-result.ts";
-import { orWarn, type RunPorts } from "./run-ports.ts";
+import { orWarn, type Skipped, StartSkipped } from "./record/run-result.ts";
+import type { HostPorts, RunPorts, WarehousePorts, WorldPorts } from "./run-ports.ts";
 import type { RunSettings } from "./run-settings.ts";
 
 /** Sends nothing. Throws `CREDENTIALS_INVALID`, and `StartSkipped` to a schedule or a retry. */
@@ -36,6 +38,22 @@ export async function openAccount(
   return recordLoginRefusals(service, ports);
 }
 
+/** Sends nothing yet. Throws `CREDENTIALS_INVALID`. */
+export type OpenService = () => Promise<EventService>;
+
+/** Takes the lease for a command that uses the service. */
+export function withLease<T>(
+  ports: RunPorts,
+  settings: RunSettings,
+  command: LeasedCommand,
+  work: (open: OpenService, ports: RunPorts, budget: RateLimiter) => Promise<T>,
+): Promise<T | Skipped> {
+  return whileLeased(ports, command, settings, (lease, leased) => {
+    const budget = leasedRateLimiter(leased, settings, lease);
+    return work(() => openAccount(leased, budget, "manual"), leased, budget);
+  });
+}
+
 /** Whether what readers see came from this address. What cannot be read says nothing. */
 async function isOfHead(store: AccountStore, baseUrl: string): Promise<boolean> {
   try {
@@ -48,7 +66,7 @@ async function isOfHead(store: AccountStore, baseUrl: string): Promise<boolean> 
 }
 
 async function withholdRefused(
-  { store, clock, requestId }: RunPorts,
+  { store, clock, requestId }: WorldPorts & WarehousePorts & HostPorts,
   isSchedule: boolean,
   version: string | undefined,
 ): Promise<void> {
@@ -76,7 +94,7 @@ async function withholdRefused(
 /** Nothing is recorded for credentials without versions: those from standard input. */
 function recordLoginRefusals(
   service: EventService,
-  { store, clock, logger, requestId }: Pick<RunPorts, "store" | "clock" | "logger" | "requestId">,
+  { store, clock, logger, requestId }: WorldPorts & WarehousePorts & HostPorts,
 ): EventService {
   const key = store.keys.loginRefused;
   // Reads first: in a bucket with versions every deletion leaves a delete marker, also that of a missing key.

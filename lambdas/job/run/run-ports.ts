@@ -1,8 +1,7 @@
-// Everything impure that a run touches.
+// Everything impure that a run touches, in four groups.
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Advice } from "../errors/advice.ts";
-import { SyncError } from "../errors/sync-error.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { EventService } from "../service/event-service.ts";
@@ -12,15 +11,37 @@ import type { Executions } from "./hand-over/executions.ts";
 import type { Holder } from "./lease/lease-file.ts";
 import type { HoldFacts } from "./record/held-mark.ts";
 import type { StartedRun } from "./record/run-event.ts";
-import { type RunResult, StartSkipped } from "./record/run-result.ts";
+import type { RunResult } from "./record/run-result.ts";
 
-/** What the runs of all accounts share. */
-export interface SharedPorts {
-  readonly catalog: Catalog;
+/** What is the same for everything that a process does. */
+export interface WorldPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly version: string;
+}
+
+/** Where an account's snapshots are, and where readers find them. */
+export interface WarehousePorts {
+  readonly store: AccountStore;
+  readonly catalog: Catalog;
+}
+
+/** The process that works: what started it, how long it may work, and what continues its work. */
+export interface HostPorts {
+  /** Identifies this process, so that another one can find out whether it still exists. */
+  readonly process: Omit<Holder, "token">;
+  readonly isGone: (holder: Holder) => boolean;
+  /** Aborts with a `SyncError` `INTERRUPTED` when a person or the platform stops the run. */
+  readonly signal: AbortSignal;
+  /** How long this process may still work, in milliseconds; absent where nothing limits it. */
+  readonly timeLeftMs?: () => number;
+  /** How much of it is kept for what follows the last unit, in milliseconds. */
+  readonly reserveMs?: number;
+  /** The id of the request that started this: a retry by the platform has the same one. */
+  readonly requestId?: string;
+  /** Whether a schedule on this computer has started this, and no person: then refused credentials are not sent again. */
+  readonly isUnattended?: boolean;
   /** What a run that stops early is handed over to; absent where nothing else can continue it. */
   readonly executions?: Executions | undefined;
 }
@@ -33,12 +54,20 @@ export interface Words {
   readonly say: (advice: Advice) => string;
 }
 
-export interface RunPorts extends SharedPorts {
-  readonly store: AccountStore;
+/** What is told while a run works. */
+export interface RunHooks {
   readonly words: Words;
-  /** Identifies this process, so that another one can find out whether it still exists. */
-  readonly process: Omit<Holder, "token">;
-  readonly isGone: (holder: Holder) => boolean;
+  readonly onProgress: (progress: Progress) => void;
+  /** Called with the run's id once it is known, and again when the start adopts another run. */
+  readonly onRunId?: (runId: string) => void;
+  /** Called when a run begins to work, perhaps again after a crash. Never throws. */
+  readonly onStarted?: (started: StartedRun) => Promise<void>;
+  /** Called with the failure of a run whose execution has ended; perhaps more than once for one failure. */
+  readonly onAbandoned?: (result: RunResult) => Promise<void>;
+}
+
+/** What uses the service has all of it; a callee takes the groups that it needs. */
+export interface RunPorts extends WorldPorts, WarehousePorts, HostPorts, RunHooks {
   /**
    * Reads the credentials and opens the service; sends nothing. Throws `CREDENTIALS_INVALID`.
    * @param hasWorked whether a base URL has answered rightly before
@@ -47,23 +76,6 @@ export interface RunPorts extends SharedPorts {
     rateLimiter: RateLimiter,
     hasWorked?: (baseUrl: string) => Promise<boolean>,
   ) => Promise<EventService>;
-  readonly onProgress: (progress: Progress) => void;
-  /** Called with the run's id once it is known, and again when the start adopts another run. */
-  readonly onRunId?: (runId: string) => void;
-  /** Called when a run begins to work, perhaps again after a crash. Never throws. */
-  readonly onStarted?: (started: StartedRun) => Promise<void>;
-  /** Called with the failure of a run whose execution has ended; perhaps more than once for one failure. */
-  readonly onAbandoned?: (result: RunResult) => Promise<void>;
-  /** The id of the request that started this: a retry by the platform has the same one. */
-  readonly requestId?: string;
-  /** Whether a schedule on this computer has started this, and no person: then refused credentials are not sent again. */
-  readonly isUnattended?: boolean;
-  /** Aborts with a `SyncError` `INTERRUPTED` when a person or the platform stops the run. */
-  readonly signal: AbortSignal;
-  /** How long this process may still work, in milliseconds; absent where nothing limits it. */
-  readonly timeLeftMs?: () => number;
-  /** How much of it is kept for what follows the last unit, in milliseconds. */
-  readonly reserveMs?: number;
 }
 
 /** How far the collection is: finished events, all events, and retries. */
@@ -71,15 +83,4 @@ export interface Progress {
   readonly done: number;
   readonly total: number;
   readonly retries: number;
-}
-
-/** For work that a run can do without: a `SyncError` of it is a warning, and so is that another process has the lease. */
-export async function orWarn(logger: Logger, what: string, work: Promise<void>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof StartSkipped) return logger.warn(`${what}: ${error.message}`);
-    if (!(error instanceof SyncError)) throw error;
-    logger.warn(`${what}: ${error.message}`, { error_code: error.code });
-  }
 }

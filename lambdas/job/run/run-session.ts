@@ -3,7 +3,7 @@
 import { SyncError } from "../errors/sync-error.ts";
 import type { EventService } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
-import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
+import type { LiftedColumn } from "../settings/lifted-column.ts";
 import { type LogEnd, readEnd } from "../storage/publication-log.ts";
 import { TimeBudget } from "./collect/time-budget.ts";
 import type { Lease } from "./lease/lease.ts";

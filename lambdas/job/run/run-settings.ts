@@ -1,7 +1,7 @@
 // The settings of a run: those of its account, and what a deployment or a test decides.
 
+import type { LiftedColumn } from "../settings/lifted-column.ts";
 import type { AccountSettings } from "../settings-file/settings-schema.ts";
-import type { LiftedColumn } from "../snapshot/rows/lifted-column.ts";
 
 export interface RunSettings extends Omit<AccountSettings, "limitWindowSeconds"> {
   /** The lifted fields in the order of their columns, which follow those of every row. */

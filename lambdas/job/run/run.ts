@@ -9,7 +9,6 @@ import { type LogEnd, readLogSince } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { type CollectTask, collect, rangeCut } from "./collect/collect.ts";
 import { readList } from "./collect/read-list.ts";
-import { knownRefusals } from "./collect/refusals.ts";
 import { sayEstimate } from "./collect/time-budget.ts";
 import { findUnfinished, shapeOfPlan } from "./collect/unfinished-run.ts";
 import { dryRun } from "./dry-run.ts";
@@ -19,15 +18,16 @@ import { Lease } from "./lease/lease.ts";
 import { freeLease, readExecutionLease, runOfRequest } from "./lease/lease-file.ts";
 import { SnapshotFacts } from "./publish/build-snapshot.ts";
 import { columnsOfRun } from "./publish/columns.ts";
+import { knownRefusals } from "./publish/guard.ts";
 import { publishRun } from "./publish/publish.ts";
 import { applyRetention, isFirstOfDay } from "./publish/retention.ts";
 import { removedBy, supersededBeforePlan, supersededBy } from "./publish/superseded.ts";
 import { type Attempt, beginAttempt, recordAttempt } from "./record/attempt.ts";
 import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
 import { attemptsOf, type Trigger } from "./record/run-log.ts";
-import { endOf, type RunEnd, type RunResult, readRunResult } from "./record/run-result.ts";
+import { endOf, orWarn, type RunEnd, type RunResult, readRunResult } from "./record/run-result.ts";
 import { countText } from "./record/texts.ts";
-import { orWarn, type RunPorts } from "./run-ports.ts";
+import type { RunHooks, RunPorts, WarehousePorts, WorldPorts } from "./run-ports.ts";
 import { RunSession } from "./run-session.ts";
 import type { RunSettings } from "./run-settings.ts";
 
@@ -227,7 +227,7 @@ async function listAndPlan(session: RunSession, service: EventService, end: LogE
  * earlier attempt of the run came as far: its line of the run log has requests.
  */
 async function announceStart(
-  { store, clock, onStarted }: Pick<RunPorts, "store" | "clock" | "onStarted">,
+  { store, clock, onStarted }: WorldPorts & WarehousePorts & RunHooks,
   { runId, trigger }: Attempt,
 ): Promise<void> {
   if (onStarted === undefined) return;
@@ -294,7 +294,11 @@ export async function continueRun(
   return { result, isDone: false, waitSeconds: Math.ceil(handedOver.waitMs / 1_000) };
 }
 
-async function freeLeaseOf(ports: RunPorts, settings: RunSettings, execution: string): Promise<void> {
+async function freeLeaseOf(
+  ports: WorldPorts & WarehousePorts,
+  settings: RunSettings,
+  execution: string,
+): Promise<void> {
   for (;;) {
     const own = await readExecutionLease(ports.store, execution);
     if (own === undefined || (await freeLease(ports, settings, own))) return;

@@ -1,12 +1,13 @@
 // The settings and the ports of a run, where a test says nothing else.
 
 import { randomUUID } from "node:crypto";
-import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { HostPorts, RunPorts, WorldPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
 import type { EventService } from "../../../lambdas/job/service/event-service.ts";
 import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { wordsIn } from "../../../lambdas/words/hold.ts";
 import { ANY_SHELL } from "../../../lambdas/words/style.ts";
+import { ManualClock } from "../../simulator/manual-clock.ts";
 import { LogLines } from "../runtime/log-lines.ts";
 
 /** Those of an account that says no more than its address, and that its list is whole, without limits. */
@@ -20,20 +21,29 @@ export function settingsWith(changes: Partial<RunSettings> = {}): RunSettings {
   return { ...runSettings(account, []), ...changes };
 }
 
-/** Those of a process that may always exist still. */
+export function worldWith<Own extends Partial<WorldPorts>>(own: Own): WorldPorts & Own {
+  return {
+    clock: new ManualClock(0),
+    random: { next: () => 0.5, token: () => randomUUID() },
+    logger: new LogLines(),
+    version: "0.0.0",
+    ...own,
+  };
+}
+
+/** A process that may always exist still. */
+export function hostWith(own: Partial<HostPorts> = {}): HostPorts {
+  return { process: {}, isGone: () => false, signal: new AbortController().signal, ...own };
+}
+
 export function portsWith(
   own: Pick<RunPorts, "store" | "catalog" | "clock" | "openService"> & Partial<RunPorts>,
 ): RunPorts {
   return {
-    random: { next: () => 0.5, token: () => randomUUID() },
-    logger: new LogLines(),
-    process: {},
-    isGone: () => false,
+    ...hostWith(),
     onProgress: () => undefined,
-    version: "0.0.0",
     words: wordsIn(ANY_SHELL),
-    signal: new AbortController().signal,
-    ...own,
+    ...worldWith(own),
   };
 }
 

@@ -185,7 +185,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "a process that was stopped does not ask before it writes",
-    file: "run/lease/fenced-store.ts",
+    file: "run/lease/lease-account.ts",
     from: "if (isDeciding || lease.isRenewalOverdue)",
     to: "if (isDeciding)",
     isPast: true,

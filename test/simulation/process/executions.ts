@@ -1,13 +1,13 @@
 // Step Functions as a world has it: executions that run, one turn after the other with waits between them, retries, and the
 // rule about a failure; and what each process sees of them.
 
-import {
-  type EndStatus,
-  type ExecutionInput,
-  type ExecutionState,
-  type Executions,
-  nameOfExecution,
+import type {
+  EndStatus,
+  ExecutionInput,
+  ExecutionState,
+  Executions,
 } from "../../../lambdas/job/run/hand-over/executions.ts";
+import { nameOfExecution } from "../../../lambdas/job/run/lease/lease-file.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
 import type { Account } from "../account.ts";

@@ -2,7 +2,8 @@
 // its start to its end, with a real job on the world's store, catalog, service and clocks.
 
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
-import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { HostPorts, RunPorts } from "../../../lambdas/job/run/run-ports.ts";
+import type { Random } from "../../../lambdas/job/runtime/clock.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
 import { formatRunId } from "../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
@@ -166,7 +167,7 @@ interface ProcessOf {
   readonly account: Account;
   readonly clock: ProcessClock;
   readonly chance: Chance;
-  readonly host: Host;
+  readonly host: HostPorts;
 }
 
 function processPorts(of: ProcessOf): RunPorts {
@@ -202,7 +203,7 @@ function processPorts(of: ProcessOf): RunPorts {
 
 function warehouseOf(
   { world, process, nth, clock }: ProcessOf,
-  random: RunPorts["random"],
+  random: Random,
 ): { readonly store: Store; readonly catalog: Catalog } {
   const { objects, uploads, glue, plan } = world;
   const { DuckdbCatalog, GlueCatalog, S3Store } = process.job;
@@ -221,12 +222,8 @@ function warehouseOf(
   return { store, catalog: new GlueCatalog({ client, store, database: "brand_events", location, clock }) };
 }
 
-/** Where a process runs: a laptop, where another process can be found to be gone, or the function, which has a time limit. */
-type Host = Pick<RunPorts, "process" | "isGone" | "signal"> &
-  Partial<Pick<RunPorts, "timeLeftMs" | "reserveMs" | "requestId" | "executions">>;
-
-/** Each clock is that of another computer. */
-function laptopHost(world: World, nth: number, start: Start): Host {
+/** Where another process can be found to be gone. Each clock is that of another computer. */
+function laptopHost(world: World, nth: number, start: Start): HostPorts {
   const { processes } = world;
   const own = world.clockFaultOf(start.id) ? `laptop of ${start.id}` : "laptop";
   return {
@@ -237,7 +234,7 @@ function laptopHost(world: World, nth: number, start: Start): Host {
 }
 
 /** The platform ends the process at its limit, whatever it does then. */
-function functionHost({ world, start, requestId }: Lived, process: SimProcess): Host {
+function functionHost({ world, start, requestId }: Lived, process: SimProcess): HostPorts {
   const { timeline, executions, plan } = world;
   const { timeLimitMs } = plan.setting;
   const endMs = timeline.nowMs + timeLimitMs;

@@ -3,8 +3,8 @@
 
 import { join, sep } from "node:path";
 import type { SyncError } from "../../errors/sync-error.ts";
+import type { LiftedColumn } from "../../settings/lifted-column.ts";
 import { type DamagedUnit, describeUnit, folderOf, type Unit } from "../../snapshot/files/units.ts";
-import type { LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
 import { MAX_ROW_BYTES } from "../../snapshot/rows/row.ts";
 import { FOLDERS, KEYS_IN, TABLES, type TableName } from "../../storage/layout.ts";
 import { hasChanges, type PublishedUnits } from "../../storage/publication.ts";

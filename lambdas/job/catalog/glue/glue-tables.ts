@@ -1,6 +1,6 @@
 // The tables and views as Glue holds them, with the names that CloudFormation's construct library has for their parts.
 
-import type { ColumnType, LiftedColumn } from "../../snapshot/rows/lifted-column.ts";
+import type { ColumnType, LiftedColumn } from "../../settings/lifted-column.ts";
 import { FOLDERS, TABLES, type TableName } from "../../storage/layout.ts";
 import { EVENT_HISTORY, eventsTyped, TRINO } from "../catalog.ts";
 

@@ -5,19 +5,21 @@ import { mapOrdered, type Waits } from "../../runtime/map-ordered.ts";
 import type { EventService } from "../../service/event-service.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { lineBytes } from "../../snapshot/files/gzip-lines.ts";
+import type { LeftOut, LeftOutReason } from "../../snapshot/files/manifest.ts";
 import { MAX_PART_BYTES, writeLines } from "../../snapshot/files/parts.ts";
 import { lifter } from "../../snapshot/rows/lifted-column.ts";
 import { fitsRow, rowLine } from "../../snapshot/rows/row.ts";
-import type { Chain, LeftOut, LeftOutReason, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
+import type { Chain, RangeRows, StagedResult } from "../../snapshot/staging/chain.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
 import type { SnapshotFacts } from "../publish/build-snapshot.ts";
+import type { KnownRefusals } from "../publish/guard.ts";
 import type { Attempt } from "../record/attempt.ts";
 import { countText } from "../record/texts.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { ControlQuestion, REMEMBERED } from "./control-question.ts";
 import { wasFoundBefore } from "./found-before.ts";
-import { type KnownRefusals, Refusals } from "./refusals.ts";
+import { Refusals } from "./refusals.ts";
 import { type EarlyStop, StoppedEarly, type TimeBudget } from "./time-budget.ts";
 
 /** What a result takes beside its text, in UTF-16 code units. */
@@ -71,10 +73,7 @@ export function fetchResults(
 
 /** A session, while it collects. */
 export interface CollectSession {
-  readonly ports: Pick<
-    RunPorts,
-    "store" | "clock" | "random" | "logger" | "signal" | "timeLeftMs" | "reserveMs"
-  >;
+  readonly ports: WorldPorts & WarehousePorts & HostPorts;
   readonly settings: Pick<RunSettings, "concurrency" | "lifted" | "maxMissingPercent" | "windowMs">;
   readonly timeBudget: TimeBudget;
   readonly budget: Pick<RateLimiter, "pause">;
@@ -135,11 +134,11 @@ async function collectOn(session: CollectSession, task: CollectTask): Promise<{ 
   const { plan } = chain;
   const { events: total, run_id: runId } = plan.header;
   const first = chain.end;
-  const { store, clock, logger } = ports;
+  const { store, clock } = ports;
   let stop: EarlyStop | undefined;
   const refusals = new Refusals({
     ...{ ports, settings, known, list: plan.header },
-    control: new ControlQuestion({ clock, logger, service, budget }, readBefore(chain)),
+    control: new ControlQuestion(ports, { service, budget }, readBefore(chain)),
     onNoneRead: () => {
       if (stop) throw new StoppedEarly(stop, `${chain.end} of ${total} events are staged`);
     },

@@ -7,19 +7,20 @@ import type { EventService } from "../../service/event-service.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { AGAIN_AFTER_MS } from "../../service/requests/api-client.ts";
 import { ATTEMPTS } from "../../service/requests/sender.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { WorldPorts } from "../run-ports.ts";
 
 /** So many of the events that were read last: one of them may be gone meanwhile. */
 export const REMEMBERED = ATTEMPTS;
 
-interface ControlPorts extends Pick<RunPorts, "clock" | "logger"> {
+interface ControlledService {
   readonly service: Pick<EventService, "detail">;
   readonly budget: Pick<RateLimiter, "pause">;
 }
 
 /** Questions are numbered, so that it is known which were asked after an answer had come, whatever clocks show. */
 export class ControlQuestion {
-  readonly #ports: ControlPorts;
+  readonly #world: WorldPorts;
+  readonly #asked: ControlledService;
   readonly #read: string[];
   readonly #firstRead = Promise.withResolvers<void>();
   #begun = 0;
@@ -29,8 +30,9 @@ export class ControlQuestion {
   #next: Promise<boolean> | undefined;
 
   /** @param earlier events that earlier starts of the run have read, at most `REMEMBERED` */
-  constructor(ports: ControlPorts, earlier: readonly string[] = []) {
-    this.#ports = ports;
+  constructor(world: WorldPorts, asked: ControlledService, earlier: readonly string[] = []) {
+    this.#world = world;
+    this.#asked = asked;
     this.#read = [...earlier];
   }
 
@@ -88,7 +90,7 @@ export class ControlQuestion {
   }
 
   async #question(signal: AbortSignal, unread: string): Promise<boolean> {
-    const { clock, logger, budget } = this.#ports;
+    const { clock, logger } = this.#world;
     for (let attempt = 1; ; attempt += 1) {
       const requestAs = this.#read.at(-1 - ((attempt - 1) % this.#read.length)) ?? unread;
       const refusal = await this.#refusalOf(requestAs, signal);
@@ -99,7 +101,7 @@ export class ControlQuestion {
         logger.warn(
           `the service refuses ${this.hasRead ? "events that it has answered before" : "all events"}: all requests wait until it answers again`,
         );
-      budget.pause(AGAIN_AFTER_MS, false);
+      this.#asked.budget.pause(AGAIN_AFTER_MS, false);
       await clock.sleep(AGAIN_AFTER_MS, signal);
     }
   }
@@ -107,7 +109,7 @@ export class ControlQuestion {
   /** Undefined where it is answered. */
   async #refusalOf(requestAs: string, signal: AbortSignal): Promise<string | undefined> {
     try {
-      const question = () => this.#ports.service.detail(requestAs, signal, "control");
+      const question = () => this.#asked.service.detail(requestAs, signal, "control");
       const answer = await this.ask(requestAs, question);
       return answer.kind === "event" ? undefined : "refused (403, 404 or 410)";
     } catch (error) {

@@ -3,20 +3,18 @@
 // that was read is still answered.
 
 import { advise, inOrder, setting } from "../../errors/advice.ts";
-import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
+import { SyncError } from "../../errors/sync-error.ts";
 import type { Waits } from "../../runtime/map-ordered.ts";
 import { abortable } from "../../runtime/on-abort.ts";
 import type { Detail, Question } from "../../service/event-service.ts";
 import { AGAIN_AFTER_MS } from "../../service/requests/api-client.ts";
 import { ATTEMPTS, longestWaitMs } from "../../service/requests/sender.ts";
-import { readLeftOut } from "../../snapshot/files/manifest.ts";
-import type { LeftOutReason } from "../../snapshot/staging/chain.ts";
+import type { LeftOutReason } from "../../snapshot/files/manifest.ts";
 import type { PlannedEvent } from "../../snapshot/staging/plan.ts";
-import type { Missing, Publication } from "../../storage/publication.ts";
-import type { AccountStore } from "../../storage/store.ts";
-import { areTooManyMissing, mayBeMissing } from "../publish/guard.ts";
+import type { Missing } from "../../storage/publication.ts";
+import { areTooManyMissing, type KnownRefusals, mayBeMissing } from "../publish/guard.ts";
 import { countText, remainingText } from "../record/texts.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { HostPorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { type ControlQuestion, isOfOneRequest } from "./control-question.ts";
 import { LATER_MINUTES } from "./found-before.ts";
@@ -25,29 +23,8 @@ import { workMs } from "./time-budget.ts";
 /** An answer that a cache keeps longer may be the only one that there is. */
 const MOST_CACHED_MS = 60_000;
 
-/** What the head says of refusals when a process starts. */
-export interface KnownRefusals {
-  /**
-   * Of the events that it leaves out, for whatever reason: readers do not see them, so one more answer takes nothing from
-   * them. The refusal of any other event is news.
-   */
-  readonly uuids: ReadonlySet<string>;
-  /** What a person has accepted as missing. */
-  readonly accepted: Missing | undefined;
-}
-
-/** Reads them from the head. Without a head, or where its list is damaged, none is known. */
-export async function knownRefusals(
-  store: AccountStore,
-  head: Publication | undefined,
-): Promise<KnownRefusals> {
-  const leftOut =
-    head && (await readLeftOut(store, store.keys.leftOut(head.snapshot_id)).catch(undefinedIfDamaged));
-  return { uuids: new Set(leftOut?.map(({ uuid }) => uuid)), accepted: head?.accepted };
-}
-
 interface RefusalsOptions {
-  readonly ports: Pick<RunPorts, "clock" | "logger" | "timeLeftMs" | "reserveMs">;
+  readonly ports: WorldPorts & HostPorts;
   readonly settings: Pick<RunSettings, "maxMissingPercent" | "windowMs">;
   readonly known: KnownRefusals;
   /** The list, of which no event is left out yet. */

@@ -5,7 +5,7 @@ import { type Advice, advise, inOrder, setting } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { BudgetUse, RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { countText, remainingText } from "../record/texts.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { HostPorts, RunPorts } from "../run-ports.ts";
 
 /** For what is in flight, and for what follows: records, run log, lease, event. */
 const RESERVE_MS = 30_000;
@@ -23,10 +23,12 @@ export interface EarlyStop {
   readonly waitMs: number;
 }
 
-type TimePorts = Pick<RunPorts, "timeLeftMs" | "reserveMs">;
+type TimeLimit = Pick<HostPorts, "timeLeftMs" | "reserveMs">;
+/** The part of a host that says when to stop. */
+export type TimePorts = TimeLimit & Pick<HostPorts, "signal">;
 
 /** The time that is left before the reserve, in milliseconds; without a time limit it is infinite. */
-export function workMs({ timeLeftMs, reserveMs = RESERVE_MS }: TimePorts): number {
+export function workMs({ timeLeftMs, reserveMs = RESERVE_MS }: TimeLimit): number {
   return timeLeftMs === undefined ? Number.POSITIVE_INFINITY : timeLeftMs() - reserveMs;
 }
 
@@ -34,18 +36,18 @@ export function workMs({ timeLeftMs, reserveMs = RESERVE_MS }: TimePorts): numbe
  * For what reads for long and records nothing: throws the signal's reason, or `INTERRUPTED` where the time limit is near.
  * @param message what a person should do instead
  */
-export function checkTimeLeft(ports: TimePorts & Pick<RunPorts, "signal">, message: () => string): void {
+export function checkTimeLeft(ports: TimePorts, message: () => string): void {
   ports.signal.throwIfAborted();
   if (workMs(ports) < 0) throw new SyncError("INTERRUPTED", message());
 }
 
 export class TimeBudget {
-  readonly #ports: TimePorts;
+  readonly #limit: TimeLimit;
   readonly #budget: PausingBudget | undefined;
 
   /** @param budget where something else than this process can wait for its long pauses */
-  constructor(ports: TimePorts, budget?: PausingBudget) {
-    this.#ports = ports;
+  constructor(limit: TimeLimit, budget?: PausingBudget) {
+    this.#limit = limit;
     this.#budget = budget;
   }
 
@@ -55,7 +57,7 @@ export class TimeBudget {
    * @param requests those that cannot
    */
   stop(neededMs = 0, requests = 1): EarlyStop | undefined {
-    if (workMs(this.#ports) < neededMs) return { reason: "TIME_LIMIT", waitMs: 0 };
+    if (workMs(this.#limit) < neededMs) return { reason: "TIME_LIMIT", waitMs: 0 };
     if (this.#budget === undefined || longPauseMs(this.#budget, requests) === 0) return undefined;
     // Pauses that follow soon are waited for together.
     return { reason: "BUDGET", waitMs: longPauseMs(this.#budget, Math.max(requests, LOOK_AHEAD)) };
@@ -66,7 +68,7 @@ export class TimeBudget {
    * @param soFar what is done, in words: "all 812 events are staged"
    */
   checkTime(soFar: string, neededMs = 0): void {
-    if (workMs(this.#ports) < neededMs) throw new StoppedEarly({ reason: "TIME_LIMIT", waitMs: 0 }, soFar);
+    if (workMs(this.#limit) < neededMs) throw new StoppedEarly({ reason: "TIME_LIMIT", waitMs: 0 }, soFar);
   }
 }
 

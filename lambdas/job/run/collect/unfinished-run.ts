@@ -4,12 +4,8 @@ import { createHash } from "node:crypto";
 import { type Advice, advise, setting } from "../../errors/advice.ts";
 import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { isFuture } from "../../runtime/clock.ts";
-import {
-  eventColumns,
-  type LiftedColumn,
-  liftText,
-  parseLiftedColumns,
-} from "../../snapshot/rows/lifted-column.ts";
+import { type LiftedColumn, liftText, parseLiftedColumn } from "../../settings/lifted-column.ts";
+import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { Chain } from "../../snapshot/staging/chain.ts";
 import { type Plan, readPlan, type ShapingSettings } from "../../snapshot/staging/plan.ts";
 import { isOfLayout, runInstant } from "../../storage/layout.ts";
@@ -183,7 +179,7 @@ function otherSettings(planned: ShapingSettings, now: ShapingSettings): Advice {
   const lift =
     planned.lift.length === 0
       ? advise`without ${setting("lifted")}`
-      : advise`with ${setting("lifted", parseLiftedColumns(planned.lift))}`;
+      : advise`with ${setting("lifted", planned.lift.map(parseLiftedColumn))}`;
   const all = [...changed, ...(isLift ? [lift] : [])];
   return all.flatMap((each, index) => (index === 0 ? each : [" ", ...each]));
 }

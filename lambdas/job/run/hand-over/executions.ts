@@ -61,8 +61,3 @@ export function parseExecutionName(name: string): NamedExecution | undefined {
   if (!accountName.safeParse(account).success || runInstant(runId) === undefined) return undefined;
   return { account, runId, n: Number(n) };
 }
-
-/** The last part of an execution's ARN. */
-export function nameOfExecution(arn: string): string {
-  return arn.slice(arn.lastIndexOf(":") + 1);
-}

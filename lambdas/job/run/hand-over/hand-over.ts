@@ -9,20 +9,14 @@ import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
 import { plannedTrigger } from "../../snapshot/staging/plan.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type EarlyStop, StoppedEarly } from "../collect/time-budget.ts";
-import { freeLease, readExecutionLease } from "../lease/lease-file.ts";
+import { freeLease, nameOfExecution, readExecutionLease } from "../lease/lease-file.ts";
 import { beginAttempt, rowOf } from "../record/attempt.ts";
 import { appendRunLog, attemptsOf, type RunLogEntry } from "../record/run-log.ts";
 import { type RunEnd, type RunResult, readRunResult } from "../record/run-result.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { RunHooks, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
-import {
-  type ExecutionState,
-  type Executions,
-  executionName,
-  nameOfExecution,
-  parseExecutionName,
-} from "./executions.ts";
+import { type ExecutionState, type Executions, executionName, parseExecutionName } from "./executions.ts";
 
 /** The execution that an invocation works for. */
 export interface OwnExecution {
@@ -98,7 +92,7 @@ async function passOn(
  * @param isTurn of another execution, which never takes the lease of this one
  */
 export async function mayTakeOver(
-  ports: RunPorts,
+  ports: WorldPorts & WarehousePorts & RunHooks,
   executions: Executions,
   settings: RunSettings,
   arn: string,
@@ -135,7 +129,7 @@ type Abandonment = { readonly result: RunResult } | { readonly explanation: stri
  * @param execution the ARN of the one that is said to have ended
  */
 export async function abandonRun(
-  ports: Pick<RunPorts, "store" | "clock" | "logger" | "version" | "onAbandoned">,
+  ports: WorldPorts & WarehousePorts & RunHooks,
   executions: Executions,
   settings: RunSettings,
   { runId, execution }: { readonly runId: string; readonly execution: string },
@@ -165,7 +159,7 @@ export async function abandonRun(
 
 /** Its beginning is the instant of its end, so several processes that find it write one line. */
 async function record(
-  ports: Pick<RunPorts, "store" | "clock" | "version">,
+  ports: WorldPorts & WarehousePorts,
   runId: string,
   error: SyncError,
   endedAtMs: number | undefined,

@@ -10,7 +10,8 @@ import {
 } from "@aws-sdk/client-sfn";
 import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { type ExecutionInput, type ExecutionState, type Executions, nameOfExecution } from "./executions.ts";
+import { nameOfExecution } from "../lease/lease-file.ts";
+import type { ExecutionInput, ExecutionState, Executions } from "./executions.ts";
 
 export class StepFunctionsExecutions implements Executions {
   readonly #client: SFNClient;

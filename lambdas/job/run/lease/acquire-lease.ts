@@ -2,9 +2,8 @@
 
 import { CLOCK_TOLERANCE_MS } from "../../runtime/clock.ts";
 import { type Limits, windowMsOf } from "../../settings/values.ts";
-import { nameOfExecution } from "../hand-over/executions.ts";
 import { StartSkipped } from "../record/run-result.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import { commandOf, isShort, Lease, workOf } from "./lease.ts";
 import {
   EXPIRY_MS,
@@ -15,16 +14,14 @@ import {
   knownMs,
   type LeaseFile,
   laterBy,
+  nameOfExecution,
   readLease,
 } from "./lease-file.ts";
 
 const POLL_MS = 5_000;
 
 /** `isGone` is true only of a process that certainly no longer exists. */
-export type AcquirePorts = Pick<
-  RunPorts,
-  "store" | "clock" | "logger" | "random" | "process" | "isGone" | "signal"
->;
+export type AcquirePorts = WorldPorts & WarehousePorts & HostPorts;
 
 export interface LeaseRequest {
   /** A run's id, or the name of a command. */

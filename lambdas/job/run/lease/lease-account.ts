@@ -1,19 +1,19 @@
-// An account that this process works on: its lease, and the rate limiter whose usage the lease carries to the next start.
+// An account that this process works on: its lease, the store that the lease fences, and the rate limiter whose usage the
+// lease carries to the next start.
 
-import type { EventService } from "../../service/event-service.ts";
 import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import type { Usage } from "../../service/rate-limit/usage-window.ts";
 import type { Limits } from "../../settings/values.ts";
-import { openAccount } from "../open-account.ts";
+import { decidesRun } from "../../storage/layout.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { type Skipped, StartSkipped } from "../record/run-result.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 import { type AcquirePorts, acquireLease } from "./acquire-lease.ts";
-import { fencedStore } from "./fenced-store.ts";
 import { type Lease, type LeasedCommand, leaseNameOf } from "./lease.ts";
 
 /** Knows what earlier holders used. From now on the lease carries its usage, also where nothing is sent. */
-export function leasedRateLimiter(ports: RunPorts, settings: RunSettings, lease: Lease): RateLimiter {
+export function leasedRateLimiter(ports: WorldPorts, settings: RunSettings, lease: Lease): RateLimiter {
   const rateLimiter = newRateLimiter(ports, settings, lease.earlier);
   lease.carry(() => rateLimiter.usage());
   rateLimiter.recordWith(() => lease.record());
@@ -22,27 +22,11 @@ export function leasedRateLimiter(ports: RunPorts, settings: RunSettings, lease:
 }
 
 export function newRateLimiter(
-  { clock }: Pick<RunPorts, "clock">,
+  { clock }: WorldPorts,
   { requestsPerMinute, bytesPerMinute, windowMs }: Limits,
   earlier: readonly Usage[] = [],
 ): RateLimiter {
   return new RateLimiter({ requestsPerMinute, bytesPerMinute, windowMs, clock, earlier });
-}
-
-/** Sends nothing yet. Throws `CREDENTIALS_INVALID`. */
-export type OpenService = () => Promise<EventService>;
-
-/** Takes the lease for a command that uses the service. */
-export function withLease<T>(
-  ports: RunPorts,
-  settings: RunSettings,
-  command: LeasedCommand,
-  work: (open: OpenService, ports: RunPorts, budget: RateLimiter) => Promise<T>,
-): Promise<T | Skipped> {
-  return whileLeased(ports, command, settings, (lease, leased) => {
-    const budget = leasedRateLimiter(leased, settings, lease);
-    return work(() => openAccount(leased, budget, "manual"), leased, budget);
-  });
 }
 
 /**
@@ -91,4 +75,50 @@ export function permitWhileHeld(
     isAsked = false;
     askAgain();
   });
+}
+
+/**
+ * The store of a process that has the lease: one that was stopped for a while, and wakes up when another process works,
+ * finds that out before it writes. It is confirmed always before what decides, and before everything else where a renewal
+ * was missed. Once the loss is known, nothing is written: each write throws the `StartSkipped` of the lease.
+ *
+ * What a write that is under way brings yet does no harm: rows without a record count for nothing, and the log has
+ * conditions of its own. Readers' tables follow the log, so the catalog needs no fence. An attempt's own line, and the outcome of what is
+ * published, are written to the store itself: they are true also without the lease.
+ */
+export function fencedStore(
+  store: AccountStore,
+  lease: Pick<Lease, "confirm" | "isRenewalOverdue" | "lost">,
+): AccountStore {
+  /** Of the deletions that follow one another: the first one confirms the lease for all. */
+  let deleting: Promise<void> | undefined;
+  const pass = async (isDeciding: boolean): Promise<void> => {
+    lease.lost.throwIfAborted();
+    if (isDeciding || lease.isRenewalOverdue) await lease.confirm();
+  };
+  const passWrite = (key: string): Promise<void> => {
+    deleting = undefined;
+    return pass(decidesRun(key));
+  };
+  return {
+    ...store,
+    create: async (key, body) => {
+      await passWrite(key);
+      return store.create(key, body);
+    },
+    copy: async (from, to) => {
+      await passWrite(to);
+      return store.copy(from, to);
+    },
+    replace: async (key, bytes, version) => {
+      await passWrite(key);
+      return store.replace(key, bytes, version);
+    },
+    delete: async (key) => {
+      deleting ??= pass(true);
+      await deleting;
+      await pass(false);
+      return store.delete(key);
+    },
+  };
 }

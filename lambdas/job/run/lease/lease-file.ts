@@ -127,6 +127,11 @@ export function executionOf({ run_id, execution, expires_at }: LeaseFile): strin
   return run_id !== null && expires_at === null ? execution : undefined;
 }
 
+/** The last part of an execution's ARN. */
+export function nameOfExecution(arn: string): string {
+  return arn.slice(arn.lastIndexOf(":") + 1);
+}
+
 /**
  * When it expires unless it is renewed, in milliseconds since the Unix epoch: what the file says, but never later than
  * a process that renews it now would write. The lease of an execution does not expire: then when that of its process would.

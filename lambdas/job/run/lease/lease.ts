@@ -5,12 +5,12 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { Usage } from "../../service/rate-limit/usage-window.ts";
 import { formatRunId } from "../../storage/layout.ts";
 import { StartSkipped } from "../record/run-result.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { WarehousePorts, WorldPorts } from "../run-ports.ts";
 import { EXPIRY_MS, encodeLease, type Holder, type LeaseFacts, readLease } from "./lease-file.ts";
 
 export const RENEWAL_MS = 20_000;
 
-type LeasePorts = Pick<RunPorts, "store" | "clock" | "logger">;
+type LeasePorts = WorldPorts & WarehousePorts;
 
 interface OwnFacts extends LeaseFacts {
   readonly run_id: string;

@@ -9,19 +9,20 @@ import {
   type Profile,
   RequiredFields,
 } from "../../snapshot/fields/field-profile.ts";
+import type { LeftOut } from "../../snapshot/files/manifest.ts";
 import { createManifest, type Manifest, writeLeftOut } from "../../snapshot/files/manifest.ts";
 import { verifyFile } from "../../snapshot/files/parts.ts";
 import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";
-import type { Chain, LeftOut, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
+import type { Chain, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
 import type { TimeBudget } from "../collect/time-budget.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 
 /** A session, while it builds. */
 export interface BuildSession {
-  readonly ports: Pick<RunPorts, "store" | "clock" | "signal" | "version">;
+  readonly ports: WorldPorts & WarehousePorts & HostPorts;
   readonly settings: Pick<
     RunSettings,
     "lifted" | "baseUrl" | "isListed" | "listPointer" | "nextPage" | "detailPointer"

@@ -4,17 +4,11 @@
 import { advise, setting } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
+import { endsLikeType, type LiftedColumn, TYPES_TEXT } from "../../settings/lifted-column.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
-import {
-  endsLikeType,
-  eventColumns,
-  isTakenOtherwise,
-  type LiftedColumn,
-  TAKEN_OTHERWISE_TEXT,
-  TYPES_TEXT,
-} from "../../snapshot/rows/lifted-column.ts";
+import { eventColumns, isTakenOtherwise, TAKEN_OTHERWISE_TEXT } from "../../snapshot/rows/lifted-column.ts";
 import { readColumns, recordColumns, type TableColumns } from "../../snapshot/rows/table-columns.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 
 type Columns = readonly LiftedColumn[];
@@ -34,9 +28,7 @@ export interface WarehouseColumn extends Pick<LiftedColumn, "name" | "type" | "t
 }
 
 /** The columns of the whole warehouse, in the order of the tables. */
-export async function warehouseColumns(
-  ports: Pick<RunPorts, "store" | "catalog">,
-): Promise<readonly WarehouseColumn[]> {
+export async function warehouseColumns(ports: WarehousePorts): Promise<readonly WarehouseColumn[]> {
   return forAccount(await withDeployed(ports, await readColumns(ports.store)), ports.store.account);
 }
 
@@ -45,7 +37,7 @@ export async function warehouseColumns(
  * named and nothing says where a column of the tables comes from.
  */
 export async function columnsOfRun(
-  ports: Pick<RunPorts, "store" | "catalog" | "logger">,
+  ports: WorldPorts & WarehousePorts,
   { lifted }: Pick<RunSettings, "lifted">,
 ): Promise<ColumnsOfRun> {
   const there = await warehouseColumns(ports);
@@ -78,7 +70,7 @@ export async function columnsOfRun(
  * @param isNew false where a person publishes what is there: its columns were checked when it was made
  */
 export async function recordColumnsOf(
-  ports: Pick<RunPorts, "store" | "catalog" | "logger">,
+  ports: WorldPorts & WarehousePorts,
   manifest: Manifest,
   isNew: boolean,
 ): Promise<void> {
@@ -133,10 +125,7 @@ function checkNames(there: readonly WarehouseColumn[], lifted: Columns): void {
 }
 
 /** With those that a deployment has given the tables before any run brought them. */
-async function withDeployed(
-  { catalog }: Pick<RunPorts, "catalog">,
-  recorded: TableColumns,
-): Promise<TableColumns> {
+async function withDeployed({ catalog }: WarehousePorts, recorded: TableColumns): Promise<TableColumns> {
   const own = eventColumns([]);
   const deployed = ((await catalog.columns?.()) ?? []).filter((name) => !own.includes(name));
   const at = recorded.findIndex(({ name }, index) => index < deployed.length && name !== deployed[index]);

@@ -10,7 +10,7 @@ import { keysOf } from "../../storage/known-accounts.ts";
 import { publicationId } from "../../storage/layout.ts";
 import type { Missing, Publication, Removal } from "../../storage/publication.ts";
 import { type LogEnd, publish, readLogSince } from "../../storage/publication-log.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import { recordColumnsOf } from "./columns.ts";
 
 type Action = Pick<Publication, "action" | "run_id" | "pinned">;
@@ -23,7 +23,7 @@ type Action = Pick<Publication, "action" | "run_id" | "pinned">;
  * @param isRestart true: every event is `added`, whatever the head is
  */
 export async function commit<Decision>(
-  ports: Pick<RunPorts, "store" | "catalog" | "clock" | "random" | "signal" | "logger">,
+  ports: WorldPorts & WarehousePorts & HostPorts,
   manifest: Manifest,
   action: Action,
   first: LogEnd,
@@ -131,7 +131,7 @@ interface WrittenChanges {
  * has no changes, and then it needs no file.
  */
 async function writeChanges(
-  { store, signal }: Pick<RunPorts, "store" | "signal">,
+  { store, signal }: WarehousePorts & HostPorts,
   { number, head, base, manifest }: ChangesToWrite,
 ): Promise<WrittenChanges> {
   const key = (index: number): string => store.keys.changesPart(number, manifest.snapshot_id, index);
@@ -164,7 +164,7 @@ async function writeChanges(
  * not removed since `last`, the end of the log when the process began.
  */
 export async function takeBack(
-  { store, catalog }: Pick<RunPorts, "store" | "catalog">,
+  { store, catalog }: WarehousePorts,
   { last, id }: { readonly last: string; readonly id: string },
 ): Promise<Removal | undefined> {
   const { removal } = await readLogSince(store, last);

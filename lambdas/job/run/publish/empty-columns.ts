@@ -7,10 +7,9 @@ import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { rowsOf } from "../../snapshot/rows/compare-snapshots.ts";
 import { fitsType, lifter } from "../../snapshot/rows/lifted-column.ts";
 import type { AccountStore } from "../../storage/store.ts";
+import { orWarn } from "../record/run-result.ts";
 import { countText } from "../record/texts.ts";
-import { orWarn, type RunPorts } from "../run-ports.ts";
-
-type LogPorts = Pick<RunPorts, "store" | "logger">;
+import type { WarehousePorts, WorldPorts } from "../run-ports.ts";
 
 type Column = Manifest["lifted"][number];
 
@@ -23,7 +22,7 @@ const MAX_SHOWN = 5;
  * @param base the snapshot that readers saw before; null for none
  */
 export async function logEmptyColumns(
-  { store, logger }: LogPorts,
+  { store, logger }: WorldPorts & WarehousePorts,
   manifest: Manifest,
   base: string | null,
 ): Promise<void> {

@@ -1,7 +1,10 @@
 // Decides whether a complete snapshot may replace the one that readers see. Bad data never replaces good data.
 
+import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import type { Incomplete } from "../../snapshot/fields/field-profile.ts";
-import type { Missing } from "../../storage/publication.ts";
+import { readLeftOut } from "../../snapshot/files/manifest.ts";
+import type { Missing, Publication } from "../../storage/publication.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import type { HoldFacts } from "../record/held-mark.ts";
 import type { RunSettings } from "../run-settings.ts";
 
@@ -107,4 +110,25 @@ function moreThanAccepted({ accepted, ...found }: Missing & Pick<GuardCounts, "a
     const share = accepted === undefined || accepted.listed === 0 ? 0 : accepted[reason] / accepted.listed;
     return sum + Math.max(0, found[reason] - Math.floor(found.listed * share));
   }, 0);
+}
+
+/** What the head says of refusals when a process starts. */
+export interface KnownRefusals {
+  /**
+   * Of the events that it leaves out, for whatever reason: readers do not see them, so one more answer takes nothing from
+   * them. The refusal of any other event is news.
+   */
+  readonly uuids: ReadonlySet<string>;
+  /** What a person has accepted as missing. */
+  readonly accepted: Missing | undefined;
+}
+
+/** Reads them from the head. Without a head, or where its list is damaged, none is known. */
+export async function knownRefusals(
+  store: AccountStore,
+  head: Publication | undefined,
+): Promise<KnownRefusals> {
+  const leftOut =
+    head && (await readLeftOut(store, store.keys.leftOut(head.snapshot_id)).catch(undefinedIfDamaged));
+  return { uuids: new Set(leftOut?.map(({ uuid }) => uuid)), accepted: head?.accepted };
 }

@@ -2,9 +2,9 @@
 
 import { isDamage } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
+import type { LeftOutReason } from "../../snapshot/files/manifest.ts";
 import { type Manifest, readLeftOut, readManifest } from "../../snapshot/files/manifest.ts";
 import { type Change, compareSnapshots } from "../../snapshot/rows/compare-snapshots.ts";
-import type { LeftOutReason } from "../../snapshot/staging/chain.ts";
 import type { Publication } from "../../storage/publication.ts";
 import type { AccountStore, Store } from "../../storage/store.ts";
 import type { Preview } from "../record/held-mark.ts";

@@ -6,7 +6,6 @@ import type { Chain } from "../../snapshot/staging/chain.ts";
 import { layout } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication.ts";
 import { isOfRun, type LogEnd, readHead, readLogSince } from "../../storage/publication-log.ts";
-import { knownRefusals } from "../collect/refusals.ts";
 import { countsOf } from "../record/attempt.ts";
 import { type Hold, type HoldFacts, hold, readHold } from "../record/held-mark.ts";
 import { publishedEnd, restartText } from "../record/published-run.ts";
@@ -16,7 +15,7 @@ import type { RunSession } from "../run-session.ts";
 import { buildSnapshot, type SnapshotFacts } from "./build-snapshot.ts";
 import { commit } from "./commit.ts";
 import { logEmptyColumns } from "./empty-columns.ts";
-import { guard } from "./guard.ts";
+import { guard, knownRefusals } from "./guard.ts";
 import { makePreview } from "./preview.ts";
 import { supersededBy } from "./superseded.ts";
 

@@ -13,13 +13,13 @@ import {
   type SnapshotFiles,
 } from "../../storage/snapshot-marks.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { WarehousePorts, WorldPorts } from "../run-ports.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** What waits for a decision, or was left by a crashed run, is not due before. */
 const WAITING_DAYS = 30;
 
-type RetentionPorts = Pick<RunPorts, "store" | "catalog" | "clock" | "logger">;
+type RetentionPorts = WorldPorts & WarehousePorts;
 
 /** Whether no other snapshot of the account is named on the same day (UTC). */
 export async function isFirstOfDay(store: AccountStore, snapshotId: string): Promise<boolean> {

@@ -8,7 +8,7 @@ import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { formatRunId } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { WarehousePorts, WorldPorts } from "../run-ports.ts";
 import {
   appendRunLog,
   errorColumns,
@@ -74,7 +74,7 @@ export function beginAttempt(clock: Clock, trigger: Trigger, runId?: string): At
   };
 }
 
-type RecordPorts = Pick<RunPorts, "store" | "clock" | "logger" | "version">;
+type RecordPorts = WorldPorts & WarehousePorts;
 
 /** These end a start, not its run: a later start with the same id continues it. */
 const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "HANDED_OVER", "DRY_RUN"]);

@@ -6,7 +6,7 @@ import { plannedTrigger } from "../../snapshot/staging/plan.ts";
 import { isRestart, type Publication } from "../../storage/publication.ts";
 import { findPublication, isOfRun, publicationBefore } from "../../storage/publication-log.ts";
 import type { AccountStore } from "../../storage/store.ts";
-import type { RunPorts } from "../run-ports.ts";
+import type { WarehousePorts, WorldPorts } from "../run-ports.ts";
 import { type Attempt, beginAttempt, countsOf, NO_COUNTS, recordAttempt } from "./attempt.ts";
 import { readHold } from "./held-mark.ts";
 import { attemptsOf, isRun } from "./run-log.ts";
@@ -30,7 +30,7 @@ export async function publishedRun(store: AccountStore, runId: string): Promise<
   return { end, ...known, publication: own?.publication };
 }
 
-type RecordPorts = Pick<RunPorts, "store" | "clock" | "logger" | "version">;
+type RecordPorts = WorldPorts & WarehousePorts;
 
 /** Records the end of a run that crashed before it could; false where its snapshot was not published. */
 export async function recordPublishedRun(ports: RecordPorts, runId: string): Promise<boolean> {

@@ -5,8 +5,9 @@ import * as z from "zod";
 import { CredentialsNotSetUp } from "../../credentials/credentials.ts";
 import { type Advice, adviceSchema } from "../../errors/advice.ts";
 import { ERROR_CODES, type ErrorCode, SyncError } from "../../errors/sync-error.ts";
+import type { Logger } from "../../runtime/logger.ts";
+import { doubtSchema } from "../../snapshot/files/manifest.ts";
 import type { ChangedRow } from "../../snapshot/rows/first-changes.ts";
-import { doubtSchema } from "../../snapshot/staging/plan.ts";
 import type { Publication } from "../../storage/publication.ts";
 import { findPublication, isOfRun } from "../../storage/publication-log.ts";
 import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
@@ -152,4 +153,15 @@ export async function publicationOf(
 ): Promise<Publication | undefined> {
   if (outcome !== "PUBLISHED") return undefined;
   return findPublication(store, isRun(trigger) ? isOfRun(runId) : ({ run_id }) => run_id === runId);
+}
+
+/** For work that a run can do without: a `SyncError` of it is a warning, and so is that another process has the lease. */
+export async function orWarn(logger: Logger, what: string, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof StartSkipped) return logger.warn(`${what}: ${error.message}`);
+    if (!(error instanceof SyncError)) throw error;
+    logger.warn(`${what}: ${error.message}`, { error_code: error.code });
+  }
 }

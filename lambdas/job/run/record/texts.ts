@@ -1,6 +1,6 @@
 // Numbers, durations and missing events, as a person reads them.
 
-import type { LeftOutReason } from "../../snapshot/staging/chain.ts";
+import type { LeftOutReason } from "../../snapshot/files/manifest.ts";
 
 /** A number of things as people read it, on every computer: `50,000`. */
 export function countText(n: number): string {

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { damaged, MAKE_AGAIN, RESTORE, SyncError } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
+import { liftedSchema } from "../../settings/lifted-column.ts";
 import { isListed } from "../../settings/values.ts";
 import { logMarkSchema } from "../../storage/log-mark.ts";
 import {
@@ -16,9 +17,6 @@ import {
   writeJsonOnce,
 } from "../../storage/store.ts";
 import { profileSchema } from "../fields/field-profile.ts";
-import { liftedSchema } from "../rows/lifted-column.ts";
-import { type LeftOut, leftOutSchema } from "../staging/chain.ts";
-import { doubtSchema } from "../staging/plan.ts";
 
 const count = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -48,6 +46,29 @@ const PART = z.object({
 });
 
 const STORED = z.object({ bytes: z.int().positive(), sha256 });
+
+/**
+ * A listed event that has no row, because of a 404 or 410, a 403, a detail over the cap, one that is nested too deep, or one
+ * that cannot be read while others can.
+ */
+export const leftOutSchema = z.object({
+  uuid: z.string(),
+  reason: z.enum(["gone", "forbidden", "oversize", "too_deep", "unreadable"]),
+});
+export type LeftOut = Readonly<z.infer<typeof leftOutSchema>>;
+export type LeftOutReason = LeftOut["reason"];
+
+/**
+ * Why the list may be a part only, though nothing says that there is more. A reason of a later version is a doubt like any
+ * other.
+ */
+export const doubtSchema = z
+  .object({
+    why: z.enum(["unsaid", "limit", "empty", "overlap"]).catch("unsaid"),
+    entries: count,
+    places: z.array(z.string()).readonly(),
+  })
+  .readonly();
 
 const VERSION = 1;
 /** The manifest of any version. */

@@ -2,6 +2,7 @@
 
 import * as z from "zod";
 import { RESTORE, undefinedIfDamaged } from "../../errors/sync-error.ts";
+import { liftedSchema } from "../../settings/lifted-column.ts";
 import { accountsIn } from "../../storage/known-accounts.ts";
 import { COLUMNS_FILE, FOLDERS } from "../../storage/layout.ts";
 import { newestReadable } from "../../storage/publication-log.ts";
@@ -13,7 +14,7 @@ import {
   type StoredObject,
 } from "../../storage/store.ts";
 import { type Manifest, readManifest } from "../files/manifest.ts";
-import { eventColumns, liftedSchema } from "./lifted-column.ts";
+import { eventColumns } from "./lifted-column.ts";
 
 // The type is the one that was named last, by any account's run.
 const COLUMN = liftedSchema.omit({ pointer: true }).extend({

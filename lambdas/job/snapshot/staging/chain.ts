@@ -9,18 +9,8 @@ import * as z from "zod";
 import { damaged } from "../../errors/sync-error.ts";
 import { type AccountStore, readJson, type StoredKey, writeJsonOnce } from "../../storage/store.ts";
 import { Checksum, readLines } from "../files/gzip-lines.ts";
+import { type LeftOutReason, leftOutSchema } from "../files/manifest.ts";
 import type { Plan } from "./plan.ts";
-
-/**
- * A listed event that has no row, because of a 404 or 410, a 403, a detail over the cap, one that is nested too deep, or one
- * that cannot be read while others can.
- */
-export const leftOutSchema = z.object({
-  uuid: z.string(),
-  reason: z.enum(["gone", "forbidden", "oversize", "too_deep", "unreadable"]),
-});
-export type LeftOut = Readonly<z.infer<typeof leftOutSchema>>;
-export type LeftOutReason = LeftOut["reason"];
 
 interface StagedRow {
   readonly uuid: string;

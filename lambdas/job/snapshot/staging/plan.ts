@@ -9,6 +9,7 @@ import { jsonLine } from "../../json/json-line.ts";
 import { logMarkSchema } from "../../storage/log-mark.ts";
 import type { AccountStore, Store } from "../../storage/store.ts";
 import { gzipLines, lineBytes, readLines } from "../files/gzip-lines.ts";
+import { doubtSchema } from "../files/manifest.ts";
 import { fitsRow } from "../rows/row.ts";
 
 /** Lines that are made without a pause: the lease is renewed, and signals are heard, in between. */
@@ -18,18 +19,6 @@ const count = z.int().nonnegative();
 
 /** Raise it with the form of plans, or of rows: when the same responses of the service would give other rows than before. */
 const VERSION = 2;
-
-/**
- * Why the list may be a part only, though nothing says that there is more. A reason of a later version is a doubt like any
- * other.
- */
-export const doubtSchema = z
-  .object({
-    why: z.enum(["unsaid", "limit", "empty", "overlap"]).catch("unsaid"),
-    entries: count,
-    places: z.array(z.string()).readonly(),
-  })
-  .readonly();
 
 const HEADER = z.object({
   version: z.literal(VERSION),

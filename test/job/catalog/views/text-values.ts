@@ -1,7 +1,7 @@
 // Texts that engines convert differently, or not at all, or with an error; what each type makes of a text, reckoned without SQL:
 // the law that both dialects of the views are compared with; and the words of Trino that DuckDB lacks.
 
-import type { ColumnType } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import type { ColumnType } from "../../../../lambdas/job/settings/lifted-column.ts";
 
 export const HOSTILE_VALUES: readonly string[] = [
   ...["", " ", "null", "NaN", "nan", "Infinity", "-inf", "x", "😀", "\u0000", "1\u0000", "\ufeff1"],

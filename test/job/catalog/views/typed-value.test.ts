@@ -5,7 +5,8 @@ import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Dialect, DUCKDB, TRINO, typedValue } from "../../../../lambdas/job/catalog/catalog.ts";
-import { type ColumnType, fitsType } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import type { ColumnType } from "../../../../lambdas/job/settings/lifted-column.ts";
+import { fitsType } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { HOSTILE_VALUES, TRINO_WORDS, type Value, valueIn, withDuckDBTypes } from "./text-values.ts";
 
 const TYPES: readonly ColumnType[] = [

@@ -2,7 +2,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { countFiles, type RemovePorts, removeAccount } from "../../../../lambdas/job/commands/decisions.ts";
+import { countFiles, removeAccount } from "../../../../lambdas/job/commands/decisions.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { takeBack } from "../../../../lambdas/job/run/publish/commit.ts";
 import { verifySnapshot } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
@@ -30,11 +30,6 @@ async function twoAccounts(): Promise<SmallWorld> {
   return world;
 }
 
-/** What a process of its own works with. */
-function portsOf(world: SmallWorld): RemovePorts {
-  return world.ports();
-}
-
 const keysOf = (world: SmallWorld, account: string): readonly string[] =>
   world.store.keys().filter((key) => key.includes(`/${account}/`));
 
@@ -44,7 +39,7 @@ describe("remove", () => {
     const before = keysOf(world, "de");
     const files = await countFiles(world.own);
 
-    const result = await removeAccount(portsOf(world));
+    const result = await removeAccount(world.ports());
 
     expect(result).toBe("removed");
     expect(files).toMatchObject({ publications: 2, snapshots: 3, foreign: [] });
@@ -62,7 +57,7 @@ describe("remove", () => {
     for (const key of foreign) world.store.put(key, "mine");
 
     const counted = await countFiles(world.own);
-    const result = await removeAccount(portsOf(world));
+    const result = await removeAccount(world.ports());
 
     expect(result).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson", ...foreign]);
@@ -87,7 +82,7 @@ describe("remove", () => {
 
   test("lets the account begin again, with the next number", async () => {
     const world = await twoAccounts();
-    await removeAccount(portsOf(world));
+    await removeAccount(world.ports());
 
     const { row } = await world.run();
 
@@ -105,10 +100,10 @@ describe("remove", () => {
 
   test("may be repeated after the account has begun again", async () => {
     const world = await twoAccounts();
-    await removeAccount(portsOf(world));
+    await removeAccount(world.ports());
     await world.run();
 
-    expect(await removeAccount(portsOf(world))).toBe("removed");
+    expect(await removeAccount(world.ports())).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000005.ndjson"]);
   });
 
@@ -123,7 +118,7 @@ describe("remove", () => {
     const broken = await world.run();
 
     expect(said(broken.error)).toContain("If the account was to be removed, start remove again.");
-    expect(await removeAccount(portsOf(world))).toBe("removed");
+    expect(await removeAccount(world.ports())).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000004.ndjson"]);
     expect((await world.run()).row.outcome).toBe("PUBLISHED");
   });
@@ -132,7 +127,7 @@ describe("remove", () => {
     const world = await twoAccounts();
     world.store.put("publications/uk/0000000002.ndjson", "damaged\n");
 
-    expect(await removeAccount(portsOf(world))).toBe("removed");
+    expect(await removeAccount(world.ports())).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000003.ndjson"]);
   });
 });
@@ -155,7 +150,7 @@ test("Ctrl-C ends remove between two batches of files, and the next one finishes
   await expect(stopped).rejects.toMatchObject({ code: "INTERRUPTED" });
   // With the entry of the log.
   expect(keysOf(world, ACCOUNT)).toHaveLength(before - 16 + 1);
-  expect(await removeAccount(portsOf(world))).toBe("removed");
+  expect(await removeAccount(world.ports())).toBe("removed");
   expect((await countFiles(world.own)).files).toBe(0);
 });
 
@@ -164,7 +159,7 @@ describe("a process that was stopped while its account was removed", () => {
 
   async function removed(): Promise<{ world: SmallWorld; store: AccountStore; removal: string }> {
     const world = await twoAccounts();
-    await removeAccount(portsOf(world));
+    await removeAccount(world.ports());
     const store: AccountStore = {
       ...world.own,
       delete: async (key) => {
@@ -228,7 +223,7 @@ describe("remove is refused", () => {
     world.store.put(layout(ACCOUNT).lease, livingLease(world.clock.now()));
     const before = world.store.keys();
 
-    const result = await removeAccount(portsOf(world));
+    const result = await removeAccount(world.ports());
 
     expect(result).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
     expect(world.store.keys()).toEqual(before);
@@ -257,7 +252,7 @@ describe.each<Moment>(["before", "after"])("a process that is killed %s an effec
         expect((await countFiles(world.own)).files, where).toBeGreaterThan(0);
       }
 
-      expect(await removeAccount(portsOf(world)), where).toBe("removed");
+      expect(await removeAccount(world.ports()), where).toBe("removed");
       expect((await countFiles(world.own)).files, where).toBe(0);
       expect(world.catalog.head(ACCOUNT), where).toBeUndefined();
       expect(await world.catalog.events("de"), where).toHaveLength(2);
@@ -273,6 +268,6 @@ async function effectsOf(): Promise<number> {
   return point.effects.indexOf(`delete ${layout(ACCOUNT).lease}`) + 1;
 }
 
-function crashing(world: SmallWorld, point: CrashPoint): RemovePorts {
+function crashing(world: SmallWorld, point: CrashPoint): ReturnType<SmallWorld["ports"]> {
   return world.ports(point.wrap(world));
 }

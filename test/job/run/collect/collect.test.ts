@@ -17,6 +17,7 @@ import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
+import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import {
   eventAt,
@@ -29,6 +30,7 @@ import {
 } from "../../snapshot/staging/planned.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { interposed } from "../interposed-store.ts";
+import { hostWith, worldWith } from "../run-defaults.ts";
 
 const EVENTS = 10;
 const MINUTE_MS = 60_000;
@@ -92,11 +94,10 @@ function start(chain: Chain, changes: Changes = {}): Promise<void> {
   const { timeBudget = new TimeBudget({}), ...task } = changes;
   const session: CollectSession = {
     ports: {
+      ...worldWith({ clock, random: { next: () => 0.5, token: () => `own${++tokens}` }, logger: log }),
+      ...hostWith({ signal }),
       store: accountStore(on, "uk"),
-      clock,
-      random: { next: () => 0.5, token: () => `own${++tokens}` },
-      logger: log,
-      signal,
+      catalog: new MemoryCatalog(store),
     },
     settings: { concurrency, lifted: [], maxMissingPercent: 1, windowMs: MINUTE_MS },
     timeBudget,

@@ -4,10 +4,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { ControlQuestion } from "../../../../lambdas/job/run/collect/control-question.ts";
-import { knownRefusals, Refusals } from "../../../../lambdas/job/run/collect/refusals.ts";
+import { Refusals } from "../../../../lambdas/job/run/collect/refusals.ts";
+import { knownRefusals } from "../../../../lambdas/job/run/publish/guard.ts";
 import { mapOrdered, type Waits } from "../../../../lambdas/job/runtime/map-ordered.ts";
 import type { Detail, Question } from "../../../../lambdas/job/service/event-service.ts";
-import type { LeftOutReason } from "../../../../lambdas/job/snapshot/staging/chain.ts";
+import type { LeftOutReason } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import type { Missing, Publication } from "../../../../lambdas/job/storage/publication.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
@@ -15,6 +16,7 @@ import { toldBy } from "../../../words/said.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
+import { hostWith, worldWith } from "../run-defaults.ts";
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -48,9 +50,7 @@ beforeEach(() => {
   says = new Map();
   asked = [];
   pausedS = [];
-  control = new ControlQuestion({
-    clock,
-    logger: log,
+  control = new ControlQuestion(worldWith({ clock, logger: log }), {
     service: { detail },
     budget: { pause: () => pausedS.push(clock.monotonicMs() / SECOND_MS) },
   });
@@ -81,7 +81,7 @@ function refusalsOf({ known = [], accepted, listed = 100, ...given }: Given = {}
   const { maxMissingPercent = 1, windowMs = MINUTE_MS, timeLeftMs, wasFoundBefore, onNoneRead } = given;
   const left = timeLeftMs === undefined ? {} : { timeLeftMs: () => timeLeftMs - clock.monotonicMs() };
   return new Refusals({
-    ports: { clock, logger: log, ...left },
+    ports: { ...worldWith({ clock, logger: log }), ...hostWith(left) },
     settings: { maxMissingPercent, windowMs },
     known: { uuids: new Set(known), accepted },
     list: { listed, rejected: 0 },

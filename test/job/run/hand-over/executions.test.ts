@@ -1,10 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  executionName,
-  nameOfExecution,
-  parseExecutionName,
-} from "../../../../lambdas/job/run/hand-over/executions.ts";
+import { executionName, parseExecutionName } from "../../../../lambdas/job/run/hand-over/executions.ts";
+import { nameOfExecution } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
 import { executionsContract } from "./executions-contract.ts";
 import { MemoryExecutions } from "./memory-executions.ts";

@@ -3,8 +3,9 @@
 import { setImmediate } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
-import { nameOfExecution, parseExecutionName } from "../../../../lambdas/job/run/hand-over/executions.ts";
+import { parseExecutionName } from "../../../../lambdas/job/run/hand-over/executions.ts";
 import { abandonRun } from "../../../../lambdas/job/run/hand-over/hand-over.ts";
+import { nameOfExecution } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import { continueRun, type TurnEnd } from "../../../../lambdas/job/run/run.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";

@@ -1,7 +1,7 @@
 // The fence before each key: which writes confirm the lease, and that nothing is written once it is lost.
 
 import { beforeEach, describe, expect, test } from "vitest";
-import { fencedStore } from "../../../../lambdas/job/run/lease/fenced-store.ts";
+import { fencedStore } from "../../../../lambdas/job/run/lease/lease-account.ts";
 import { StartSkipped } from "../../../../lambdas/job/run/record/run-result.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { type AccountStore, accountStore } from "../../../../lambdas/job/storage/store.ts";

@@ -2,19 +2,17 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { acquireLease } from "../../../../lambdas/job/run/lease/acquire-lease.ts";
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
-import {
-  leasedRateLimiter,
-  permitWhileHeld,
-  withLease,
-} from "../../../../lambdas/job/run/lease/lease-account.ts";
+import { leasedRateLimiter, permitWhileHeld } from "../../../../lambdas/job/run/lease/lease-account.ts";
 import { encodeLease } from "../../../../lambdas/job/run/lease/lease-file.ts";
+import { withLease } from "../../../../lambdas/job/run/open-account.ts";
 import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
-import { LogLines } from "../../runtime/log-lines.ts";
+import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { interposed } from "../interposed-store.ts";
+import { worldWith } from "../run-defaults.ts";
 import { ACCOUNT, SmallWorld } from "../small-world.ts";
 import { livingLease } from "./lease-world.ts";
 
@@ -160,7 +158,8 @@ async function leasedNow() {
   const clock = new ManualClock(Date.UTC(2026, 0, 5, 6));
   const store = new MemoryStore(clock);
   const holder = { token: "ours" };
-  const ports = { store: accountStore(store, ACCOUNT), clock, logger: new LogLines() };
+  const own = { store: accountStore(store, ACCOUNT), catalog: new MemoryCatalog(store) };
+  const ports = { ...worldWith({ clock }), ...own };
   const lease = await Lease.take(ports, { run_id: RUN, holder, ...UNUSED }, undefined);
   if (lease === undefined) throw new Error("the lease is taken");
   const limits = { requestsPerMinute: 100, bytesPerMinute: "unlimited", windowMs: 60_000 } as const;

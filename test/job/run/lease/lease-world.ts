@@ -8,13 +8,14 @@ import {
   type LeaseRequest,
 } from "../../../../lambdas/job/run/lease/acquire-lease.ts";
 import type { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
-import type { Holder } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import { type Skipped, StartSkipped } from "../../../../lambdas/job/run/record/run-result.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
+import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { interposed } from "../interposed-store.ts";
+import { hostWith, worldWith } from "../run-defaults.ts";
 
 export const KEY = "accounts/uk/lease.json";
 
@@ -54,13 +55,14 @@ export class Account {
       },
     };
     return {
+      ...worldWith({
+        clock: this.clock,
+        logger: this.log,
+        random: { next: () => 0.5, token: () => token },
+      }),
+      ...hostWith({ process: this.process, isGone: (holder) => this.dead.has(holder.token) }),
       store: accountStore(slow, "uk"),
-      clock: this.clock,
-      logger: this.log,
-      random: { next: () => 0.5, token: () => token },
-      process: this.process,
-      signal: new AbortController().signal,
-      isGone: (holder: Holder) => this.dead.has(holder.token),
+      catalog: new MemoryCatalog(store),
     };
   }
 

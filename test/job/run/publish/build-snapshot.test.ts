@@ -13,8 +13,8 @@ import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
-import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { toldBy } from "../../../words/said.ts";
+import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import {
   ACCOUNT,
   eventAt,
@@ -29,7 +29,7 @@ import {
 } from "../../snapshot/staging/planned.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { interposed } from "../interposed-store.ts";
-import { settingsWith } from "../run-defaults.ts";
+import { hostWith, settingsWith, worldWith } from "../run-defaults.ts";
 
 const EVENTS = 6;
 
@@ -55,10 +55,10 @@ function record(): void {
 }
 
 const portsOn = (on: Store, signal = new AbortController().signal): BuildSession["ports"] => ({
+  ...worldWith({}),
+  ...hostWith({ signal }),
   store: accountStore(on, ACCOUNT),
-  clock: new ManualClock(0),
-  signal,
-  version: "0.0.0",
+  catalog: new MemoryCatalog(on),
 });
 
 /** Is over after so many looks at it. */

@@ -8,18 +8,17 @@ import {
   recordColumnsOf,
   type WarehouseColumn,
 } from "../../../../lambdas/job/run/publish/columns.ts";
-import {
-  type LiftedColumn,
-  parseLiftedColumns,
-} from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import type { LiftedColumn } from "../../../../lambdas/job/settings/lifted-column.ts";
+import { parseLiftedColumns } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
-import { type AccountStore, accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { toldBy } from "../../../words/said.ts";
 import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { liftedManifest } from "../../snapshot/files/manifests.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
+import { worldWith } from "../run-defaults.ts";
 
 const lift = (...names: readonly string[]): readonly LiftedColumn[] =>
   parseLiftedColumns(names.map((name) => `${name}=/${name}`));
@@ -71,15 +70,13 @@ describe("columns that do not", () => {
 
 describe("a start", () => {
   /** A head of uk with a column that comes from /name. */
-  async function headWith(
-    name: string,
-    account = "uk",
-  ): Promise<{ store: AccountStore; catalog: Catalog; logger: LogLines }> {
+  async function headWith(name: string, account = "uk") {
     const store = new MemoryStore();
     const manifest = liftedManifest([name]);
     store.put(layout("uk").manifest(manifest.snapshot_id), JSON.stringify(manifest));
     store.put(layout("uk").publication("0000000001"), `${JSON.stringify(aPublication())}\n`);
-    return { store: accountStore(store, account), catalog: new MemoryCatalog(store), logger: new LogLines() };
+    const catalog: Catalog = new MemoryCatalog(store);
+    return { ...worldWith({ logger: new LogLines() }), store: accountStore(store, account), catalog };
   }
 
   test("with another pointer under the same name is accepted with a warning", async () => {
@@ -161,9 +158,9 @@ describe("a start in a warehouse with columns", () => {
     store.put(COLUMNS_FILE, JSON.stringify({ version: 1, columns }));
     const catalog: Catalog = new MemoryCatalog(store);
     return {
+      ...worldWith({ logger: new LogLines() }),
       store: accountStore(store, "uk"),
       catalog: { ...catalog, ...(deployed && { columns: async () => deployed }) },
-      logger: new LogLines(),
       file: () => JSON.parse(store.text(COLUMNS_FILE) ?? "").columns,
     };
   }

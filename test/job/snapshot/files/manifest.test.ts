@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import type { LeftOut } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import {
   createManifest,
   type Manifest,
@@ -7,7 +8,6 @@ import {
   verifyLeftOut,
   writeLeftOut,
 } from "../../../../lambdas/job/snapshot/files/manifest.ts";
-import type { LeftOut } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { toldBy } from "../../../words/said.ts";

@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { endsLikeType, liftedSchema, liftText } from "../../../../lambdas/job/settings/lifted-column.ts";
 import {
-  endsLikeType,
   eventColumns,
-  liftedSchema,
   lifter,
-  liftText,
   parseLiftedColumns,
   RESERVED_NAMES,
 } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";

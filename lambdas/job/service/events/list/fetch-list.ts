@@ -11,12 +11,11 @@ import { type ApiRequest, endpoint } from "../../requests/api-client.ts";
 import { BadStatus, requestName, UnusableBody } from "../../requests/failure.ts";
 import type { ShownName } from "../shape.ts";
 import { isOddEnd } from "./empty-page.ts";
-import { doubtAt } from "./list-doubt.ts";
+import { doubtAt, nextPageCandidates } from "./list-doubt.ts";
 import { incomplete, type ListFacts, refused, tooLarge, unexpected } from "./list-errors.ts";
 import { MAX_ENTRIES } from "./list-page.ts";
 import { EventListBuilder } from "./listed-events.ts";
 import { namesNextPage, nextLink } from "./next-link.ts";
-import { nextPageCandidates } from "./next-page-candidates.ts";
 import { larger, type Stated, type StatedTotal } from "./page-hints.ts";
 import { ASK, type FetchedPage, type PageClient, readFetchedPage } from "./read-page.ts";
 

@@ -14,10 +14,10 @@ import {
   isBoolean,
   isInstant,
   isNothing,
+  Name,
   parameterFor,
   parsed,
-} from "./page-values.ts";
-import { Name } from "./page-words.ts";
+} from "./page-words.ts";
 
 /** A number, and the place of it: a JSON Pointer into the page, or the name of a header. */
 export interface Stated {

@@ -3,15 +3,15 @@
 import { columnText } from "../../json/json-line.ts";
 import { formatPointer, parsePointer } from "../../json/json-pointers.ts";
 import { members, type Span, wholeOf } from "../../json/json-scanner.ts";
+import type { ColumnType, LiftedColumn } from "../../settings/lifted-column.ts";
 import {
-  type ColumnType,
-  fitsType,
-  isTakenOtherwise,
-  type LiftedColumn,
-  RESERVED_NAMES,
-  TYPED_VIEW_NAMES,
-} from "../rows/lifted-column.ts";
-import { type Field, type JsonType, MAX_FIELDS, MAX_POINTER_LENGTH, typesOf } from "./field-profile.ts";
+  type Field,
+  type JsonType,
+  MAX_FIELDS,
+  MAX_POINTER_LENGTH,
+  typesOf,
+} from "../fields/field-profile.ts";
+import { fitsType, isTakenOtherwise, RESERVED_NAMES, TYPED_VIEW_NAMES } from "./lifted-column.ts";
 
 const SCALARS: ReadonlySet<JsonType> = new Set(["string", "number", "boolean", "null"]);
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FieldProfiler } from "../../../../lambdas/job/snapshot/fields/field-profile.ts";
-import { suggestColumns, TextTypes } from "../../../../lambdas/job/snapshot/fields/suggest-columns.ts";
 import { parseLiftedColumns } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
+import { suggestColumns, TextTypes } from "../../../../lambdas/job/snapshot/rows/suggest-columns.ts";
 import { valueIn } from "../../catalog/views/text-values.ts";
 import { jsonText } from "../../json/json-texts.ts";
 
