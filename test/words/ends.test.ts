@@ -16,8 +16,9 @@ import type { ListDoubt } from "../../lambdas/job/service/event-service.ts";
 import { invocationError } from "../../lambdas/sync/handle-request.ts";
 import { doubtInAws, reportResult, styleInAws } from "../../lambdas/sync/report-result.ts";
 import { responseOf } from "../../lambdas/sync/response.ts";
+import type { Mail } from "../../lambdas/sync/telemetry.ts";
 import { whyHeld } from "../../lambdas/words/hold.ts";
-import { FAILED, HELD, PREVIEW, SKIPPED } from "../sync/rows.ts";
+import { FAILED, HELD, SKIPPED } from "../sync/rows.ts";
 import { ERRORS, HOLDS } from "./samples.ts";
 
 const ACCOUNT = { baseUrl: "https://service.example", authUrl: "https://id.example" };
@@ -45,7 +46,7 @@ const RESULTS: readonly (readonly [string, RunResult])[] = [
     name,
     {
       row: { ...HELD, requests: null, reason: hold.reason },
-      ...{ explanation: whyHeld(hold), hold, preview: PREVIEW },
+      ...{ explanation: whyHeld(hold), hold },
     },
   ]),
 ];
@@ -67,19 +68,18 @@ test("each end is told at each place as the golden file has it", async () => {
 async function told(name: string, result: RunResult): Promise<string> {
   const { row, error, explanation } = result;
   const values = nextValues(WITH_FILE, "uk");
+  const facts = { account: "uk", publication: undefined, environment: ENVIRONMENT, context: CONTEXT };
+  const inAws = error
+    ? invocationError(error, { account: "uk" }, ENVIRONMENT).message
+    : JSON.stringify(responseOf(result, facts)).match(/"explanation":(".*?[^\\]")/)?.[1];
   const lines = [
     `## ${name}: ${row.error_code ?? row.reason}`,
     `stored: ${row.error_message ?? explanation}`,
-    "--- command line, without a settings file",
-    await reported(WITHOUT_FILE, result),
-    "--- command line, with a settings file",
-    await reported(WITH_FILE, result),
-    ...(row.outcome === "FAILED" ? ["--- status", describeTrouble(row, values, error?.next)] : []),
-    "--- AWS",
-    error
-      ? invocationError(error, { account: "uk", run_id: row.run_id }, ENVIRONMENT).message
-      : answer(result),
-    await mail(result),
+    `shell: ${await reported(WITHOUT_FILE, result)}`,
+    `shell with a file: ${await reported(WITH_FILE, result)}`,
+    ...(row.outcome === "FAILED" ? [`status: ${describeTrouble(row, values, error?.next)}`] : []),
+    `AWS: ${inAws}`,
+    `mail: ${await mail(result)}`,
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -90,26 +90,23 @@ async function reported(given: GivenOptions, result: RunResult): Promise<string>
   const output = { stdout: terminal, stderr: terminal, result: () => undefined, given };
   reportRun(output, result, given.read(Object.keys(OPTIONS) as OptionName[]));
   stream.end();
-  return (await text(stream)).trimEnd();
-}
-
-function answer(result: RunResult): string {
-  const facts = { account: "uk", publication: undefined, environment: ENVIRONMENT, context: CONTEXT };
-  const { explanation, wait, accept_command } = responseOf(result, facts) as Record<string, string>;
-  return [explanation, wait, accept_command].join("\n");
+  const lines = (await text(stream)).trimEnd().split("\n");
+  return lines
+    .filter((line) => !/^\S+ +run |^ +(?:1,000 events|7 of 1,007|look at|publish it|or wait)/.test(line))
+    .join("\n");
 }
 
 async function mail(result: RunResult): Promise<string> {
-  let sent: unknown;
+  let sent: Partial<Mail> = {};
   const ports = {
     ...{ environment: ENVIRONMENT, metrics: () => undefined },
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    sendEvent: async ({ detail }: { detail: object }) => {
-      sent = "mail" in detail ? detail.mail : undefined;
+    sendEvent: async ({ detail }: { detail: { mail?: Mail } }) => {
+      sent = detail.mail ?? {};
     },
   };
   await reportResult(result, { ports, host: { store: { account: "uk" } }, settings: {} } as never);
-  return sent === undefined ? "no mail" : `mail ${JSON.stringify(sent, null, 1)}`;
+  return sent.why === undefined ? "none" : `${sent.section}, ${sent.why}`;
 }
 
 async function doubted(why: ListDoubt["why"]): Promise<string> {

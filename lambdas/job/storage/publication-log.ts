@@ -316,7 +316,7 @@ const NOT_ONE_LINE = "it is not one complete line of a publication";
 function incomplete(expected: string, found: string, earlier: number): SyncError {
   const what = `it is missing, while ${found} exists`;
   if (earlier > 0) return corrupt(expected, what);
-  return corrupt(expected, what, "If the account was to be removed, start remove again. Otherwise restore");
+  return corrupt(expected, what, "If the account was to be removed, remove it again. Otherwise restore");
 }
 
 function corrupt(key: string, what: string, remedy = "Restore"): SyncError {

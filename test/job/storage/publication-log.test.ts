@@ -387,7 +387,7 @@ describe("a damaged publication log", () => {
   });
 
   it.each([
-    ["0000000001", ["0000000002"], "If the account was to be removed, start remove again."],
+    ["0000000001", ["0000000002"], "If the account was to be removed, remove it again."],
     ["0000000002", ["0000000001", "0000000003"], "exists. Restore this file"],
   ])("is STORE_CORRUPT where %s is missing, with the remedy", async (missing, present, remedy) => {
     const store = new MemoryStore();

@@ -117,7 +117,7 @@ describe("remove", () => {
     world.store.put("publications/uk/0000000003.ndjson", third);
     const broken = await world.run();
 
-    expect(said(broken.error)).toContain("If the account was to be removed, start remove again.");
+    expect(said(broken.error)).toContain("If the account was to be removed, remove it again.");
     expect(await removeAccount(world.ports())).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000004.ndjson"]);
     expect((await world.run()).row.outcome).toBe("PUBLISHED");
