@@ -148,12 +148,13 @@ const ACTIONS = new Map<unknown, Understand>(
     status: action(z.strictObject({ account }), async ({ ports, host, settings }) => {
       const found = await status(host.store, ports.clock.now());
       const isPinned = found.head?.pinned === true;
+      const style = styleInAws(ports.environment, found.account);
       const held = found.held.map((one) => ({
         ...one,
+        explanation: explained({ ...one, hold: one.facts }, style),
         ...heldDecision(ports.environment, found.account, { ...one, isPinned }),
       }));
       const { doubt, next, ...others } = found;
-      const style = styleInAws(ports.environment, found.account);
       const advised = next.length === 0 ? {} : { next: say(next, style) };
       return { ...others, held, ...advised, ...doubtInAws(doubt, style, settings) };
     }),

@@ -115,6 +115,7 @@ export const HOLDS = {
   "a list that could be read once": heldBy({ unstable: 40 }),
   "fewer events": heldBy({ events: 700, listed: 700 }),
   "more events": heldBy({ events: 1_700, listed: 1_700 }),
+  "more events than none": heldBy({ events: 5, listed: 5, headEvents: 0 }),
   "few rows": heldBy({ events: 700, gone: 200, forbidden: 100, headEvents: undefined }),
   "missing events": heldBy({ events: 960, gone: 38, forbidden: 2 }),
   "more missing events than were accepted": heldBy({
@@ -123,10 +124,16 @@ export const HOLDS = {
   }),
   "missing events that were asked for once": heldBy({ events: 997, gone: 3, isUnconfirmed: true }),
   "unreadable events": heldBy({
-    ...{ events: 998, rejected: 2, unreadable: 2 },
-    newlyUnreadable: ["5a000000-0000-4000-8000-000000000001", "5a000000-0000-4000-8000-000000000002"],
+    ...{ listed: 5_000, events: 4_988, rejected: 12, unreadable: 12 },
+    newlyUnreadable: Array.from({ length: 12 }, (_, n) => `u${n}`),
   }),
   "a field that is required": heldBy({
-    incomplete: { events: 40, fields: [{ pointer: "/date", events: 40 }] },
+    incomplete: {
+      events: 40,
+      fields: [
+        { pointer: "/date", events: 40 },
+        { pointer: "/uuid", events: 0 },
+      ],
+    },
   }),
 };

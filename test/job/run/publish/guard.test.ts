@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { inOrder } from "../../../../lambdas/job/errors/advice.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { guard } from "../../../../lambdas/job/run/publish/guard.ts";
-import { type HoldFacts, readHold } from "../../../../lambdas/job/run/record/held-mark.ts";
+import { readHold } from "../../../../lambdas/job/run/record/held-mark.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
-import { nextOfHold, whyHeld } from "../../../../lambdas/words/hold.ts";
-import { ANY_SHELL, say } from "../../../../lambdas/words/style.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 
 const INCOMPLETE = { events: 0, fields: [] };
@@ -16,9 +13,6 @@ const NONE_MISSING = {
   ...READ_ONCE,
 };
 const limits = { maxDropPercent: 20, maxMissingPercent: 1 };
-
-const saidHold = (hold: HoldFacts | undefined): string =>
-  hold === undefined ? "" : say(inOrder(whyHeld(hold), nextOfHold(hold)), ANY_SHELL);
 
 describe("the guard", () => {
   test.each([
@@ -73,42 +67,6 @@ describe("the guard", () => {
     expect(guard(counts, limits)?.reason).toBe("MISSING");
   });
 
-  test("names the setting that decides, and what is missing by reason", () => {
-    const dropped = guard({ ...NONE_MISSING, listed: 50, events: 50, headEvents: 100 }, limits);
-    const missing = guard(
-      {
-        ...NONE_MISSING,
-        listed: 1000,
-        events: 980,
-        gone: 1,
-        forbidden: 17,
-        rejected: 2,
-        oversize: 1,
-        headEvents: undefined,
-      },
-      limits,
-    );
-
-    expect(saidHold(dropped)).toBe(
-      "50 events are 50.0 % fewer than the 100 that readers see now; the limit is 20 %. --max-drop sets the limit.",
-    );
-    expect(saidHold(missing)).toBe(
-      "20 of 1,000 listed events have no details; 10 may have none. Missing: 1 gone (404 or 410), 17 forbidden (403), 1 too large, 1 without a valid uuid. 1.7 % of the listed events are refused (403). If the account may not see them, accept this snapshot: then later ones with the same share are published. Or allow as many: --max-missing 3.",
-    );
-  });
-
-  test("says that no setting decides, and what is missing by reason", () => {
-    const few = guard({ ...NONE_MISSING, listed: 10, events: 7, forbidden: 3, headEvents: 7 }, limits);
-    const none = guard({ ...NONE_MISSING, listed: 3, events: 0, forbidden: 3, headEvents: 3 }, limits);
-    const empty = guard({ ...NONE_MISSING, listed: 0, events: 0, headEvents: 3 }, limits);
-
-    expect([saidHold(few), saidHold(none), saidHold(empty)]).toEqual([
-      "Only 7 of 10 listed events have details; at least 80 % must, and no setting changes that. Missing: 3 forbidden (403). 30.0 % of the listed events are refused (403). If the account may not see them, accept this snapshot: then later ones with the same share are published.",
-      "The snapshot has no events: none of the 3 listed events has details. Missing: 3 forbidden (403).",
-      "The snapshot has no events: the list is empty.",
-    ]);
-  });
-
   const lacking = (events: number) => ({ incomplete: { events, fields: [{ pointer: "/date", events }] } });
   const ofList = (unstable: number) => ({ readings: 3, unstable });
 
@@ -156,35 +114,6 @@ describe("the guard", () => {
     ],
   ])("where %s is: %j, %s", (_, counts, expected) => {
     expect(guard({ ...NONE_MISSING, ...listed, ...counts }, limits)?.reason ?? "published").toBe(expected);
-  });
-
-  test("names the first ten events that cannot be read", () => {
-    const counts = { ...NONE_MISSING, listed: 5_000, events: 4_988, rejected: 12, headEvents: undefined };
-
-    const hold = guard({ ...counts, unreadable: 12, newlyUnreadable: newly(12) }, limits);
-
-    expect(saidHold(hold)).toBe(
-      "12 of 5,000 listed events cannot be read, while others can: u0, u1, u2, u3, u4, u5, u6, u7, u8, u9, and 2 more. Missing: 12 unreadable. Ask the service's operator about them. If you can do without them, accept this snapshot: then later ones that lack only these are published.",
-    );
-  });
-
-  test("names the growth and each required field that events lack, with its count", () => {
-    const counts = { ...NONE_MISSING, listed: 1200, events: 1200 };
-    const fields = [
-      { pointer: "/date", events: 12 },
-      { pointer: "/uuid", events: 0 },
-      { pointer: "/brand/name", events: 3 },
-    ];
-
-    const grew = guard({ ...counts, headEvents: 800 }, { ...limits, maxGrowthPercent: 25 });
-    const fromNothing = guard({ ...counts, headEvents: 0 }, { ...limits, maxGrowthPercent: 25 });
-    const required = guard({ ...counts, headEvents: 1200, incomplete: { events: 13, fields } }, limits);
-
-    expect([saidHold(grew), saidHold(fromNothing), saidHold(required)]).toEqual([
-      "1,200 events are 50.0 % more than the 800 that readers see now; the limit is 25 %. --max-growth sets the limit.",
-      "1,200 events are more than the 0 that readers see now; the limit is 25 %. --max-growth sets the limit.",
-      "13 of 1,200 events lack a required field: /date in 12, /brand/name in 3. 12 may lack one. --require names the required fields, --max-missing how many events may lack one.",
-    ]);
   });
 });
 
