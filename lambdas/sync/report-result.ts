@@ -4,7 +4,7 @@
 
 import { shellWord } from "../job/errors/shown-text.ts";
 import { isRefusedLogin, type SyncError } from "../job/errors/sync-error.ts";
-import { type HeldCommands, ifNotAccepted, type Preview, wasPinned } from "../job/run/record/held-mark.ts";
+import { ifNotAccepted, type Preview, wasPinned } from "../job/run/record/held-mark.ts";
 import { type BusEvent, failedStartEvent, runEvent } from "../job/run/record/run-event.ts";
 import {
   errorColumns,
@@ -19,7 +19,7 @@ import type { RunSettings } from "../job/run/run-settings.ts";
 import type { ListDoubt, ListTrial } from "../job/service/event-service.ts";
 import { allowance } from "../job/settings/values.ts";
 import { doubtText } from "../words/doubt.ts";
-import { nextOf } from "../words/ends.ts";
+import { heldCommands, nextOf } from "../words/ends.ts";
 import { awsStyle, type Style, say } from "../words/style.ts";
 import { type FunctionEnvironment, START_RETRIES } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
@@ -47,7 +47,7 @@ export async function reportResult(
   await tell(ports, account, async () => {
     publication = (await publicationOf(store, row))?.publication;
     const event = runEvent(account, result, publication, (snapshotId) =>
-      heldInvocations(ports.environment, account, snapshotId),
+      heldCommands(snapshotId, styleInAws(ports.environment, account)),
     );
     return event && withMail(event, mailOf(account, result, ports.environment));
   });
@@ -155,11 +155,6 @@ function heldMail(account: string, { row, explanation, preview }: RunResult, nex
     diff: payload({ action: "diff", account, snapshotId }),
     accept: payload({ action: "accept", account, snapshotId }),
   };
-}
-
-export function heldInvocations(environment: Environment, account: string, snapshotId: string): HeldCommands {
-  const command = (action: string): string => invokeCommand(environment, { action, account, snapshotId });
-  return { accept: command("accept"), diff: command("diff") };
 }
 
 /** It needs a shell with credentials for the AWS account. */

@@ -6,11 +6,11 @@ import { ifNotAccepted, wasPinned } from "../job/run/record/held-mark.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import { countText } from "../job/run/record/texts.ts";
-import { explained } from "../words/ends.ts";
+import { explained, heldCommands } from "../words/ends.ts";
 import { sayError } from "../words/style.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import type { Invocation } from "./function-ports.ts";
-import { doubtInAws, heldInvocations, isRefusal, reportResult, styleInAws } from "./report-result.ts";
+import { doubtInAws, isRefusal, reportResult, styleInAws } from "./report-result.ts";
 
 /** Reports the result. Throws the error of one that failed. */
 export async function runResponse(invocation: Invocation, result: RunResult): Promise<object> {
@@ -114,7 +114,7 @@ export function heldDecision(
     ...(preview === undefined ? {} : { preview }),
     diff_event: { action: "diff", account, snapshotId },
     accept_event: { action: "accept", account, snapshotId },
-    accept_command: heldInvocations(environment, account, snapshotId).accept,
+    accept_command: heldCommands(snapshotId, styleInAws(environment, account)).accept,
     wait: ifNotAccepted(isPinned),
   };
 }

@@ -2,6 +2,7 @@
 
 import { type Advice, type CommandRef, command, inOrder } from "../job/errors/advice.ts";
 import { ERROR_CODES, type ErrorCode } from "../job/errors/sync-error.ts";
+import type { HeldCommands } from "../job/run/record/held-mark.ts";
 import type { RunResult, Skipped } from "../job/run/record/run-result.ts";
 import { nextOfHold } from "./hold.ts";
 import { type Style, say } from "./style.ts";
@@ -69,6 +70,12 @@ export function afterSkip(reason: string | null): { readonly why?: string; reado
 /** What a person does about an end, beside the step that follows. */
 export function nextOf({ error, ...end }: Pick<RunResult, "error" | "hold" | "next">): Advice {
   return error?.next ?? inOrder(nextOfHold(end.hold), end.next);
+}
+
+/** The commands that decide on a held snapshot. */
+export function heldCommands(snapshotId: string, { command: spell }: Style): HeldCommands {
+  const of = (name: "accept" | "diff"): string => spell(command(name, { snapshotId })) ?? name;
+  return { accept: of("accept"), diff: of("diff") };
 }
 
 /** Why it ended without an error, and what to do; undefined where there is nothing to say. */

@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import { makeReport } from "../../bin/cli/report/report-page.ts";
 import type { Clock } from "../../lambdas/job/runtime/clock.ts";
+import { asOption } from "../../lambdas/words/style.ts";
 import { Sandbox } from "../job/run/sandbox.ts";
 import { acceleratedClock } from "../simulator/clocks.ts";
 import { evolve } from "../simulator/evolve.ts";
@@ -51,7 +52,10 @@ const { page: html } = await makeReport({
   limitOf: () => limit,
   warehouse: "./warehouse",
   nowMs: clock.now() + 3 * HOUR_MS,
-  commandsFor: (account, id) => ({ accept: `accept ${id} --account ${account}`, diff: `diff ${id}` }),
+  styleFor: (account) => ({
+    setting: asOption,
+    command: ({ command, snapshotId }) => `${command} ${snapshotId} --account ${account}`,
+  }),
   doubtFor: () => undefined,
 });
 const browser = await startBrowser();

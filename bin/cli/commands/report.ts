@@ -6,9 +6,8 @@ import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { ANY_SHELL, sayError } from "../../../lambdas/words/style.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
-import { heldCommands } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { doubtHere, nextValues } from "../output/next-command.ts";
+import { doubtHere, nextValues, styleOf } from "../output/next-command.ts";
 import { writeOutFile } from "../query/out-file.ts";
 import { makeReport } from "../report/report-page.ts";
 import { command } from "../wiring/command.ts";
@@ -44,7 +43,7 @@ export const reportCommand = command({
           warehouse: values.warehouse,
           nowMs: clock.now(),
           limitOf: (account) => given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
-          commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
+          styleFor: (account) => styleOf(given, account),
           doubtFor: (account, doubt) => doubtHere(doubt, nextValues(given, account)),
         });
         const { page, damaged } = await abortable(report, signal);

@@ -8,9 +8,9 @@ import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { isOfLayout, runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { readEnd } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
-import { nextOf } from "../../../lambdas/words/ends.ts";
+import { heldCommands, nextOf } from "../../../lambdas/words/ends.ts";
 import { NOTIFY_OPTIONS, type OptionValues, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
-import { heldCommands } from "../output/describe-status.ts";
+import { styleHere } from "../output/next-command.ts";
 import { notify } from "../output/notify.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
@@ -50,7 +50,9 @@ export const runCommand = command({
     const exitCode = reportRun(context, result, values);
     await tell(async () => {
       const published = await publicationOf(accountStore(store, account), result.row);
-      const event = runEvent(account, result, published?.publication, (id) => heldCommands(id, values));
+      const event = runEvent(account, result, published?.publication, (id) =>
+        heldCommands(id, styleHere(values)),
+      );
       return { event, next: nextOf(result) };
     });
     return exitCode;

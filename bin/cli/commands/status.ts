@@ -11,7 +11,8 @@ import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
-import { ANY_SHELL, sayError } from "../../../lambdas/words/style.ts";
+import { explained } from "../../../lambdas/words/ends.ts";
+import { ANY_SHELL, type Style, sayError } from "../../../lambdas/words/style.ts";
 import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import { commandLineText, type GivenOptions } from "../options/read-options.ts";
 import {
@@ -28,7 +29,7 @@ import {
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { formatTable } from "../output/format-result.ts";
-import { doubtHere, nextValues } from "../output/next-command.ts";
+import { doubtHere, nextValues, styleOf } from "../output/next-command.ts";
 import type { Output } from "../output/terminal.ts";
 import { age, minute, plural, throttledText, whereText } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
@@ -61,7 +62,7 @@ export const statusCommand = command({
       : statusOfAll(store, values, nowMs, signal);
     const found = await abortable<readonly AccountStatus[]>(reading, signal);
     if (values.json) {
-      const objects = found.map((one) => asJson(one, values, context.given));
+      const objects = found.map((one) => asJson(one, context.given));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
     } else print(context, found, nowMs, values);
     if (isOne) await abortable(nameDamaged(accountStore(store, values.account), context), signal);
@@ -103,7 +104,7 @@ async function nameDamaged(store: AccountStore, { stderr }: Output): Promise<voi
   }
 }
 
-function asJson(one: AccountStatus, values: Values, given: GivenOptions): object {
+function asJson(one: AccountStatus, given: GivenOptions): object {
   if ("damage" in one) {
     const { code } = one.damage;
     return { account: one.account, error_code: code, error_message: sayError(one.damage, ANY_SHELL) };
@@ -117,7 +118,7 @@ function asJson(one: AccountStatus, values: Values, given: GivenOptions): object
     held: held.map(({ snapshotId }) => snapshotId),
     ...(held.length === 0
       ? {}
-      : { held_snapshots: held.map((each) => heldJson({ ...each, isPinned }, { ...values, account })) }),
+      : { held_snapshots: held.map((each) => heldJson({ ...each, isPinned }, styleOf(given, account))) }),
     runs,
     doubt: doubtHere(doubt, nextValues(given, account)) ?? null,
   };
@@ -134,7 +135,7 @@ function print(
   if (only !== undefined && others.length === 0) {
     if ("damage" in only) return;
     const limit = given.ofAccount(only.account).read(["account", "requestsPerMinute"]);
-    stdout.lines(describeStatus(only, nowMs, { ...values, ...limit }));
+    stdout.lines(describeStatus(only, nowMs, { ...values, ...limit }, styleOf(given, only.account)));
     stdout.lines([...doubtLine(only, given), ...troubleLine(only, given)]);
     return;
   }
@@ -169,6 +170,7 @@ function describeStatus(
   found: Status,
   nowMs: number,
   values: OptionValues<(typeof PLACE_OPTIONS)[number] | "requestsPerMinute">,
+  style: Style,
 ): readonly string[] {
   const { account, head, lease, held, runs, fieldChanges } = found;
   const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
@@ -178,11 +180,13 @@ function describeStatus(
   if (last?.throttled) lines.push(`  last run     ${throttledText(last, values.requestsPerMinute)}`);
   const [newest, ...earlier] = publishableOf(found).toReversed();
   if (newest) {
-    lines.push(`  held         ${newest.snapshotId} (${newest.reason}): ${newest.explanation}`);
+    lines.push(
+      `  held         ${newest.snapshotId} (${newest.reason}): ${explained({ ...newest, hold: newest.facts }, style)}`,
+    );
     const judged = describeHeld(
       { ...newest, isPinned: head?.pinned === true },
       head?.snapshot_id ?? null,
-      values,
+      style,
     );
     lines.push(...judged.map((line) => `               ${line}`));
   }

@@ -6,15 +6,13 @@ import type { Advice } from "../../../lambdas/job/errors/advice.ts";
 import { RETRYABLE_CODES } from "../../../lambdas/job/errors/sync-error.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/lease/lease-file.ts";
 import type { Held, HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
-import { type HeldCommands, ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
+import { ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { changesText, countText, missingByReason } from "../../../lambdas/job/run/record/texts.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
-import { afterFailure, afterSkip, names } from "../../../lambdas/words/ends.ts";
-import { say } from "../../../lambdas/words/style.ts";
-import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
-import { commandLineText } from "../options/read-options.ts";
+import { afterFailure, afterSkip, heldCommands, names } from "../../../lambdas/words/ends.ts";
+import { type Style, say } from "../../../lambdas/words/style.ts";
 import type { TableRows } from "./format-result.ts";
 import { type NextValues, sentence, stepHere, styleHere } from "./next-command.ts";
 import { age, changeCounts, minute, plural, repeatedEntries } from "./words.ts";
@@ -118,9 +116,9 @@ export function madeAtMs({ snapshot_id, published_at }: Publication): number {
 export function describeHeld(
   { snapshotId, preview, isPinned }: Held,
   head: string | null,
-  values: PlaceValues,
+  style: Style,
 ): readonly string[] {
-  const { accept, diff } = heldCommands(snapshotId, values);
+  const { accept, diff } = heldCommands(snapshotId, style);
   return [
     ...(preview ? [wouldDo(preview, head)] : []),
     ...(preview ? firstOfEach(preview) : []),
@@ -173,9 +171,9 @@ interface HeldJson extends Held {
 /** `preview` is null where an earlier version has held it. */
 export function heldJson(
   { snapshotId, reason, explanation, preview, isPinned }: HeldJson,
-  values: PlaceValues,
+  style: Style,
 ): object {
-  const { accept, diff } = heldCommands(snapshotId, values);
+  const { accept, diff } = heldCommands(snapshotId, style);
   return {
     snapshot_id: snapshotId,
     reason,
@@ -185,13 +183,4 @@ export function heldJson(
     diff_command: diff,
     wait: ifNotAccepted(isPinned),
   };
-}
-
-/** Where a snapshot is. */
-type PlaceValues = OptionValues<(typeof PLACE_OPTIONS)[number]>;
-
-/** The commands that decide on a held snapshot, ready to paste. */
-export function heldCommands(snapshotId: string, values: PlaceValues): HeldCommands {
-  const command = (name: string): string => commandLineText([name, snapshotId], PLACE_OPTIONS, values);
-  return { accept: command("accept"), diff: command("diff") };
 }

@@ -29,23 +29,21 @@ export function reportRun(
 ): number {
   const { row, error } = result;
   const own = nextValues(output.given, values.account);
+  const style = styleHere(own);
   const doubt = doubtHere(result.doubt, own);
   const held = heldOf(result);
   const { differing: rows, columns } = result;
   const ofDryRun = { ...(columns && { columns }), ...(rows && { rows }) };
   const line = `${row.outcome.padEnd(11)} ${cameTo(row)}`.trimEnd();
-  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, values)), ...ofDryRun };
+  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, style)), ...ofDryRun };
   output.result({ json, line });
   if (!values.json) {
-    const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
-    output.stdout.lines([
-      ...describe(result, values, styleHere(own)),
-      ...decide.map((words) => `  ${words}`),
-    ]);
+    const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, style) : [];
+    output.stdout.lines([...describe(result, values, style), ...decide.map((words) => `  ${words}`)]);
     if (rows !== undefined && rows.length > 0)
       output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width }));
   }
-  if (error) output.stderr.message(`${error.code}: ${sayError(error, styleHere(own))}`);
+  if (error) output.stderr.message(`${error.code}: ${sayError(error, style)}`);
   if (doubt !== undefined) output.stderr.message(doubt);
   return exitCodeOf(result);
 }

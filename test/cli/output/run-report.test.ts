@@ -150,10 +150,11 @@ const PREVIEW: Preview = {
   unreadable: 0,
   uuids: { ...NONE, added: ["a"], removed: ["b", "c"], forbidden: ["d", "e"], oversize: ["f"] },
 };
+const STYLE = styleHere(VALUES as Parameters<typeof styleHere>[0]);
 const held = (preview?: Preview, isPinned = false) => ({ snapshotId: RUN, preview, isPinned });
 
 test("a held snapshot is described by what publishing it would do, the first uuids, and the commands", () => {
-  expect(describeHeld(held(PREVIEW), HEAD, VALUES)).toEqual([
+  expect(describeHeld(held(PREVIEW), HEAD, STYLE)).toEqual([
     `publishing it would add 1, change 0 and remove 1,412 events, compared with ${HEAD}, which readers see`,
     "  added, 1: a",
     "  removed, the first 2 of 1,412: b, c",
@@ -185,15 +186,15 @@ test.each([
     says: "is not known, because a file is damaged (check --deep names it)",
   },
 ])("says what is compared with $what", ({ preview, head, says }) => {
-  expect(describeHeld(held(preview), head, VALUES)[0]).toContain(says);
+  expect(describeHeld(held(preview), head, STYLE)[0]).toContain(says);
 });
 
 test("what an earlier version has held has its commands alone", () => {
-  expect(describeHeld(held(), HEAD, VALUES)).toEqual([...DECIDE, WAIT]);
+  expect(describeHeld(held(), HEAD, STYLE)).toEqual([...DECIDE, WAIT]);
 });
 
 test("waiting changes nothing while the account is pinned", () => {
-  expect(describeHeld(held(PREVIEW, true), HEAD, VALUES).at(-1)).toBe(`or wait: ${ifNotAccepted(true)}`);
+  expect(describeHeld(held(PREVIEW, true), HEAD, STYLE).at(-1)).toBe(`or wait: ${ifNotAccepted(true)}`);
 });
 
 const ENVIRONMENT = {

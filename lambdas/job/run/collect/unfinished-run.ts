@@ -1,7 +1,7 @@
 // Looks for work that an earlier start has left: a plan, and what is staged of it.
 
 import { createHash } from "node:crypto";
-import { type Advice, advise, setting } from "../../errors/advice.ts";
+import { type Advice, advise, inOrder, type SettingRef, setting } from "../../errors/advice.ts";
 import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { isFuture } from "../../runtime/clock.ts";
 import { type LiftedColumn, liftText, parseLiftedColumn } from "../../settings/lifted-column.ts";
@@ -166,22 +166,21 @@ const SHAPING = {
 
 /** `with` and `without` the settings that would give again what the plan has otherwise. */
 function otherSettings(planned: ShapingSettings, now: ShapingSettings): Advice {
-  const changed = (Object.keys(SHAPING) as (keyof typeof SHAPING)[]).flatMap((key) => {
-    const before = planned[key] ?? undefined;
-    if (before === (now[key] ?? undefined)) return [];
-    return [
-      before === undefined
-        ? advise`without ${setting(SHAPING[key])}`
-        : advise`with ${setting(SHAPING[key], before)}`,
-    ];
-  });
+  const keys = Object.keys(SHAPING) as readonly (keyof typeof SHAPING)[];
   const isLift = planned.lift.join("\n") !== now.lift.join("\n");
-  const lift =
-    planned.lift.length === 0
-      ? advise`without ${setting("lifted")}`
-      : advise`with ${setting("lifted", planned.lift.map(parseLiftedColumn))}`;
-  const all = [...changed, ...(isLift ? [lift] : [])];
-  return all.flatMap((each, index) => (index === 0 ? each : [" ", ...each]));
+  const lifted = planned.lift.length === 0 ? undefined : planned.lift.map(parseLiftedColumn);
+  const changed = [
+    ...keys
+      .filter((key) => planned[key] !== now[key])
+      .map((key) => setting(SHAPING[key], planned[key] ?? undefined)),
+    ...(isLift ? [setting("lifted", lifted)] : []),
+  ];
+  const { given = [], none = [] } = Object.groupBy(changed, ({ value }) =>
+    value === undefined ? "none" : "given",
+  );
+  const listed = (word: string, refs: readonly SettingRef[]): Advice =>
+    refs.length === 0 ? [] : [word, ...refs.flatMap((ref) => [" ", ref])];
+  return inOrder(listed("with", given), listed("without", none));
 }
 
 /** What a plan says of the settings that shape rows. */
