@@ -4,10 +4,9 @@ import {
   damageIn,
   isDamage,
   RESTART,
-  type StartDecision,
   SyncError,
   undefinedIfDamaged,
-  withCommands,
+  withRestart,
 } from "../errors/sync-error.ts";
 import { checkTimeLeft, estimateText, type TimePorts } from "../run/collect/time-budget.ts";
 import { newRateLimiter } from "../run/lease/lease-account.ts";
@@ -38,7 +37,8 @@ interface CheckOptions extends ListAdvice {
   readonly onEstimate?: (estimate: string) => void;
   /** The whole command that retires a snapshot: where the warehouse is is known to the caller only. */
   readonly retireCommand?: (snapshotId: string) => string;
-  readonly startCommand?: (decision: StartDecision) => string;
+  /** The whole command that restarts. */
+  readonly restartCommand?: string;
 }
 
 /**
@@ -52,7 +52,7 @@ export async function check(
     deep = false,
     onEstimate = () => undefined,
     retireCommand = (snapshotId) => `retire ${snapshotId} --yes`,
-    startCommand = (decision) => `run with ${decision}`,
+    restartCommand = "run with overDamaged",
     ...advice
   }: CheckOptions = {},
 ): Promise<readonly Check[]> {
@@ -106,7 +106,7 @@ export async function check(
       const found = await (deep ? checkEverything : checkHead)(ports);
       // Of an account that was removed meanwhile nothing counts.
       if (found.length > 0 && (await readLogSince(ports.store, end.last)).removal) return;
-      tellDamage(found, { warn, retireCommand, startCommand });
+      tellDamage(found, { warn, retireCommand, restartCommand });
     });
   }
   return checks;
@@ -225,7 +225,7 @@ function outOfTime(): string {
 /** Throws `STORE_CORRUPT` naming all that is damaged and counts, with what helps. */
 function tellDamage(
   found: readonly Damage[],
-  options: Required<Pick<CheckOptions, "retireCommand" | "startCommand">> & {
+  options: Required<Pick<CheckOptions, "retireCommand" | "restartCommand">> & {
     readonly warn: (remedy: string) => unknown;
   },
 ): void {
@@ -241,7 +241,9 @@ function tellDamage(
   const old = counting.flatMap(({ cure }) => (typeof cure === "object" ? [cure.retire] : []));
   const commands = [...new Set(old)].slice(0, MAX_NAMED).map(options.retireCommand);
   const remedies = [
-    ...(counting.some(({ cure }) => cure === "restart") ? [withCommands(RESTART, options.startCommand)] : []),
+    ...(counting.some(({ cure }) => cure === "restart")
+      ? [withRestart(RESTART, options.restartCommand)]
+      : []),
     ...pastText,
     // Last, and without a full stop, so that it can be pasted into a shell.
     ...(commands.length === 0 ? [] : [`${RETIRE} ${commands.join("; ")}`]),
