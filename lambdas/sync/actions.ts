@@ -19,7 +19,7 @@ import { PLAIN_ENGLISH, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, isPlaceholder, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
 import { formatRunId } from "../job/storage/layout.ts";
 import type { Invocation } from "./function-ports.ts";
-import { doubtInAws, invokeCommand, reportResult, startCommand } from "./report-result.ts";
+import { doubtInAws, invokeCommand, reportResult, restartCommand } from "./report-result.ts";
 import { heldDecision, runResponse } from "./response.ts";
 import type { MetricValues } from "./telemetry.ts";
 
@@ -126,7 +126,7 @@ const ACTIONS = new Map<unknown, Understand>(
         },
         retireCommand: (snapshotId) =>
           invokeCommand(ports.environment, { action: "retire", account, snapshotId, yes: true }),
-        startCommand: (decision) => startCommand(ports.environment, account, decision),
+        restartCommand: restartCommand(ports.environment, account),
       });
       ports.metrics(account, checkMetrics(checks));
       return { account, ok: checks.every(({ ok }) => ok), checks, ...doubted };

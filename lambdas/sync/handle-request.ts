@@ -2,7 +2,7 @@
 
 import type { Context } from "aws-lambda";
 import { shellWord, shownDefect } from "../job/errors/shown-text.ts";
-import { type ErrorCode, SyncError, withCommands } from "../job/errors/sync-error.ts";
+import { type ErrorCode, SyncError, withRestart } from "../job/errors/sync-error.ts";
 import { serviceOpener } from "../job/run/open-account.ts";
 import { startedEvent } from "../job/run/record/run-event.ts";
 import type { Progress, RunPorts } from "../job/run/run-ports.ts";
@@ -12,7 +12,7 @@ import { accountStore } from "../job/storage/store.ts";
 import { parseRequest } from "./actions.ts";
 import { accountRunSettings, type FunctionEnvironment } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
-import { reportResult, reportUnexpected, startCommand, tell } from "./report-result.ts";
+import { reportResult, reportUnexpected, restartCommand, tell } from "./report-result.ts";
 
 /** What is known of one invocation. */
 interface Start {
@@ -173,7 +173,7 @@ export function invocationError(
     const { account } = start;
     const message =
       environment && account !== undefined
-        ? withCommands(error.message, (decision) => startCommand(environment, account, decision))
+        ? withRestart(error.message, restartCommand(environment, account))
         : error.message;
     return new InvocationError(error.code, `${message}${suffix(start)}`);
   }

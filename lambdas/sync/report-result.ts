@@ -3,22 +3,11 @@
 // whether the alarm's cause lasts.
 
 import { shellWord } from "../job/errors/shown-text.ts";
-import {
-  isRefusedLogin,
-  type StartDecision,
-  type SyncError,
-  withCommands,
-} from "../job/errors/sync-error.ts";
+import { isRefusedLogin, type SyncError, withRestart } from "../job/errors/sync-error.ts";
 import { type HeldCommands, ifNotAccepted, type Preview, wasPinned } from "../job/run/record/held-mark.ts";
 import { doubtText } from "../job/run/record/list-doubt.ts";
 import { type BusEvent, failedStartEvent, runEvent } from "../job/run/record/run-event.ts";
-import {
-  errorColumns,
-  isRun,
-  isStranded,
-  leftOutCount,
-  type RunLogEntry,
-} from "../job/run/record/run-log.ts";
+import { errorColumns, isRun, leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
 import { changesText, missingText } from "../job/run/record/texts.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
@@ -119,7 +108,7 @@ function mailOf(account: string, result: RunResult, environment: Environment): M
   const { row, error, explanation, isRepeat, isAbandoned } = result;
   if (isRepeat) return undefined;
   if (row.outcome === "HELD") return heldMail(account, result);
-  if (isStranded(row)) {
+  if (row.reason === "OTHER_VERSION") {
     const { run_id, reason } = row;
     return failedMail(account, { run_id, error_code: reason, error_message: explanation ?? null });
   }
@@ -127,9 +116,7 @@ function mailOf(account: string, result: RunResult, environment: Environment): M
   const section = isRefusal(error) ? "login-refused" : "failed";
   const why =
     row.error_message &&
-    withCommands(row.error_message, (decision) =>
-      mailedCommand(environment, payload(startInput(account, decision))),
-    );
+    withRestart(row.error_message, mailedCommand(environment, payload(restartInput(account))));
   return failedMail(account, { ...row, error_message: why }, isAbandoned ? "execution" : section);
 }
 
@@ -157,13 +144,12 @@ export function heldInvocations(environment: Environment, account: string, snaps
   return { accept: command("accept"), diff: command("diff") };
 }
 
-/** Starts a run as a person has decided. */
-export function startCommand(environment: Environment, account: string, decision: StartDecision): string {
-  return invokeCommand(environment, startInput(account, decision));
+export function restartCommand(environment: Environment, account: string): string {
+  return invokeCommand(environment, restartInput(account));
 }
 
-function startInput(account: string, decision?: StartDecision): object {
-  return { action: "run", account, ...(decision && { [decision]: true }) };
+function restartInput(account: string): object {
+  return { action: "run", account, overDamaged: true };
 }
 
 /** It needs a shell with credentials for the AWS account. */
@@ -188,7 +174,7 @@ function failedMail(
     what: `${run} for the account ${account} failed. Readers keep what they have.`,
     why: because(failed.error_code, failed.error_message),
     check: payload({ action: "check", account }),
-    run: payload(startInput(account)),
+    run: payload({ action: "run", account }),
   };
 }
 
@@ -276,7 +262,7 @@ function isRetried({ row: { trigger, attempt }, isAbandoned, isTurn }: RunResult
  */
 function ofRun(row: RunLogEntry, error: SyncError | undefined, isAbandoned: boolean): MetricValues {
   if (isRefusal(error)) return { LoginRefused: 1 };
-  if (isStranded(row)) return { Failed: 1 };
+  if (row.reason === "OTHER_VERSION") return { Failed: 1 };
   switch (row.outcome) {
     case "PUBLISHED":
     case "HELD":

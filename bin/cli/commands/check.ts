@@ -6,7 +6,7 @@ import type { ListDoubt, ListTrial } from "../../../lambdas/job/service/event-se
 import { type OptionValues, PLACE_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { doubtHere, nextPageHere, nextValues, startCommand } from "../output/next-command.ts";
+import { doubtHere, nextPageHere, nextValues, restartCommand } from "../output/next-command.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
@@ -68,7 +68,7 @@ export async function tryAccount(
       },
       onAdvice: (found) => advice.push(found),
       retireCommand: (snapshotId) => commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values),
-      startCommand: (decision) => startCommand(decision, own),
+      restartCommand: restartCommand(own),
     });
   });
   const [doubt, found] = doubted ?? [];

@@ -2,9 +2,9 @@
 // attempt's message before it.
 
 import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
-import { type StartDecision, withCommands } from "../../../lambdas/job/errors/sync-error.ts";
+import { withRestart } from "../../../lambdas/job/errors/sync-error.ts";
 import { doubtText } from "../../../lambdas/job/run/record/list-doubt.ts";
-import type { Skipped } from "../../../lambdas/job/run/record/run-result.ts";
+import { OTHER_VERSION_TEXT, type Skipped } from "../../../lambdas/job/run/record/run-result.ts";
 import type { ListDoubt, ListTrial } from "../../../lambdas/job/service/event-service.ts";
 import {
   AUTHORIZE_OPTIONS,
@@ -49,14 +49,13 @@ export function nextAfterSkip(reason: string | null, values: NextValues): NextCo
     : ["To start a run", nextCommand("run", values)];
 }
 
-/** Starts a run as a person has decided. */
-export function startCommand(decision: StartDecision, values: NextValues): string {
-  return nextCommand("run", { ...values, [decision]: true });
+export function restartCommand(values: NextValues): string {
+  return nextCommand("run", { ...values, overDamaged: true });
 }
 
 /** The text of an error for a person at this computer. Where no address of a service is known, no command could work. */
 export function textHere(text: string, values: NextValues): string {
-  return values.baseUrl === undefined ? text : withCommands(text, (each) => startCommand(each, values));
+  return values.baseUrl === undefined ? text : withRestart(text, restartCommand(values));
 }
 
 /** What is said of a list that may be a part only; what was tried where that is given, else the command that tries. */
@@ -92,7 +91,7 @@ const SKIPPED_BECAUSE: Readonly<Record<Skipped["reason"] | "NOT_SET_UP", string>
   LEASE_TAKEN: "Another process worked on the account.",
   LEASE_LOST: "Another process took the account over.",
   LOGIN_REFUSED: "The service had refused the login, and the credentials had not changed since.",
-  OTHER_VERSION: "Another version of this program began the run, so it cannot be continued.",
+  OTHER_VERSION: `The run ${OTHER_VERSION_TEXT}.`,
   NOT_SET_UP: "The credentials were not set up.",
 };
 

@@ -3,7 +3,7 @@
 import { type Status, status } from "../../../lambdas/job/commands/status.ts";
 import type { HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { type HeldCommands, ifNotAccepted } from "../../../lambdas/job/run/record/held-mark.ts";
-import { isRun, isStranded, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { isRun, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { publicationId, runInstant } from "../../../lambdas/job/storage/layout.ts";
@@ -86,7 +86,8 @@ async function readAccount(
     account,
     status: found,
     lastRun,
-    failed: lastRun && (lastRun.outcome === "FAILED" || isStranded(lastRun)) ? lastRun : undefined,
+    failed:
+      lastRun && (lastRun.outcome === "FAILED" || lastRun.reason === "OTHER_VERSION") ? lastRun : undefined,
     figures: drawn.filter((each) => each !== undefined),
   };
 }

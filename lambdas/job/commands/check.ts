@@ -4,19 +4,17 @@ import {
   damageIn,
   isDamage,
   RESTART,
-  type StartDecision,
   SyncError,
   undefinedIfDamaged,
-  withCommands,
+  withRestart,
 } from "../errors/sync-error.ts";
 import { checkTimeLeft, estimateText, type TimePorts } from "../run/collect/time-budget.ts";
-import { newRateLimiter } from "../run/lease/lease-account.ts";
 import { type OpenService, openAccount, withLease } from "../run/open-account.ts";
 import { columnsOfRun } from "../run/publish/columns.ts";
 import { heldSnapshots } from "../run/publish/held-snapshots.ts";
 import type { RunPorts, WarehousePorts, WorldPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
-import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
+import { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyLeftOut } from "../snapshot/files/manifest.ts";
 import { foreignChanges, incompleteUnits, keptSnapshots } from "../snapshot/files/units.ts";
 import {
@@ -38,7 +36,8 @@ interface CheckOptions extends ListAdvice {
   readonly onEstimate?: (estimate: string) => void;
   /** The whole command that retires a snapshot: where the warehouse is is known to the caller only. */
   readonly retireCommand?: (snapshotId: string) => string;
-  readonly startCommand?: (decision: StartDecision) => string;
+  /** The whole command that restarts. */
+  readonly restartCommand?: string;
 }
 
 /**
@@ -52,7 +51,7 @@ export async function check(
     deep = false,
     onEstimate = () => undefined,
     retireCommand = (snapshotId) => `retire ${snapshotId} --yes`,
-    startCommand = (decision) => `run with ${decision}`,
+    restartCommand = "run with overDamaged",
     ...advice
   }: CheckOptions = {},
 ): Promise<readonly Check[]> {
@@ -73,7 +72,7 @@ export async function check(
   };
 
   let noLease: SyncError | undefined;
-  const unused = newRateLimiter(ports, settings);
+  const unused = new RateLimiter({ ...settings, clock: ports.clock });
   const openWithoutLease: OpenService = () => openAccount(ports, unused, "manual");
   const tryAll = async (open: OpenService, leased: RunPorts, budget: RateLimiter): Promise<undefined> => {
     // Under another's lease nothing is tried.
@@ -106,7 +105,7 @@ export async function check(
       const found = await (deep ? checkEverything : checkHead)(ports);
       // Of an account that was removed meanwhile nothing counts.
       if (found.length > 0 && (await readLogSince(ports.store, end.last)).removal) return;
-      tellDamage(found, { warn, retireCommand, startCommand });
+      tellDamage(found, { warn, retireCommand, restartCommand });
     });
   }
   return checks;
@@ -225,7 +224,7 @@ function outOfTime(): string {
 /** Throws `STORE_CORRUPT` naming all that is damaged and counts, with what helps. */
 function tellDamage(
   found: readonly Damage[],
-  options: Required<Pick<CheckOptions, "retireCommand" | "startCommand">> & {
+  options: Required<Pick<CheckOptions, "retireCommand" | "restartCommand">> & {
     readonly warn: (remedy: string) => unknown;
   },
 ): void {
@@ -241,7 +240,9 @@ function tellDamage(
   const old = counting.flatMap(({ cure }) => (typeof cure === "object" ? [cure.retire] : []));
   const commands = [...new Set(old)].slice(0, MAX_NAMED).map(options.retireCommand);
   const remedies = [
-    ...(counting.some(({ cure }) => cure === "restart") ? [withCommands(RESTART, options.startCommand)] : []),
+    ...(counting.some(({ cure }) => cure === "restart")
+      ? [withRestart(RESTART, options.restartCommand)]
+      : []),
     ...pastText,
     // Last, and without a full stop, so that it can be pasted into a shell.
     ...(commands.length === 0 ? [] : [`${RETIRE} ${commands.join("; ")}`]),

@@ -111,18 +111,12 @@ export function damaged(key: string, problem: string, remedy: string, cause?: un
 export const RESTART =
   "Or restart over the damage (--over-damaged; overDamaged in AWS); then all events count as added.";
 
-/** These texts are stored, so they have no command: that depends on where they are read. */
-const DECISIONS = {
-  overDamaged: [RESTART, "Or restart over the damage; then all events count as added"],
-} as const;
-
-/** What a person decides for one start of a run. */
-export type StartDecision = keyof typeof DECISIONS;
-
-/** The text for its reader: with the whole command where it names a decision. */
-export function withCommands(text: string, commandOf: (decision: StartDecision) => string): string {
-  const [stored, here] = DECISIONS.overDamaged;
-  return text.replace(stored, () => `${here}: \`${commandOf("overDamaged")}\`.`);
+/** A stored text has no command, which depends on where it is read. This gives it to its reader, whole. */
+export function withRestart(text: string, command: string): string {
+  return text.replace(
+    RESTART,
+    () => `Or restart over the damage; then all events count as added: \`${command}\`.`,
+  );
 }
 
 /** Adds to an error about a damaged file that a run may restart over it; any other error is returned as it is. */

@@ -1,6 +1,6 @@
 // One start of a run while it has the lease: what it has opened, how far it got, and what it gives back at the end.
 
-import { type StartDecision, SyncError } from "../errors/sync-error.ts";
+import { SyncError } from "../errors/sync-error.ts";
 import type { EventService } from "../service/event-service.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { LiftedColumn } from "../settings/lifted-column.ts";
@@ -23,8 +23,8 @@ export class RunSession {
   readonly budget: RateLimiter;
   /** Where the rest can be handed over, the run does not wait long for the budget. */
   readonly timeBudget: TimeBudget;
-  /** What a person decided for this start. */
-  readonly decided: Readonly<Partial<Record<StartDecision, boolean | undefined>>>;
+  /** A restart, as a person has decided. */
+  readonly overDamaged: boolean;
   /** True once the run has a plan, so that another process can resume it. */
   isPlanned = false;
   /** True once this attempt has brought the run further. */
@@ -37,14 +37,14 @@ export class RunSession {
     settings: RunSettings,
     attempt: Attempt,
     lease: Lease,
-    decided: RunSession["decided"],
+    { overDamaged = false }: { readonly overDamaged?: boolean | undefined },
   ) {
     this.ports = whileHeld(ports, lease);
     this.attempt = attempt;
     this.lease = lease;
     this.budget = leasedRateLimiter(ports, settings, lease);
     this.timeBudget = new TimeBudget(ports, ports.executions && this.budget);
-    this.decided = decided;
+    this.overDamaged = overDamaged;
     this.#settings = settings;
   }
 

@@ -199,7 +199,7 @@ async function supersededAtStart(
 
 /** Freezes the work. A plan that another process of this run wrote first is used as it is. */
 async function listAndPlan(session: RunSession, service: EventService, end: LogEnd): Promise<Plan> {
-  const { ports, settings, attempt, decided } = session;
+  const { ports, settings, attempt, overDamaged } = session;
   const { store, clock, logger } = ports;
   await announceStart(ports, attempt);
   const { events, rejected, repeated, doubt, readings, unstable } = await readList(session, service);
@@ -210,7 +210,7 @@ async function listAndPlan(session: RunSession, service: EventService, end: LogE
     run_id: attempt.runId,
     account: store.account,
     trigger: attempt.trigger === "schedule" ? "schedule" : "manual",
-    ...(decided.overDamaged ? { restart: true } : {}),
+    ...(overDamaged ? { restart: true } : {}),
     log_end: markOf(end),
     ...shapeOfPlan(store.account, settings),
     created_at: new Date(clock.now()).toISOString(),

@@ -243,7 +243,7 @@ test.each([
 
 test.each([
   ["LEASE_TAKEN", "To start a run", /^Another process worked/],
-  ["OTHER_VERSION", "To start a run", /^Another version/],
+  ["OTHER_VERSION", "To start a run", /^The run was begun by another version/],
   ["LOGIN_REFUSED", "To find the cause", /^The service had refused/],
   ["NOT_SET_UP", "To find the cause", /^The credentials were not/],
 ])("after a start that was skipped because of %s: %s", (reason, purpose, why) => {

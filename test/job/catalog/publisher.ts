@@ -9,6 +9,7 @@ import { createRemoval, publish, readEnd } from "../../../lambdas/job/storage/pu
 import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { aManifest } from "../snapshot/files/manifests.ts";
+import { aRow } from "../snapshot/rows/a-row.ts";
 import { aPublication } from "../storage/publications.ts";
 
 /** `2026-11-21T06-00-00.000Z` for day 21. */
@@ -45,7 +46,7 @@ export class Publisher {
     const parts = await writeParts({
       store: this.#store,
       key: (index) => layout(this.#account).part(snapshotId, index),
-      lines: lines(names.map((name) => rowLine(rowOf(name)))),
+      lines: lines(names.map((name) => rowLine(aRow(name)))),
     });
     const counts = countsOf(names.length);
     const of = { account: this.#account, snapshot_id: snapshotId, run_id: snapshotId };
@@ -102,8 +103,4 @@ export class Publisher {
   async giveBack(snapshotId: string): Promise<void> {
     await this.#store.delete(layout(this.#account).retired(snapshotId));
   }
-}
-
-function rowOf(uuid: string) {
-  return { uuid, event_date: "2026-11-01", scope: null, event: `{"uuid":"${uuid}"}`, listing: "{}" };
 }

@@ -19,7 +19,7 @@ async function snapshotLine(deep = false, changes: PortChanges = {}): Promise<Ch
   const checks = await check(world.ports(changes), world.settings, {
     deep,
     retireCommand,
-    startCommand: () => "restart it",
+    restartCommand: "restart it",
   });
   return checks.find(({ name }) => name === "snapshot");
 }

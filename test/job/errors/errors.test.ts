@@ -10,7 +10,7 @@ import {
   isRefusedLogin,
   RESTORE,
   SyncError,
-  withCommands,
+  withRestart,
 } from "../../../lambdas/job/errors/sync-error.ts";
 
 const codesWith = (is: (error: SyncError) => boolean): readonly string[] =>
@@ -78,10 +78,10 @@ it("an error of another kind stays as it is", () => {
 it("the reader of an error gets a whole command in place of the option", () => {
   const { message } = addRestart(damaged("a", "it is cut", RESTORE)) as SyncError;
 
-  expect(withCommands(message, () => "run $& --over-damaged")).toBe(
+  expect(withRestart(message, "run $& --over-damaged")).toBe(
     "The file a is damaged: it is cut. Restore it from a backup or an older version. Or restart over the damage; then all events count as added: `run $& --over-damaged`.",
   );
-  expect(withCommands("The disk is full.", () => "run")).toBe("The disk is full.");
+  expect(withRestart("The disk is full.", "run")).toBe("The disk is full.");
 });
 
 /** As a client of AWS throws it. */

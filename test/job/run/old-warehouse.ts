@@ -8,6 +8,7 @@ import { formatRunId, publicationId } from "../../../lambdas/job/storage/layout.
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import { countsOf } from "../catalog/publisher.ts";
 import { aManifest } from "../snapshot/files/manifests.ts";
+import { aRow } from "../snapshot/rows/a-row.ts";
 import { aPublication } from "../storage/publications.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -27,15 +28,7 @@ export async function fillWarehouse(store: AccountStore, publications: number, e
     const parts = await writeParts({
       store,
       key: (index) => store.keys.part(snapshotId, index),
-      lines: [
-        rowLine({
-          uuid: UUID,
-          event_date: "2026-01-01",
-          scope: null,
-          event: eventText(revision),
-          listing: `{"uuid":"${UUID}"}`,
-        }),
-      ],
+      lines: [rowLine(aRow(UUID, { event_date: "2026-01-01", event: eventText(revision) }))],
     });
     const {
       stored: _,

@@ -2,12 +2,10 @@
 
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import type { ObjectChange } from "../warehouse/objects.ts";
-import { clockErrorMs } from "./check-visibility.ts";
+import { clockErrorMs, TOLERANCE_MS } from "./check-visibility.ts";
 import type { Model } from "./model.ts";
 
 const LENGTH_MS = 60_000;
-/** Clocks may differ so much. */
-const TOLERANCE_MS = 10 * 60_000;
 
 interface Lease {
   readonly run_id: string | null;

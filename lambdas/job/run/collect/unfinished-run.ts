@@ -15,7 +15,7 @@ import { findPublication, type LogEnd, readLogSince } from "../../storage/public
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { isLater } from "../publish/superseded.ts";
 import { recordPublishedRun } from "../record/published-run.ts";
-import { StartSkipped } from "../record/run-result.ts";
+import { OTHER_VERSION_TEXT, StartSkipped } from "../record/run-result.ts";
 import { countText } from "../record/texts.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -70,9 +70,6 @@ export async function findUnfinished(
   return chain;
 }
 
-const OTHER_VERSION_TEXT =
-  "was begun by another version of this program, so its staged work cannot be continued";
-
 function otherShape(runId: string): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
@@ -90,7 +87,7 @@ interface PassedOver {
 
 /** The newest unfinished run of the account that a manual start may continue. Where there is none, says why. */
 async function findAdoptable(
-  { ports, settings, decided }: RunSession,
+  { ports, settings, overDamaged }: RunSession,
   { head }: LogEnd,
   columnsBy: ColumnsByFingerprint,
 ): Promise<UnfinishedRun | undefined> {
@@ -124,7 +121,7 @@ async function findAdoptable(
     const found = await open(store, runId, files);
     if (typeof found === "object" && (await isPassed(found.plan))) continue;
     // What a run that is no restart has written of its changes would stand in the way of a restart's.
-    const isOther = typeof found === "object" && decided.overDamaged && found.plan.header.restart !== true;
+    const isOther = typeof found === "object" && overDamaged && found.plan.header.restart !== true;
     if (typeof found === "object" && !isOther && columnsBy.has(found.plan.header.fingerprint)) return found;
     if (found) passedOver ??= { runId, found, reason: isOther ? "no restart" : "other settings" };
   }

@@ -58,11 +58,6 @@ export function isRun(trigger: Trigger): boolean {
   return trigger === "schedule" || trigger === "manual";
 }
 
-/** True for a start whose run no later start can finish: another version of the program has planned it. */
-export function isStranded({ outcome, reason }: Pick<RunLogEntry, "outcome" | "reason">): boolean {
-  return outcome === "SKIPPED" && reason === "OTHER_VERSION";
-}
-
 /** Listed events that have no row. */
 export function leftOutCount({
   gone,

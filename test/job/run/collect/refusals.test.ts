@@ -13,6 +13,7 @@ import type { Missing, Publication } from "../../../../lambdas/job/storage/publi
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
+import { aDetail } from "../../service/events/a-detail.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
 import { hostWith, worldWith } from "../run-defaults.ts";
@@ -24,7 +25,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const GONE: Detail = { kind: "left-out", reason: "gone" };
 const FORBIDDEN: Detail = { kind: "left-out", reason: "forbidden" };
-const EVENT: Detail = { kind: "event", event: "{}", value: {}, eventDate: null, scope: null };
+const EVENT = aDetail("{}");
 const ODD = new SyncError("UNEXPECTED_RESPONSE", "status 405");
 const DOWN = new SyncError("SERVICE_UNAVAILABLE", "status 500");
 

@@ -5,6 +5,7 @@ import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { applyRetention } from "../../../../lambdas/job/run/publish/retention.ts";
 import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { settableClock } from "../../../simulator/clocks.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { interposed, refusing } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
@@ -206,6 +207,27 @@ describe("retention", () => {
     expect(marked).toEqual(["_manifest.json", "_retired.json", "part-00000.ndjson.gz"]);
     expect(seenJustBefore).toEqual(marked);
     expect(files(world, first)).toEqual(["_retired.json"]);
+  });
+
+  test("takes a snapshot's age from the time that the store has for its manifest, where its name lies in the future", async () => {
+    const world = new SmallWorld();
+    const clock = settableClock(world.clock);
+    clock.set(100 * DAY_MS);
+    world.show(10, 1);
+    const { row } = await world.run({}, { clock });
+    await world.publish(10, 2);
+    const later = async (ms: number): Promise<readonly string[]> => {
+      world.clock.advance(ms);
+      await applyRetention(world.ports(), 3);
+      return files(world, row.snapshot_id);
+    };
+
+    const almost = await later(3 * DAY_MS - 1);
+    const due = await later(1);
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", snapshot_id: expect.stringMatching(/^2026-04-11/) });
+    expect(almost).not.toContain("_retired.json");
+    expect(due).toContain("_retired.json");
   });
 
   test("counts exact days: of a snapshot's age, since it was the head, and since it was retired", async () => {

@@ -18,6 +18,7 @@ import { type JsonText, jsonText } from "../../json/json-texts.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aManifest } from "../files/manifests.ts";
 import { streamOf } from "../files/streams.ts";
+import { aRow } from "./a-row.ts";
 
 const BEFORE = "2026-11-20T06-00-00.000Z";
 const AFTER = "2026-11-21T06-00-00.000Z";
@@ -27,13 +28,7 @@ type Events = Readonly<Record<number, string>>;
 
 const uuidOf = (n: number): string => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
 
-const row = (uuid: string, event: string): Row => ({
-  uuid,
-  event_date: null,
-  scope: null,
-  event,
-  listing: "{}",
-});
+const row = (uuid: string, event: string): Row => aRow(uuid, { event });
 
 /** @param maxBytes of a part: by default each row is a part of its own */
 async function madeSnapshot(
