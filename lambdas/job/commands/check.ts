@@ -120,7 +120,7 @@ async function tryCatalog(ports: WorldPorts & WarehousePorts, settings: RunSetti
 async function tryStore({ store, random }: WorldPorts & WarehousePorts): Promise<true> {
   const key = store.keys.writeCheck(random.token());
   await store.create(key, Buffer.from("{}\n"));
-  await store.delete(key);
+  await store.delete([key]);
   return true;
 }
 

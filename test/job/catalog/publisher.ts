@@ -101,6 +101,6 @@ export class Publisher {
   }
 
   async giveBack(snapshotId: string): Promise<void> {
-    await this.#store.delete(layout(this.#account).retired(snapshotId));
+    await this.#store.delete([layout(this.#account).retired(snapshotId)]);
   }
 }
