@@ -1,0 +1,76 @@
+// What is asked about a log of years, found without reading all of it: the newest removal, and which snapshots are published.
+
+import { mayBeRemoval, type Publication, type Removal } from "./publication.ts";
+import { AT_ONCE, findEntry, idOf, logFrom, readEntry } from "./publication-log.ts";
+import type { AccountStore } from "./store.ts";
+
+/**
+ * The newest removal after an entry. Of the entries between them only those are read that may be one. Throws as `readLog`
+ * does.
+ */
+export async function newestRemoval(store: AccountStore, after: string): Promise<Removal | undefined> {
+  const possible = (await logFrom(store, after)).filter((file) => idOf(file) > after && mayBeRemoval(file));
+  for (const file of possible.toReversed()) {
+    const entry = await readEntry(store, idOf(file));
+    // Deleted by a later removal.
+    if (entry === undefined) return newestRemoval(store, after);
+    if (entry.action === "remove") return entry;
+  }
+  return undefined;
+}
+
+/**
+ * Of the snapshots those that a publication names, with the first one that is found. It is looked for from where the run was
+ * planned, and from the end: there it mostly is, however long the log is.
+ * @param planned snapshots by id, with the number where the log ended when it was planned: no publication up to there is
+ * its own. Undefined where that is not known: then its name says where to begin, and all is looked at before it counts as
+ * not published
+ */
+export async function publishedAmong(
+  store: AccountStore,
+  planned: ReadonlyMap<string, string | undefined>,
+): Promise<ReadonlyMap<string, Publication>> {
+  const found = new Map<string, Publication>();
+  if (planned.size === 0) return found;
+  const [after = ""] = [...planned.values()].map((place) => place ?? "").sort();
+  const removal = await newestRemoval(store, after);
+  const start = removal?.publication ?? after;
+  const ids = (await logFrom(store, start)).map(idOf).filter((id) => id > start);
+  const begins = await Array.fromAsync(
+    planned,
+    ([snapshotId, place]) => place ?? numberNear(store, ids, snapshotId),
+  );
+  for await (const publication of readOutwards(store, ids, [...begins, ids.at(-1) ?? ""])) {
+    const { snapshot_id: snapshotId } = publication;
+    if (planned.has(snapshotId) && !found.has(snapshotId)) found.set(snapshotId, publication);
+    if (found.size === planned.size) break;
+  }
+  return found;
+}
+
+/** Where the snapshot is published if clocks were right: this only says where to look first. */
+async function numberNear(store: AccountStore, ids: readonly string[], snapshotId: string): Promise<string> {
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const entry = await findEntry(store, ids[middle] ?? "");
+    if ((entry?.snapshot_id ?? "") < snapshotId) low = middle + 1;
+    else high = middle;
+  }
+  return ids[low] ?? "";
+}
+
+/** The publications of these numbers, those near one of the `begins` before the others. */
+async function* readOutwards(
+  store: AccountStore,
+  ids: readonly string[],
+  begins: readonly string[],
+): AsyncGenerator<Publication> {
+  const places = begins.map(Number);
+  const distance = (id: string): number => Math.min(...places.map((place) => Math.abs(Number(id) - place)));
+  const ordered = ids.map((id) => ({ id, far: distance(id) })).sort((a, b) => a.far - b.far);
+  for (let at = 0, many = 1; at < ordered.length; at += many, many = Math.min(2 * many, AT_ONCE)) {
+    const some = ordered.slice(at, at + many).map(({ id }) => readEntry(store, id));
+    for (const entry of await Promise.all(some)) if (entry && entry.action !== "remove") yield entry;
+  }
+}
