@@ -5,11 +5,10 @@ import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { whileLeased } from "../run/lease/lease-account.ts";
 import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
 import {
+  type HeldSnapshot,
   heldSnapshots,
   keptSnapshot,
   NEWEST_HELD,
-  plannedAt,
-  sincePlanned,
 } from "../run/publish/held-snapshots.ts";
 import { isLater } from "../run/publish/superseded.ts";
 import {
@@ -25,9 +24,10 @@ import { publishedEnd, recordUnrecorded } from "../run/record/published-run.ts";
 import type { RunEnd, RunResult, Skipped } from "../run/record/run-result.ts";
 import type { HostPorts, WarehousePorts, WorldPorts } from "../run/run-ports.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
+import { plannedAt, publishedOf } from "../snapshot/files/published-snapshots.ts";
 import { accountFolders, keysOf } from "../storage/known-accounts.ts";
 import { formatRunId, isOfLayout } from "../storage/layout.ts";
-import { placeOf } from "../storage/log-mark.ts";
+import { placeOf, removalOf } from "../storage/log-mark.ts";
 import type { Publication } from "../storage/publication.ts";
 import { createRemoval, readEnd, readHead, readLog, readLogSince } from "../storage/publication-log.ts";
 import {
@@ -125,20 +125,17 @@ async function onlyHeld(
   store: AccountStore,
   { head, nowMs }: { readonly head: Publication | undefined; readonly nowMs: number },
 ): Promise<string> {
-  const held = (await heldSnapshots(store, { head, nowMs })).map(({ snapshotId }) => snapshotId).toReversed();
-  const later: string[] = [];
-  for (const id of held) {
-    const place = await placeOf(store, await plannedAt(store, id));
-    if (head === undefined || !isLater(head, { id, place })) later.push(id);
-  }
-  const [newest, ...others] = later;
-  if (newest !== undefined && others.length === 0) return newest;
+  const [newest, ...others] = (await heldSnapshots(store, { head, nowMs })).toReversed();
+  if (newest !== undefined && others.length === 0) return newest.snapshotId;
   const of = `of the account ${store.account}`;
+  const named = (found: readonly HeldSnapshot[]): string =>
+    found.map(({ snapshotId }) => snapshotId).join(", ");
+  const older = newest === undefined ? (await heldSnapshots(store)).toReversed() : [];
   const why =
     newest !== undefined
-      ? `Several snapshots ${of} are held, the newest first: ${later.join(", ")}. Name one by its id.`
-      : held.length > 0
-        ? `The held snapshots ${of} are older than what readers see: ${held.join(", ")}. Name one by its id, with --force (force in AWS).`
+      ? `Several snapshots ${of} are held, the newest first: ${named([newest, ...others])}. Name one by its id.`
+      : older.length > 0
+        ? `The held snapshots ${of} are older than what readers see: ${named(older)}. Name one by its id, with --force (force in AWS).`
         : `No snapshot ${of} is held.`;
   throw new SyncError("SNAPSHOT_NOT_FOUND", why);
 }
@@ -148,20 +145,18 @@ async function requirePublishable(
   store: AccountStore,
   { action, snapshotId }: AcceptOrRollback,
 ): Promise<Manifest> {
-  const { isPublished, removal } = await sincePlanned(store, snapshotId);
   // Before its files are looked at: a removal that works, or was stopped, has not deleted all of them yet.
-  if (removal)
+  if (await removalOf(store, snapshotId, await plannedAt(store, snapshotId)))
     throw snapshotNotFound(
       snapshotId,
       "was removed with its account. If files of it are left, start remove again",
     );
   const manifest = await keptSnapshot(store, snapshotId);
-  if (isPublished) return manifest;
   const isHeld = (await readHold(store, snapshotId)) !== undefined;
+  if (isHeld && action === "accept") return manifest;
+  if ((await publishedOf(store, [snapshotId])).has(snapshotId)) return manifest;
   if (!isHeld) throw snapshotNotFound(snapshotId, "is not finished. Start run again to finish it");
-  if (action === "rollback")
-    throw snapshotNotFound(snapshotId, "is held and was never published. Publish it with accept");
-  return manifest;
+  throw snapshotNotFound(snapshotId, "is held and was never published. Publish it with accept");
 }
 
 function olderThan(head: Publication, snapshotId: string): RunEnd {

@@ -4,7 +4,7 @@
 import type { EventService } from "../service/event-service.ts";
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, hasPlan, type Plan, plannedTrigger } from "../snapshot/staging/plan.ts";
-import { type LogMark, markOf, placeOf, readLogBehind, removalOf } from "../storage/log-mark.ts";
+import { type LogMark, markOf, placeOf, removalOf } from "../storage/log-mark.ts";
 import { type LogEnd, readLogSince } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { type CollectTask, collect, rangeCut } from "./collect/collect.ts";
@@ -192,7 +192,7 @@ async function supersededAtStart(
   end: LogEnd,
   mark: LogMark,
 ): Promise<RunEnd | undefined> {
-  const removal = removalOf(await readLogBehind(store, mark), id, mark);
+  const removal = await removalOf(store, id, mark);
   if (removal) return removedBy(removal, id);
   return supersededBy(end.head, { id, place: await placeOf(store, mark) });
 }

@@ -11,7 +11,7 @@ import { type Plan, readPlan, type ShapingSettings } from "../../snapshot/stagin
 import { isOfLayout, runInstant } from "../../storage/layout.ts";
 import { placeOf, removalOf } from "../../storage/log-mark.ts";
 import type { Publication } from "../../storage/publication.ts";
-import { findPublication, type LogEnd, readLogSince } from "../../storage/publication-log.ts";
+import { findPublication, type LogEnd } from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { isLater } from "../publish/superseded.ts";
 import { recordPublishedRun } from "../record/published-run.ts";
@@ -97,7 +97,7 @@ async function findAdoptable(
   // Only a later run can still be published. From the head's own run on: it may have crashed right after its publication.
   const isPast = ({ snapshot_id: id }: Publication): boolean => !isFuture(runInstant(id) ?? 0, clock.now());
   const isPassed = async ({ header: { run_id: id, log_end: mark } }: Plan): Promise<boolean> => {
-    if (removalOf(await readLogSince(store, ""), id, mark)) return true;
+    if (await removalOf(store, id, mark)) return true;
     return head !== undefined && isLater(head, { id, place: await placeOf(store, mark) });
   };
   const base = head && !isPast(head) ? await findPublication(store, isPast) : head;

@@ -2,6 +2,7 @@
 
 import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
+import { publishedOf } from "../../snapshot/files/published-snapshots.ts";
 import { plannedTrigger } from "../../snapshot/staging/plan.ts";
 import { isRestart, type Publication } from "../../storage/publication.ts";
 import { findPublication, isOfRun, publicationBefore } from "../../storage/publication-log.ts";
@@ -22,11 +23,11 @@ type PublishedRun = Pick<Attempt, "counts" | "doubt" | "publication"> & { readon
  */
 export async function publishedRun(store: AccountStore, runId: string): Promise<PublishedRun | undefined> {
   if (!(await hasSnapshot(store, runId))) return undefined;
-  const newest = await findPublication(store, ({ snapshot_id }) => snapshot_id === runId);
-  if (newest === undefined) return undefined;
-  const own = newest.action === "run" ? newest : await findPublication(store, isOfRun(runId));
+  const named = (await publishedOf(store, [runId])).get(runId);
+  if (named === undefined) return undefined;
+  const own = named.action === "run" ? named : await findPublication(store, isOfRun(runId));
   const known = await knownOfRun(store, runId, own);
-  const end = own ? await publishedEnd(store, own) : await heldAtFirst(store, newest);
+  const end = own ? await publishedEnd(store, own) : await heldAtFirst(store, named);
   return { end, ...known, publication: own?.publication };
 }
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { status } from "../../../../../lambdas/job/commands/status.ts";
+import { heldSnapshots } from "../../../../../lambdas/job/run/publish/held-snapshots.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../../small-world.ts";
 
@@ -66,10 +67,11 @@ describe("a held mark that is whole", () => {
       of_a_later_version: 1,
     });
     world.store.put(markOf(snapshotId), mark);
-    await world.publish(10, 2);
 
-    expect(world.store.text(markOf(snapshotId))).toBe(mark);
     expect(await heldNow()).toMatchObject([{ snapshotId, reason: "DROPPED" }]);
+    await world.publish(10, 2);
+    expect(world.store.text(markOf(snapshotId))).toBe(mark);
+    expect(await heldSnapshots(world.own)).toMatchObject([{ snapshotId, reason: "DROPPED" }]);
   });
 });
 
