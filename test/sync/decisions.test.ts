@@ -37,7 +37,7 @@ describe("a held snapshot", () => {
       uuids: { removed: removed.slice(0, 10) },
     });
     expect(accept_command).toContain(JSON.stringify(decision.accept_event));
-    expect(wait).toContain("Readers keep what they see.");
+    expect(wait).toContain("The next run makes");
     expect(response).toMatchObject({ outcome: "HELD", reason: "DROPPED", ...decision });
     expect(status).toMatchObject({ held: [{ snapshotId: NEXT_RUN, reason: "DROPPED", ...decision }] });
     expect(sandbox.events.at(-1)).toMatchObject({

@@ -124,7 +124,7 @@ export function describeHeld(
     ...(preview ? firstOfEach(preview) : []),
     `look at it: ${diff}`,
     `publish it anyway: ${accept}`,
-    `or wait: ${ifNotAccepted(isPinned)}`,
+    `or wait: readers keep what they see. ${ifNotAccepted(isPinned)} This one is retired after 30 days.`,
   ];
 }
 

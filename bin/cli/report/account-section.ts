@@ -4,7 +4,7 @@ import { type Status, status } from "../../../lambdas/job/commands/status.ts";
 import type { HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { type HeldCommands, ifNotAccepted } from "../../../lambdas/job/run/record/held-mark.ts";
 import { isRun, isStranded, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { countText, durationText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
+import { countText, durationText } from "../../../lambdas/job/run/record/texts.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { publicationId, runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
@@ -209,18 +209,14 @@ function heldNotes(status: Status, commandsFor: AccountOptions["commandsFor"]): 
 
 function note(one: HeldSnapshot, { head }: Status, { accept, diff }: HeldCommands): Html {
   const { snapshotId, reason, explanation, preview } = one;
-  const missing = preview ? missingReasons(preview) : "";
-  const lines = [
-    ...(preview ? [sentence(wouldDo(preview, head?.snapshot_id ?? null))] : []),
-    ...(missing === "" ? [] : [sentence(`missing: ${missing}`)]),
-  ];
+  const lines = preview ? [sentence(wouldDo(preview, head?.snapshot_id ?? null))] : [];
   return html`<div class="note held"><h3>Held: ${reason}</h3>
 <p>${explanation}</p>
 ${lines.map((line) => html`<p>${line}</p>\n`)}<p class="quiet">Look at the snapshot ${snapshotId}:</p>
 <pre>${diff}</pre>
 <p class="quiet">Publish it anyway:</p>
 <pre>${accept}</pre>
-<p class="quiet">Or wait: ${ifNotAccepted(head?.pinned === true)}</p>
+<p class="quiet">Or wait: ${ifNotAccepted(head?.pinned === true)} This one is retired after 30 days.</p>
 </div>
 `;
 }

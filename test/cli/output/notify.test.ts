@@ -10,7 +10,6 @@ import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { heldCommands } from "../../../bin/cli/output/describe-status.ts";
 import { notify } from "../../../bin/cli/output/notify.ts";
 import { addRestart, damaged, RESTORE, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { ifNotAccepted } from "../../../lambdas/job/run/record/held-mark.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { httpServer, type LocalServer, proxyServer, rawServer } from "../../job/service/http/local-server.ts";
@@ -57,7 +56,7 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
     proxies,
     signal,
     clock: {
-      now: () => 0,
+      now: () => Date.parse("2026-11-21T08:00:00.000Z"),
       sleep: async (ms) => {
         waitedMs += ms;
       },
@@ -112,7 +111,7 @@ test("a held run posts the event of the bus and a sentence with the command that
         accept_command: `npm run sync -- accept ${PLACE}`,
         diff_command: `npm run sync -- diff ${PLACE}`,
       }),
-      text: `brand-events-sync, account uk: the snapshot 2026-11-21T06-00-00.000Z is held (DROPPED). Only 6 of 12 &lt;events&gt; &amp; more. Publishing it would add 0, change 12 and remove 412 events. Readers keep the snapshot of 2026-11-20 06:00 UTC; nothing is urgent. To see what publishing it would change: \`npm run sync -- diff ${PLACE}\`. To publish it anyway: \`npm run sync -- accept ${PLACE}\`. Or wait: ${ifNotAccepted(false)} Where: /srv/warehouse on host ${hostname()}.`,
+      text: `brand-events-sync, account uk: held (DROPPED). Only 6 of 12 &lt;events&gt; &amp; more. Readers see data of 26 h 0 min ago. Compare: \`npm run sync -- diff ${PLACE}\`. Publish (0 added, 12 changed, 412 removed): \`npm run sync -- accept ${PLACE}\`. Or wait: The next run makes and judges another one. Host: ${hostname()}.`,
     },
   ]);
   expect(text).toBe(`The notification is delivered to ${host(server)}.\n`);
