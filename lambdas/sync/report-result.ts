@@ -47,7 +47,7 @@ export async function reportResult(
   const { outcome, run_id, reason, attempt, seconds, requests, retries, throttled } = row;
   ports.metrics(account, attemptMetrics(result, settings));
   const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
-  const why = reason ?? row.error_code;
+  const why = row.error_code ?? reason;
   const { doubt } = doubtInAws(result.doubt, account, settings);
   const isEnd = !isRepeat && outcome !== "HANDED_OVER" && outcome !== "FAILED";
   if (doubt !== undefined && isEnd) ports.logger.warn(doubt);

@@ -36,17 +36,22 @@ const COMMANDS = {
 /** A command that a person runs next, and what it is for: `To publish it anyway`. */
 export type NextCommand = readonly [purpose: string, command: string];
 
-/** @param isUnfinished the next run resumes it */
-export function nextAfterFailure(code: unknown, isUnfinished: boolean, values: NextValues): NextCommand {
+/**
+ * The command that ends the trouble: a check may pass after the cause is gone, and would change nothing.
+ * @param isUnfinished the next run resumes it
+ */
+export function nextAfterFailure(
+  code: unknown,
+  isUnfinished: boolean,
+  values: NextValues & Partial<OptionValues<"dryRun">>,
+): NextCommand {
   if (code === "AUTHORIZATION_EXPIRED") return ["To authorize again", nextCommand("authorize", values)];
-  if (isUnfinished) return ["To resume it", nextCommand("run", values)];
-  return ["To find the cause", nextCommand("check", values)];
+  if (values.dryRun) return ["Then try again", nextCommand("run", values, ["--dry-run"])];
+  return [isUnfinished ? "To resume it" : "Then start again", nextCommand("run", values)];
 }
 
-export function nextAfterSkip(reason: string | null, values: NextValues): NextCommand {
-  return reason === "LOGIN_REFUSED" || reason === "NOT_SET_UP"
-    ? ["To find the cause", nextCommand("check", values)]
-    : ["To start a run", nextCommand("run", values)];
+export function nextAfterSkip(values: NextValues): NextCommand {
+  return ["To start a run", nextCommand("run", values)];
 }
 
 /** Starts a run as a person has decided. */
@@ -82,10 +87,10 @@ export function nextPageHere(nextPage: string, { account, config }: NextValues):
 }
 
 /** The command, or what it needs and nothing here says. */
-function nextCommand(name: keyof typeof COMMANDS, values: NextValues): string {
+function nextCommand(name: keyof typeof COMMANDS, values: NextValues, words: readonly string[] = []): string {
   const { options, needs } = COMMANDS[name];
   if (values[needs] === undefined) return `${name}, which needs --${longName(needs)} or a settings file`;
-  return commandLineText([name], options, values);
+  return commandLineText([name, ...words], options, values);
 }
 
 const SKIPPED_BECAUSE: Readonly<Record<Skipped["reason"] | "NOT_SET_UP", string>> = {

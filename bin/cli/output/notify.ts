@@ -156,8 +156,7 @@ function inWords({ detailType, detail }: RunEvent, values: Values, nowMs: number
       return `held (${detail["reason"]}). ${sentence(detail["explanation"])} ${readersSee(detail, nowMs)} Compare: ${code(String(detail["diff_command"]))}. Publish${wouldDo(detail)}: ${code(String(detail["accept_command"]))}. Or wait: ${detail["wait"]}`;
     case "Run Failed": {
       const { error_code: errorCode, run_id: runId, finished } = detail;
-      // A dry run leaves nothing that could be resumed.
-      const next = nextAfterFailure(errorCode, finished === false && !values.dryRun, values);
+      const next = nextAfterFailure(errorCode, finished === false, values);
       const said = detail["explanation"] === undefined ? "" : `${sentence(detail["explanation"])} `;
       const why = `${said}${messageBefore(next, detail["error_message"], values)}`;
       const run = runId === null ? "a start" : `the run ${runId}`;

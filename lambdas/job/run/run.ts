@@ -52,7 +52,8 @@ export interface RunStart {
  * no `SyncError`.
  */
 export async function run(ports: RunPorts, settings: RunSettings, start: RunStart): Promise<RunResult> {
-  const attempt = beginAttempt(ports.clock, start.trigger, start.runId);
+  const begunAttempt = beginAttempt(ports.clock, start.trigger, start.runId);
+  const attempt = start.dryRun ? { ...begunAttempt, isDryRun: true } : begunAttempt;
   ports.onRunId?.(attempt.runId);
   const begun = await begin(ports, settings, start, attempt.runId).catch((error: unknown) =>
     endOf(ports.signal.aborted ? ports.signal.reason : error),

@@ -123,7 +123,7 @@ const PLACES =
 test.each([
   {
     code: "LOGIN_REFUSED",
-    text: `the run ${FAILED.run_id} failed with LOGIN_REFUSED. Readers keep what they have. What happened. To find the cause: \`npm run sync -- check ${PLACES}\`. Where: /srv/warehouse on host ${hostname()}.`,
+    text: `the run ${FAILED.run_id} failed with LOGIN_REFUSED. Readers keep what they have. What happened. Then start again: \`npm run sync -- run ${PLACES} --lift brand=/brand/name\`. Where: /srv/warehouse on host ${hostname()}.`,
   },
   {
     code: "SERVICE_UNAVAILABLE",
@@ -137,7 +137,7 @@ test.each([
   {
     code: "SERVICE_UNAVAILABLE",
     of: { dryRun: true },
-    text: `To find the cause: \`npm run sync -- check ${PLACES}\`.`,
+    text: `Then try again: \`npm run sync -- run --dry-run ${PLACES} --lift brand=/brand/name\`.`,
   },
   {
     code: "AUTHORIZATION_EXPIRED",
@@ -168,7 +168,7 @@ test("a run that failed because of damage posts the whole command that restarts"
   await told({ url: server.url, options: { lift: ["brand=/brand/name"] } }, { row, error });
 
   const command = `npm run sync -- run --over-damaged ${PLACES} --lift brand=/brand/name`;
-  const text = `Or restart over the damage; then all events count as added: \`${command}\`. To find the cause:`;
+  const text = `Or restart over the damage; then all events count as added: \`${command}\`. Then start again:`;
   expect(server.bodies).toEqual([expect.objectContaining({ text: expect.stringContaining(text) })]);
 });
 
