@@ -19,11 +19,13 @@ type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &
 /**
  * Prints the result and returns the exit code.
  * @param values where the snapshot is, for the command that publishes it if it is held
+ * @param more of the JSON
  */
 export function reportRun(
   output: ResultOutput & { readonly given: GivenOptions },
   result: RunResult,
   values: ReportValues,
+  more: object = {},
 ): number {
   const { row, error } = result;
   const own = nextValues(output.given, values.account);
@@ -32,7 +34,7 @@ export function reportRun(
   const { differing: rows, columns } = result;
   const ofDryRun = { ...(columns && { columns }), ...(rows && { rows }) };
   const line = `${outcomeWord(row).padEnd(11)} ${cameTo(row)}`.trimEnd();
-  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, values)), ...ofDryRun };
+  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, values)), ...ofDryRun, ...more };
   output.result({ json, line });
   if (!values.json) {
     const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
