@@ -1,6 +1,7 @@
 // Where the value of an option comes from: the command line, its variable, the settings file, its default; and commands with
 // their options, to be pasted into a POSIX shell as they are, in any folder.
 
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
@@ -10,8 +11,12 @@ import { shellWord, shownText } from "../../../lambdas/job/errors/shown-text.ts"
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { STANDARD_INPUT, secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
-import { checkedSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
-import { fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
+import {
+  checkedSettings,
+  readSettingsFile,
+  rightSettings,
+} from "../../../lambdas/job/settings-file/read-settings.ts";
+import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { liftText, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import {
@@ -53,6 +58,25 @@ export class GivenOptions {
   withFile(): GivenOptions {
     const file = openSettingsFile(this.configPath, this.#cwd);
     return new GivenOptions(this.#onCommandLine, this.#environment, this.#cwd, file);
+  }
+
+  /** With what is right of the settings file that is named or in the current directory: it may be wrong, or no JSON. */
+  withRightFile(): GivenOptions {
+    const file = rightFile(this.#text("config")?.[1], this.#cwd);
+    return new GivenOptions(this.#onCommandLine, this.#environment, this.#cwd, file);
+  }
+
+  /** Those of the values that are right, without the defaults of the others. */
+  readRight<Name extends OptionName>(names: readonly Name[]): Partial<OptionValues<Name>> {
+    const right = names.flatMap((name) => {
+      try {
+        const { account, ...values } = this.read(name === "config" ? [name] : ["account", name], true);
+        return Object.entries(name === "account" && this.has(name) ? { account } : values);
+      } catch {
+        return [];
+      }
+    });
+    return Object.fromEntries(right) as Partial<OptionValues<Name>>;
   }
 
   ofAccount(account: string): GivenOptions {
@@ -163,6 +187,20 @@ export function openSettingsFile(named: string | undefined, cwd: string): Settin
     settings: { ...absolute(settings, path), accounts: Object.fromEntries(accounts) },
     accounts: Object.keys(settings.accounts),
   };
+}
+
+/** Of a file that is not read as a whole. */
+function rightFile(named: string | undefined, cwd: string): SettingsFile | undefined {
+  const title = named ?? SETTINGS_FILE;
+  const path = resolve(cwd, title);
+  const found = rightSettings(path);
+  if (found === undefined && named === undefined && !existsSync(path)) return undefined;
+  const { accounts = {}, ...shared } = found ?? {};
+  const settings = {
+    ...absolute(shared, path),
+    accounts: Object.fromEntries(Object.entries(accounts).map(([name, own]) => [name, absolute(own, path)])),
+  };
+  return { path, title, settings: settings as FileSettings, accounts: Object.keys(accounts) };
 }
 
 /** The values with paths that start from the file. */
@@ -291,7 +329,7 @@ export const PROGRAM_NAME: string = programName(import.meta.url);
 export function commandLineText<Name extends OptionName>(
   words: readonly string[],
   names: readonly Name[],
-  values: OptionValues<Name>,
+  values: Partial<OptionValues<Name>>,
 ): string {
   const given: Partial<OptionValues<OptionName>> = values;
   const options = names.flatMap((name) => optionWords(name, given));

@@ -18,7 +18,7 @@ import { commandLineText, type GivenOptions } from "../options/read-options.ts";
 const OF_THE_SERVICE = SERVICE_OPTIONS.filter((name) => name !== "json" && name !== "logLevel");
 
 /** The options that such a command may need. */
-const NEXT_OPTIONS = ["overDamaged", ...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
+export const NEXT_OPTIONS = ["overDamaged", ...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
 
 export type NextValues = OptionValues<(typeof NEXT_OPTIONS)[number]>;
 
@@ -43,11 +43,12 @@ export type NextCommand = readonly [purpose: string, command: string];
 export function nextAfterFailure(
   code: unknown,
   isUnfinished: boolean,
-  values: NextValues & Partial<OptionValues<"dryRun">>,
+  values: Partial<NextValues & OptionValues<"dryRun" | "all">>,
 ): NextCommand {
   if (code === "AUTHORIZATION_EXPIRED") return ["To authorize again", nextCommand("authorize", values)];
   if (values.dryRun) return ["Then try again", nextCommand("run", values, ["--dry-run"])];
-  return [isUnfinished ? "To resume it" : "Then start again", nextCommand("run", values)];
+  const ofAll = values.all && values.account === undefined ? ["--all"] : [];
+  return [isUnfinished ? "To resume it" : "Then start again", nextCommand("run", values, ofAll)];
 }
 
 export function nextAfterSkip(values: NextValues): NextCommand {
@@ -55,12 +56,12 @@ export function nextAfterSkip(values: NextValues): NextCommand {
 }
 
 /** Starts a run as a person has decided. */
-export function startCommand(decision: StartDecision, values: NextValues): string {
+export function startCommand(decision: StartDecision, values: Partial<NextValues>): string {
   return nextCommand("run", { ...values, [decision]: true });
 }
 
 /** The text of an error for a person at this computer. Where no address of a service is known, no command could work. */
-export function textHere(text: string, values: NextValues): string {
+export function textHere(text: string, values: Partial<NextValues>): string {
   return values.baseUrl === undefined ? text : withCommands(text, (each) => startCommand(each, values));
 }
 
@@ -87,9 +88,14 @@ export function nextPageHere(nextPage: string, { account, config }: NextValues):
 }
 
 /** The command, or what it needs and nothing here says. */
-function nextCommand(name: keyof typeof COMMANDS, values: NextValues, words: readonly string[] = []): string {
+function nextCommand(
+  name: keyof typeof COMMANDS,
+  values: Partial<NextValues>,
+  words: readonly string[] = [],
+): string {
   const { options, needs } = COMMANDS[name];
-  if (values[needs] === undefined) return `${name}, which needs --${longName(needs)} or a settings file`;
+  if (values[needs] === undefined && values.config === undefined)
+    return `${name}, which needs --${longName(needs)} or a settings file`;
   return commandLineText([name, ...words], options, values);
 }
 
@@ -118,7 +124,11 @@ export function sentence(text: unknown): string {
 }
 
 /** The message of an attempt, to stand before its next command: a message that ends with that command does not repeat it. */
-export function messageBefore([, command]: NextCommand, message: unknown, values: NextValues): string {
+export function messageBefore(
+  [, command]: NextCommand,
+  message: unknown,
+  values: Partial<NextValues>,
+): string {
   const words = sentence(message);
   const end = words.lastIndexOf(command);
   const why = end === -1 ? words : words.slice(0, words.lastIndexOf(". ", end) + 1);

@@ -16,7 +16,8 @@ import { messageBefore, type NextValues, nextAfterFailure, sentence } from "./ne
 import { oneLine, type Terminal } from "./terminal.ts";
 import { changeCounts, whereText } from "./words.ts";
 
-type Values = NextValues & OptionValues<(typeof NOTIFY_OPTIONS)[number] | "dryRun">;
+/** What is not known of a start that failed early is absent. */
+type Values = Partial<NextValues & OptionValues<(typeof NOTIFY_OPTIONS)[number] | "dryRun" | "all">>;
 
 interface NotifyOptions {
   readonly values: Values;
@@ -41,7 +42,8 @@ export async function notify(
   let problem: string | undefined;
   try {
     const event = await eventOf();
-    if (event === undefined || !values.notifyOn.includes(END_OF[event.detailType])) return;
+    // Where it is wrong which ends are told, each is.
+    if (event === undefined || values.notifyOn?.includes(END_OF[event.detailType]) === false) return;
     const { detailType, detail } = event;
     const body = {
       "detail-type": detailType,
@@ -59,7 +61,7 @@ export async function notify(
   );
 }
 
-const END_OF: Readonly<Record<RunEvent["detailType"], Values["notifyOn"][number]>> = {
+const END_OF: Readonly<Record<RunEvent["detailType"], NonNullable<Values["notifyOn"]>[number]>> = {
   "Snapshot Published": "published",
   "Snapshot Held": "held",
   "Run Failed": "failed",
