@@ -172,13 +172,16 @@ test("a mistake at a terminal is recorded nowhere, and is no last outcome", asyn
   const stdin = Object.assign(Readable.from([]), { isTTY: true });
 
   const { exitCode } = await sync(UK, { ...world, stdin });
-  const taken = await sync([...UK, "--lift", "uuid=/x"], { ...world, stdin });
+  const oauth = { method: "oauth", client_id: "a", client_secret: "b" };
+  await writeFile(join(world.cwd, "credentials/uk.json"), JSON.stringify(oauth), { mode: 0o600 });
+  const inTheRun = await sync(UK, { ...world, stdin });
 
-  expect([exitCode, taken.exitCode]).toEqual([2, 2]);
+  expect([exitCode, inTheRun.exitCode]).toEqual([2, 2]);
+  expect(inTheRun.stderr).toContain("The method oauth needs the address of the identity provider");
   expect(await logged(world)).toEqual(RAN);
 });
 
-test("what is corrected since is seen all the same, with the command that ends it", async () => {
+test("what is corrected since is still seen, with the command that ends it", async () => {
   const world = await twoAccounts();
   await world.write({ ...world.settings, maxDrop: 3 });
   await world.command("run", "--all");

@@ -12,6 +12,7 @@ import { hasRun } from "../../../lambdas/job/storage/known-accounts.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { NOTIFY_OPTIONS, type OptionValues, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
+import { rightFile } from "../options/right-file.ts";
 import { NEXT_OPTIONS } from "../output/next-command.ts";
 import { notify } from "../output/notify.ts";
 import type { FailedStart } from "../wiring/command.ts";
@@ -21,7 +22,7 @@ import { openWarehouse } from "../wiring/open-warehouse.ts";
 export async function tellFailedStart(error: unknown, start: FailedStart): Promise<void> {
   const { stderr: terminal, proxies, signal, clock, stdin, isFileRight } = start;
   if (signal.aborted) return;
-  const given = isFileRight ? start.given : start.given.withRightFile();
+  const given = isFileRight ? start.given : withRightFile(start.given);
   const { account, all } = accountsOf(given);
   const own = account === undefined ? given : given.ofAccount(account);
   // A command repeats nothing of a file that is read again.
@@ -35,10 +36,20 @@ export async function tellFailedStart(error: unknown, start: FailedStart): Promi
   });
   const isTyped = stdin().isTTY === true && isMistake(error);
   if (!(error instanceof SyncError) || isTyped || values.dryRun === true) return;
+  // Nothing is written where the disk is not there.
+  if (error.code === "STORE_FAILED") return;
   for (const each of all) {
     const place = given.ofAccount(each).readRight(WAREHOUSE_OPTIONS);
     if (!isFileRight && !namesWarehouse(given, each, place)) continue;
     await abortable(record(each, place, error, start), signal).catch(() => undefined);
+  }
+}
+
+function withRightFile(given: GivenOptions): GivenOptions {
+  try {
+    return given.withFile(rightFile);
+  } catch {
+    return given; // the option itself is no path
   }
 }
 

@@ -1,7 +1,6 @@
 // Where the value of an option comes from: the command line, its variable, the settings file, its default; and commands with
 // their options, to be pasted into a POSIX shell as they are, in any folder.
 
-import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
@@ -11,12 +10,8 @@ import { shellWord, shownText } from "../../../lambdas/job/errors/shown-text.ts"
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { STANDARD_INPUT, secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
-import {
-  checkedSettings,
-  readSettingsFile,
-  rightSettings,
-} from "../../../lambdas/job/settings-file/read-settings.ts";
-import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
+import { checkedSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
+import { fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { liftText, parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import {
@@ -55,14 +50,8 @@ export class GivenOptions {
   }
 
   /** With the settings file that is named, or the one in the current directory. */
-  withFile(): GivenOptions {
-    const file = openSettingsFile(this.configPath, this.#cwd);
-    return new GivenOptions(this.#onCommandLine, this.#environment, this.#cwd, file);
-  }
-
-  /** With what is right of the settings file that is named or in the current directory: it may be wrong, or no JSON. */
-  withRightFile(): GivenOptions {
-    const file = rightFile(this.#text("config")?.[1], this.#cwd);
+  withFile(open = openSettingsFile): GivenOptions {
+    const file = open(this.configPath, this.#cwd);
     return new GivenOptions(this.#onCommandLine, this.#environment, this.#cwd, file);
   }
 
@@ -189,22 +178,8 @@ export function openSettingsFile(named: string | undefined, cwd: string): Settin
   };
 }
 
-/** Of a file that is not read as a whole. */
-function rightFile(named: string | undefined, cwd: string): SettingsFile | undefined {
-  const title = named ?? SETTINGS_FILE;
-  const path = resolve(cwd, title);
-  const found = rightSettings(path);
-  if (found === undefined && named === undefined && !existsSync(path)) return undefined;
-  const { accounts = {}, ...shared } = found ?? {};
-  const settings = {
-    ...absolute(shared, path),
-    accounts: Object.fromEntries(Object.entries(accounts).map(([name, own]) => [name, absolute(own, path)])),
-  };
-  return { path, title, settings: settings as FileSettings, accounts: Object.keys(accounts) };
-}
-
 /** The values with paths that start from the file. */
-function absolute<Values extends object>(values: Values, file: string): Values {
+export function absolute<Values extends object>(values: Values, file: string): Values {
   const places = Object.entries(values).flatMap(([key, place]) =>
     PLACES.includes(key) && typeof place === "string" ? [[key, placeBeside(file, place)]] : [],
   );

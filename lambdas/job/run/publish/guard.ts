@@ -117,7 +117,7 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
 /** What is wrong with a list whose `unstable` is not 0. */
 export function describeUnstable({ listed, readings, unstable }: ListCounts): string {
   return readings === 1
-    ? `${countText(unstable)} entries of the list came on two pages, with no time or budget to read it again: about as many events are missing, if it changed meanwhile.`
+    ? `${countText(unstable)} entries of the list came on two pages, with no time or budget to read it again: about as many events may be missing.`
     : `The list changed while it was read: ${countText(unstable)} of ${countText(listed)} events are not in each of its ${readings} readings, and others may be missing.`;
 }
 
