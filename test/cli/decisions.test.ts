@@ -6,7 +6,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { against, laptop, lastJson, printedCommand, printedCommands, sync, writeCredentials } from "./command-line.ts";
+import {
+  against,
+  laptop,
+  lastJson,
+  printedCommand,
+  printedCommands,
+  sync,
+  writeCredentials,
+} from "./command-line.ts";
 
 test("a held snapshot is accepted, an older one rolled back to, and each says what readers see now", async () => {
   const { cwd, simulator, command, ask, snapshot } = await laptop();

@@ -97,6 +97,20 @@ test("at a terminal of 80 columns no line of the table is broken, and no column 
   expect(stdout).not.toContain("cut to fit");
 });
 
+test("at 80 columns a table with long names says the most urgent, whole", async () => {
+  const world = await heldAccount();
+  const name = "an-account-with-a-long-name";
+  await world.warehouse.put(`run-log/${name}/2026-11-21T06-00-00.000Z-1.ndjson`, [
+    { ...failedRun, error_code: "CREDENTIALS_INVALID" },
+  ]);
+
+  const { stdout } = await sync(["status"], { ...world, columns: 80 });
+
+  const lines = stdout.slice(0, stdout.indexOf("\n(")).split("\n");
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  expect(lines[2]?.split(/ {2,}/)).toEqual([name, "nothing", "CREDENTIALS_INVALID"]);
+});
+
 test("a held account has its sentence and its two commands, and the last line names it: it is the most urgent", async () => {
   const world = await heldAccount();
 

@@ -143,7 +143,7 @@ function print(
     return;
   }
   const { width } = stdout;
-  stdout.text(formatTable(statusTable(found, nowMs, width), { width }));
+  stdout.text(formatTable(statusTable(found, nowMs, width), { width, whole: "--json" }));
   const first = mostUrgent(found);
   const words = ["status", "--account", first?.account ?? ""];
   const more =
@@ -244,7 +244,7 @@ function describeRun(row: RunLogEntry, nowMs: number): string {
   const took = durationText(row.seconds * 1000).padStart(7);
   const startedAt = Date.parse(row.started_at);
   const mark = isFuture(startedAt, nowMs) ? `, ${age(startedAt, nowMs)}` : "";
-  return `  ${minute(startedAt)}  ${outcomeWord(row).padEnd(11)} ${took}  ${cameTo(row)}${name}${mark}`;
+  return `  ${minute(startedAt)}  ${outcomeWord(row).padEnd(11)} ${took}  ${cameTo(row)}${name}${mark}`.trimEnd();
 }
 
 /**

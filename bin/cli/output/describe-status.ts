@@ -111,20 +111,26 @@ export function cameTo(row: RunLogEntry): string {
 
 const COLUMNS = ["account", "readers see", "as of", "last outcome", "held", "running"] as const;
 
+/** How much a table says: all; ages alone; the most urgent alone, which are no counts and no outcome beside its reason. */
+const DETAILS = ["all", "ages", "urgent"] as const;
+type Detail = (typeof DETAILS)[number];
+
 /**
  * All accounts of a warehouse, a line each. A column that is empty for all is not there.
- * @param width columns of the terminal: where the table is wider, it says ages alone
+ * @param width columns of the terminal: a table that is wider says less
  */
 export function statusTable(
   found: readonly AccountStatus[],
   nowMs: number,
   width = Number.POSITIVE_INFINITY,
 ): TableRows {
-  const whole = withoutEmpty(found.map((one) => rowOf(one, nowMs, false)));
-  const isFitting = formatTable(whole)
-    .split("\n")
-    .every((line) => line.length <= width);
-  return isFitting ? whole : withoutEmpty(found.map((one) => rowOf(one, nowMs, true)));
+  const tables = DETAILS.map((detail) => withoutEmpty(found.map((one) => rowOf(one, nowMs, detail))));
+  const fits = (table: TableRows): boolean =>
+    formatTable(table)
+      .split("\n")
+      .every((line) => line.length <= width);
+  const [all = { columns: [], rows: [] }, , urgent = all] = tables;
+  return width === Number.POSITIVE_INFINITY ? all : (tables.find(fits) ?? urgent);
 }
 
 function withoutEmpty(rows: readonly (readonly string[])[]): TableRows {
@@ -133,7 +139,7 @@ function withoutEmpty(rows: readonly (readonly string[])[]): TableRows {
   return { columns: used(COLUMNS), rows: rows.map(used) };
 }
 
-function rowOf(one: AccountStatus, nowMs: number, isShort: boolean): readonly string[] {
+function rowOf(one: AccountStatus, nowMs: number, detail: Detail): readonly string[] {
   if ("damage" in one) return [one.account, `unknown: ${one.damage.code}`, "", "", "", ""];
   const { account, head, lease, runs } = one;
   // What a person tried says nothing of the account, and a verification nothing of the runs.
@@ -143,18 +149,24 @@ function rowOf(one: AccountStatus, nowMs: number, isShort: boolean): readonly st
   );
   const held = publishableOf(one).length;
   const isUnknown = head === null && lease === null && last === undefined;
+  const sees = head === null ? "nothing" : `${plural(head.events, "event")}${head.pinned ? ", pinned" : ""}`;
   return [
     account,
-    head === null ? "nothing" : `${plural(head.events, "event")}${head.pinned ? ", pinned" : ""}`,
-    head === null ? "" : asOf(madeAtMs(head), nowMs, isShort),
-    last === undefined ? (isUnknown ? "never ran" : "") : `${outcomeWord(last)} ${reasonOf(last)}`.trim(),
+    detail === "urgent" ? "" : sees,
+    head === null ? (detail === "urgent" ? "nothing" : "") : asOf(madeAtMs(head), nowMs, detail),
+    last === undefined ? (isUnknown ? "never ran" : "") : lastOutcome(last, detail),
     held === 0 ? "" : String(held),
-    lease === null ? "" : isShort ? runningFor(lease, nowMs) : running(lease),
+    lease === null ? "" : detail === "all" ? running(lease) : runningFor(lease, nowMs),
   ];
 }
 
-function asOf(madeAt: number, nowMs: number, isShort: boolean): string {
-  if (!isShort) return `${minute(madeAt)}, ${age(madeAt, nowMs)}`;
+function lastOutcome(last: RunLogEntry, detail: Detail): string {
+  const reason = reasonOf(last);
+  return detail === "urgent" && reason !== "" ? reason : `${outcomeWord(last)} ${reason}`.trim();
+}
+
+function asOf(madeAt: number, nowMs: number, detail: Detail): string {
+  if (detail === "all") return `${minute(madeAt)}, ${age(madeAt, nowMs)}`;
   return isFuture(madeAt, nowMs) ? "in the future" : age(madeAt, nowMs);
 }
 
