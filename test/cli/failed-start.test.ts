@@ -166,6 +166,32 @@ test("a misspelt file that names no warehouse writes nothing into the default on
   expect(await logged(world)).toEqual(RAN);
 });
 
+test("an account that was removed is not made again", async () => {
+  const world = await twoAccounts();
+  await world.command("remove", "uk", "--yes");
+  await rm(join(world.cwd, "credentials/uk.json"));
+
+  await world.command(...UK);
+
+  expect(await logged(world)).toEqual({ uk: [], us: [] });
+});
+
+test("a dry run that fails is a person's try: no trouble, and no last outcome", async () => {
+  const world = await twoAccounts();
+  const file = join(world.cwd, "credentials/uk.json");
+  const right = await readFile(file, "utf8");
+  await writeFile(file, right.replace(/"password":"[^"]*"/, '"password":"wrong"'));
+
+  const { exitCode } = await world.command(...UK, "--dry-run");
+  const { stdout } = await world.command("status");
+  const one = await world.command("status", "--account", "uk");
+
+  expect(exitCode).toBe(1);
+  expect(stdout).toMatch(/^uk .* PUBLISHED$/m);
+  expect(stdout).not.toContain("LOGIN_REFUSED");
+  expect(one.stdout).toMatch(/ FAILED .* DRY_RUN LOGIN_REFUSED$/m);
+});
+
 test("a mistake at a terminal is recorded nowhere, and is no last outcome", async () => {
   const world = await twoAccounts();
   await rm(join(world.cwd, "credentials/uk.json"));
@@ -188,6 +214,8 @@ test("what is corrected since is still seen, with the command that ends it", asy
   await world.write(world.settings);
 
   const { stdout } = await world.command("status");
+  await world.command("report");
+  const page = await readFile(join(world.cwd, "report.html"), "utf8");
   const after = await world.command("run", "--account", "uk");
   const then = await world.command("status");
 
@@ -195,6 +223,7 @@ test("what is corrected since is still seen, with the command that ends it", asy
     /^uk: FAILED CONFIG_INVALID at .* Then start again: npm run sync -- run --account uk /m,
   );
   expect(stdout.trimEnd().split("\n").at(-1)).toContain("The account uk needs attention");
+  expect(page).toContain("The last run failed (CONFIG_INVALID)");
   expect(after.exitCode).toBe(0);
   expect(then.stdout).not.toContain("CONFIG_INVALID");
 });
