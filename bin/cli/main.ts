@@ -217,15 +217,22 @@ async function start(
   context: MainContext,
 ): Promise<number> {
   const readsFile = spec.options.includes("config") && !spec.makesConfig;
-  const given = readsFile ? onCommandLine.withFile() : onCommandLine;
+  const proxies = readProxies(environment);
+  const startedAtMs = context.clock.monotonicMs();
+  const shared = { ...context, environment, startedAtMs, proxies };
+  let given = onCommandLine;
   const isSet = (name: "all" | "json" | "sql"): boolean =>
     spec.options.includes(name) && given.read([name])[name];
-  const proxies = readProxies(environment);
-  // Before a run begins: it would be recorded.
-  if (spec.options.some((name) => name === "baseUrl" || name === "authUrl")) refuseAnyCertificate(proxies);
-  const startedAtMs = context.clock.monotonicMs();
-  const commandContext = { ...context, given, environment, startedAtMs, proxies };
-  const accounts = isSet("all") ? given.allAccounts() : undefined;
+  let accounts: readonly string[] | undefined;
+  try {
+    if (readsFile) given = onCommandLine.withFile();
+    if (spec.options.some((name) => name === "baseUrl" || name === "authUrl")) refuseAnyCertificate(proxies);
+    accounts = isSet("all") ? given.allAccounts() : undefined;
+  } catch (error) {
+    await spec.onFailedStart?.(error, { ...shared, given, isFileRight: given !== onCommandLine });
+    throw error;
+  }
+  const commandContext = { ...shared, given };
   const isJson = isSet("json");
   const forPeople = isJson || isSet("sql") ? context.stderr : context.stdout;
   if (accounts !== undefined) return eachAccount(spec, accounts, { isJson, forPeople }, commandContext);

@@ -1,6 +1,7 @@
 // The function's response to a run, an accept or a rollback, short enough to read in the console.
 
 import type { Context } from "aws-lambda";
+import { type Undo, undoOf } from "../job/commands/decisions.ts";
 import type { Held } from "../job/run/publish/held-snapshots.ts";
 import { ifNotAccepted, wasPinned } from "../job/run/record/held-mark.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
@@ -8,7 +9,7 @@ import type { RunResult } from "../job/run/record/run-result.ts";
 import { countText } from "../job/run/record/texts.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import type { Invocation } from "./function-ports.ts";
-import { doubtInAws, heldInvocations, isRefusal, reportResult } from "./report-result.ts";
+import { doubtInAws, heldInvocations, invokeCommand, isRefusal, reportResult } from "./report-result.ts";
 
 /** Reports the result. Throws the error of one that failed. */
 export async function runResponse(invocation: Invocation, result: RunResult): Promise<object> {
@@ -23,7 +24,8 @@ export async function runResponse(invocation: Invocation, result: RunResult): Pr
     return { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation: error?.message, account, run_id };
   }
   if (error) throw error;
-  const facts = { account, publication, environment: ports.environment, context };
+  const undo = await undoOf(host.store, result);
+  const facts = { account, publication, undo, environment: ports.environment, context };
   return responseOf(result, { ...facts, ...doubtInAws(result.doubt, account, settings) });
 }
 
@@ -31,6 +33,8 @@ interface ResponseFacts {
   readonly account: string;
   /** Ten digits; undefined where nothing was published. */
   readonly publication: string | undefined;
+  /** Of an accept or a rollback. */
+  readonly undo?: Undo | undefined;
   /** Why the list may be a part only. */
   readonly doubt?: string | undefined;
   readonly environment: Pick<FunctionEnvironment, "region" | "functionName" | "workgroup" | "database">;
@@ -85,6 +89,7 @@ function nextSteps({ row, preview }: RunResult, facts: ResponseFacts): object {
   if (outcome === "PUBLISHED") {
     const changes = `${from("event_changes")} AND publication = '${publication}'`;
     return {
+      ...undoDecision(facts),
       sql: [`${from("events")} LIMIT 10`, ...(publication === undefined ? [] : [changes])],
     };
   }
@@ -93,6 +98,13 @@ function nextSteps({ row, preview }: RunResult, facts: ResponseFacts): object {
     return heldDecision(environment, account, { snapshotId, isPinned, preview });
   }
   return {};
+}
+
+function undoDecision({ undo, account, environment }: ResponseFacts): object {
+  if (undo === undefined) return {};
+  const { snapshotId, pin } = undo;
+  const input = { action: "rollback", account, snapshotId, ...(pin ? {} : { pin }) };
+  return { undo_event: input, undo_command: invokeCommand(environment, input) };
 }
 
 /**

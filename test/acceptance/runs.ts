@@ -188,7 +188,6 @@ export const RUNS: readonly Row[] = [
         what: test,
         why: test,
         effect: test,
-        examples: test,
         diff: test,
         accept: test,
         wait: test,

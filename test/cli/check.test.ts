@@ -17,6 +17,22 @@ test("check says how many events there are and how long a run of them takes", as
   expect(exitCode).toBe(0);
 });
 
+test("what a run of a list that is not whole says, check does: it says what it tried, and not to run check", async () => {
+  const world = await laptop({
+    events: makeEvents(10),
+    list: { pageSize: 4, next: "none", members: { top: () => `"has_more":true` } },
+  });
+
+  const run = await world.ask("run");
+  const check = await world.ask("check");
+
+  expect(run.stderr).toContain("Run `check`: it tries what asks for the next page");
+  expect(check.stdout).toMatch(
+    /FAILED {2}list {2}LIST_INCOMPLETE: .* A partial snapshot is never published\. If no page/,
+  );
+  expect(check.stdout).not.toContain("Run `check`");
+});
+
 async function leased({ warehouse }: Laptop, content: string): Promise<void> {
   const file = join(warehouse, "accounts/default/lease.json");
   await mkdir(dirname(file), { recursive: true });

@@ -6,7 +6,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { against, laptop, lastJson, printedCommand, sync, writeCredentials } from "./command-line.ts";
+import {
+  against,
+  laptop,
+  lastJson,
+  printedCommand,
+  printedCommands,
+  sync,
+  writeCredentials,
+} from "./command-line.ts";
 
 test("a held snapshot is accepted, an older one rolled back to, and each says what readers see now", async () => {
   const { cwd, simulator, command, ask, snapshot } = await laptop();
@@ -54,6 +62,40 @@ test("a held snapshot is accepted, an older one rolled back to, and each says wh
     ["rollback", "true"],
     ["rollback", "false"],
   ]);
+});
+
+test("an accept and a rollback end with the command that undoes them; the first publication of an account has none", async () => {
+  const { command, snapshot } = await laptop();
+  const empty = await snapshot(0);
+  const first = await command("accept", empty);
+  const held = await snapshot(6);
+  const decide = async (...args: readonly string[]) => {
+    const { stdout } = await command(...args);
+    const undo = printedCommands(stdout).at(-1) ?? [];
+    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^To undo this: npm run sync -- rollback /);
+    return undo;
+  };
+  const seen = async (): Promise<unknown> => {
+    const [head] = [lastJson(await command("status", "--json"))["accounts"]].flat();
+    const { snapshot_id, pinned } = Object(head).head;
+    return [snapshot_id, pinned];
+  };
+
+  expect(first.stdout).not.toContain("undo");
+  expect(await seen()).toEqual([held, false]);
+  const unroll = await decide("rollback", empty);
+  expect(unroll.slice(0, 3)).toEqual(["rollback", held, "--no-pin"]);
+  const unaccept = await decide("accept", held);
+  expect(unaccept.slice(0, 2)).toEqual(["rollback", empty]);
+  expect(unaccept).not.toContain("--no-pin");
+  await decide(...unaccept);
+  expect(await seen()).toEqual([empty, true]);
+  await decide(...unroll);
+  expect(await seen()).toEqual([held, false]);
+  const nothing = await command("accept", held);
+  expect(nothing.stdout).not.toContain("undo");
+  const json = lastJson(await command("rollback", empty, "--json"));
+  expect(json["undo_command"]).toContain(`rollback ${held} --no-pin`);
 });
 
 test("retire takes an older snapshot out of event_snapshots, once it is confirmed", async () => {

@@ -1,7 +1,7 @@
 // `run`: makes and publishes a snapshot.
 
 import { SyncError, undefinedIfDamaged } from "../../../lambdas/job/errors/sync-error.ts";
-import { failedStartEvent, type RunEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
+import { type RunEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
@@ -16,6 +16,7 @@ import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
 import { requireDisk, requireFiles } from "../wiring/warehouse-disk.ts";
+import { tellFailedStart } from "./failed-start.ts";
 
 const OPTIONS = [
   ...SERVICE_OPTIONS,
@@ -42,7 +43,7 @@ export const runCommand = command({
     const tell = (eventOf: () => Promise<RunEvent | undefined>): Promise<void> =>
       notify(eventOf, { values, terminal, proxies, signal, clock, random: systemRandom });
     const { result, store } = await started(values, context).catch(async (error: unknown) => {
-      await tell(async () => failedStartEvent(account, error));
+      await tellFailedStart(error, { ...context, isFileRight: true });
       throw error;
     });
     const exitCode = reportRun(context, result, values);
@@ -53,6 +54,7 @@ export const runCommand = command({
     return exitCode;
   },
   failureJson,
+  onFailedStart: tellFailedStart,
 });
 
 async function started(

@@ -2,6 +2,7 @@
 // of all.
 
 import { type AccountStatus, type Status, status } from "../../../lambdas/job/commands/status.ts";
+import type { HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { durationText } from "../../../lambdas/job/run/record/texts.ts";
 import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
@@ -18,12 +19,16 @@ import {
   describeHead,
   describeHeld,
   describeTrouble,
+  heldCommands,
   heldJson,
   madeAtMs,
+  outcomeWord,
   publishableOf,
   running,
   statusTable,
   troubleOf,
+  URGENCY,
+  urgencyOf,
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { formatTable } from "../output/format-result.ts";
@@ -137,18 +142,44 @@ function print(
     stdout.lines([...doubtLine(only, given), ...troubleLine(only, given)]);
     return;
   }
-  stdout.text(formatTable(statusTable(found, nowMs), { maxWidth: 80 }));
-  const words = ["status", "--account", only?.account ?? ""];
-  const troubled = found.flatMap((one) =>
-    "damage" in one
-      ? []
-      : [...doubtLine(one, given), ...troubleLine(one, given)].map((line) => `${one.account}: ${line}`),
-  );
+  const { width } = stdout;
+  stdout.text(formatTable(statusTable(found, nowMs, width), { width, whole: "--json" }));
+  const first = mostUrgent(found);
+  const words = ["status", "--account", first?.account ?? ""];
+  const more =
+    first === undefined || urgencyOf(first) === "well"
+      ? "One account with its last runs"
+      : `The account ${first.account} needs attention`;
   stdout.lines([
-    ...troubled,
+    ...found.flatMap((one) => ("damage" in one ? [] : attentionLines(one, given, values))),
     `In ${whereText(values)}`,
-    `One account with its last runs: ${commandLineText(words, WAREHOUSE_OPTIONS, values)}`,
+    `${more}: ${commandLineText(words, WAREHOUSE_OPTIONS, values)}`,
   ]);
+}
+
+/** Of several that are equally urgent, the one with the oldest data. */
+function mostUrgent(found: readonly AccountStatus[]): AccountStatus | undefined {
+  const dataMs = (one: AccountStatus): number => ("damage" in one || !one.head ? 0 : madeAtMs(one.head));
+  const rank = (one: AccountStatus): number => URGENCY.indexOf(urgencyOf(one));
+  return found.toSorted((a, b) => rank(a) - rank(b) || dataMs(a) - dataMs(b))[0];
+}
+
+/** Each account's, where there is something to decide or to do, with the commands. */
+function attentionLines(one: Status, given: GivenOptions, values: Values): readonly string[] {
+  const { account } = one;
+  const newest = publishableOf(one).at(-1);
+  const held = newest === undefined ? [] : heldLines(newest, { ...values, account });
+  const others = [...doubtLine(one, given), ...troubleLine(one, given)].map((line) => `${account}: ${line}`);
+  return [...held, ...others];
+}
+
+function heldLines({ snapshotId, reason, explanation }: HeldSnapshot, values: Values): readonly string[] {
+  const { diff, accept } = heldCommands(snapshotId, values);
+  return [
+    `${values.account}: held (${reason}). ${explanation}`,
+    `  look at it: ${diff}`,
+    `  publish it anyway: ${accept}`,
+  ];
 }
 
 /** Damage weighs more than age. */
@@ -203,9 +234,9 @@ function doubtLine({ account, doubt }: Status, given: GivenOptions): readonly st
 }
 
 /** None where the last run did its work. */
-function troubleLine({ account, runs }: Status, given: GivenOptions): readonly string[] {
-  const trouble = troubleOf(runs);
-  return trouble ? [describeTrouble(trouble, nextValues(given, account))] : [];
+function troubleLine(one: Status, given: GivenOptions): readonly string[] {
+  const trouble = troubleOf(one);
+  return trouble ? [describeTrouble(trouble, nextValues(given, one.account))] : [];
 }
 
 function describeRun(row: RunLogEntry, nowMs: number): string {
@@ -213,7 +244,7 @@ function describeRun(row: RunLogEntry, nowMs: number): string {
   const took = durationText(row.seconds * 1000).padStart(7);
   const startedAt = Date.parse(row.started_at);
   const mark = isFuture(startedAt, nowMs) ? `, ${age(startedAt, nowMs)}` : "";
-  return `  ${minute(startedAt)}  ${row.outcome.padEnd(10)} ${took}  ${cameTo(row)}${name}${mark}`;
+  return `  ${minute(startedAt)}  ${outcomeWord(row).padEnd(11)} ${took}  ${cameTo(row)}${name}${mark}`.trimEnd();
 }
 
 /**

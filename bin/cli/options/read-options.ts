@@ -51,9 +51,22 @@ export class GivenOptions {
   }
 
   /** With the settings file that is named, or the one in the current directory. */
-  withFile(): GivenOptions {
-    const file = openSettingsFile(this.configPath, this.#cwd);
+  withFile(open = openSettingsFile): GivenOptions {
+    const file = open(this.configPath, this.#cwd);
     return new GivenOptions(this.#onCommandLine, this.#environment, this.#cwd, file);
+  }
+
+  /** Those of the values that are right, without the defaults of the others. */
+  readRight<Name extends OptionName>(names: readonly Name[]): Partial<OptionValues<Name>> {
+    const right = names.flatMap((name) => {
+      try {
+        const { account, ...values } = this.read(name === "config" ? [name] : ["account", name], true);
+        return Object.entries(name === "account" && this.has(name) ? { account } : values);
+      } catch {
+        return [];
+      }
+    });
+    return Object.fromEntries(right) as Partial<OptionValues<Name>>;
   }
 
   ofAccount(account: string): GivenOptions {
@@ -167,7 +180,7 @@ export function openSettingsFile(named: string | undefined, cwd: string): Settin
 }
 
 /** The values with paths that start from the file. */
-function absolute<Values extends object>(values: Values, file: string): Values {
+export function absolute<Values extends object>(values: Values, file: string): Values {
   const places = Object.entries(values).flatMap(([key, place]) =>
     PLACES.includes(key) && typeof place === "string" ? [[key, placeBeside(file, place)]] : [],
   );
@@ -292,7 +305,7 @@ export const PROGRAM_NAME: string = programName(import.meta.url);
 export function commandLineText<Name extends OptionName>(
   words: readonly string[],
   names: readonly Name[],
-  values: OptionValues<Name>,
+  values: Partial<OptionValues<Name>>,
 ): string {
   const given: Partial<OptionValues<OptionName>> = values;
   const options = names.flatMap((name) => optionWords(name, given));

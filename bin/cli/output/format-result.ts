@@ -212,12 +212,13 @@ interface TableOptions {
   readonly maxWidth?: number;
   /** Columns of the terminal that a line takes at most. */
   readonly width?: number | undefined;
+  /** The options that show what is cut. */
+  readonly whole?: string;
 }
 
 const GAP = "  ";
 /** No column is cut to fewer: where even that is too wide, the last columns are left out. */
 const LEAST = 8;
-const CUT = ", cut to fit; whole: --full, or --format vertical";
 
 /** A column is padded to no more, so that one long value does not make every line as long. */
 const MOST_PADDED = 1000;
@@ -238,7 +239,11 @@ export function formatTable(table: TableRows, options: TableOptions = {}): strin
 /** The rows say how wide the columns are. Later values that are wider are cut where there is a limit, and whole elsewhere. */
 function tableLayout(
   { columns, rows }: TableRows,
-  { maxWidth = Number.POSITIVE_INFINITY, width = Number.POSITIVE_INFINITY }: TableOptions,
+  {
+    maxWidth = Number.POSITIVE_INFINITY,
+    width = Number.POSITIVE_INFINITY,
+    whole = "--full, or --format vertical",
+  }: TableOptions,
 ): TableLayout {
   const most = Math.min(maxWidth, width + 1); // one more than fits, so that it shows that this does not
   const header = columns.map((name) => cell(name, most));
@@ -260,7 +265,8 @@ function tableLayout(
   return {
     head: lineOf(header, others) + lineOf(rule, others && "─"),
     lines: (more) => more.map((row) => lineOf(row.map((value) => cell(value, most)))).join(""),
-    foot: (count) => `(${count} ${count === 1 ? "row" : "rows"}${isCut ? CUT : ""})\n`,
+    foot: (count) =>
+      `(${count} ${count === 1 ? "row" : "rows"}${isCut ? `, cut to fit; whole: ${whole}` : ""})\n`,
   };
 }
 

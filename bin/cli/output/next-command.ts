@@ -18,7 +18,7 @@ import { commandLineText, type GivenOptions } from "../options/read-options.ts";
 const OF_THE_SERVICE = SERVICE_OPTIONS.filter((name) => name !== "json" && name !== "logLevel");
 
 /** The options that such a command may need. */
-const NEXT_OPTIONS = ["overDamaged", ...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
+export const NEXT_OPTIONS = ["overDamaged", ...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
 
 export type NextValues = OptionValues<(typeof NEXT_OPTIONS)[number]>;
 
@@ -36,25 +36,31 @@ const COMMANDS = {
 /** A command that a person runs next, and what it is for: `To publish it anyway`. */
 export type NextCommand = readonly [purpose: string, command: string];
 
-/** @param isUnfinished the next run resumes it */
-export function nextAfterFailure(code: unknown, isUnfinished: boolean, values: NextValues): NextCommand {
+/**
+ * The command that ends the trouble: a check may pass after the cause is gone, and would change nothing.
+ * @param isUnfinished the next run resumes it
+ */
+export function nextAfterFailure(
+  code: unknown,
+  isUnfinished: boolean,
+  values: Partial<NextValues & OptionValues<"dryRun" | "all">>,
+): NextCommand {
   if (code === "AUTHORIZATION_EXPIRED") return ["To authorize again", nextCommand("authorize", values)];
-  if (isUnfinished) return ["To resume it", nextCommand("run", values)];
-  return ["To find the cause", nextCommand("check", values)];
+  if (values.dryRun) return ["Then try again", nextCommand("run", values, ["--dry-run"])];
+  const ofAll = values.all && values.account === undefined ? ["--all"] : [];
+  return [isUnfinished ? "To resume it" : "Then start again", nextCommand("run", values, ofAll)];
 }
 
-export function nextAfterSkip(reason: string | null, values: NextValues): NextCommand {
-  return reason === "LOGIN_REFUSED" || reason === "NOT_SET_UP"
-    ? ["To find the cause", nextCommand("check", values)]
-    : ["To start a run", nextCommand("run", values)];
+export function nextAfterSkip(values: NextValues): NextCommand {
+  return ["To start a run", nextCommand("run", values)];
 }
 
-export function restartCommand(values: NextValues): string {
+export function restartCommand(values: Partial<NextValues>): string {
   return nextCommand("run", { ...values, overDamaged: true });
 }
 
 /** The text of an error for a person at this computer. Where no address of a service is known, no command could work. */
-export function textHere(text: string, values: NextValues): string {
+export function textHere(text: string, values: Partial<NextValues>): string {
   return values.baseUrl === undefined ? text : withRestart(text, restartCommand(values));
 }
 
@@ -81,10 +87,15 @@ export function nextPageHere(nextPage: string, { account, config }: NextValues):
 }
 
 /** The command, or what it needs and nothing here says. */
-function nextCommand(name: keyof typeof COMMANDS, values: NextValues): string {
+function nextCommand(
+  name: keyof typeof COMMANDS,
+  values: Partial<NextValues>,
+  words: readonly string[] = [],
+): string {
   const { options, needs } = COMMANDS[name];
-  if (values[needs] === undefined) return `${name}, which needs --${longName(needs)} or a settings file`;
-  return commandLineText([name], options, values);
+  if (values[needs] === undefined && values.config === undefined)
+    return `${name}, which needs --${longName(needs)} or a settings file`;
+  return commandLineText([name, ...words], options, values);
 }
 
 const SKIPPED_BECAUSE: Readonly<Record<Skipped["reason"] | "NOT_SET_UP", string>> = {
@@ -112,7 +123,11 @@ export function sentence(text: unknown): string {
 }
 
 /** The message of an attempt, to stand before its next command: a message that ends with that command does not repeat it. */
-export function messageBefore([, command]: NextCommand, message: unknown, values: NextValues): string {
+export function messageBefore(
+  [, command]: NextCommand,
+  message: unknown,
+  values: Partial<NextValues>,
+): string {
   const words = sentence(message);
   const end = words.lastIndexOf(command);
   const why = end === -1 ? words : words.slice(0, words.lastIndexOf(". ", end) + 1);

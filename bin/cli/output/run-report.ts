@@ -5,7 +5,7 @@ import type { RunResult, Skipped } from "../../../lambdas/job/run/record/run-res
 import { durationText, missingText } from "../../../lambdas/job/run/record/texts.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
-import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
+import { cameTo, describeHeld, heldJson, outcomeWord } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { changesTable, formatTable } from "./format-result.ts";
 import { doubtHere, nextValues, textHere } from "./next-command.ts";
@@ -19,11 +19,13 @@ type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &
 /**
  * Prints the result and returns the exit code.
  * @param values where the snapshot is, for the command that publishes it if it is held
+ * @param more of the JSON
  */
 export function reportRun(
   output: ResultOutput & { readonly given: GivenOptions },
   result: RunResult,
   values: ReportValues,
+  more: object = {},
 ): number {
   const { row, error } = result;
   const own = nextValues(output.given, values.account);
@@ -31,14 +33,14 @@ export function reportRun(
   const held = heldOf(result);
   const { differing: rows, columns } = result;
   const ofDryRun = { ...(columns && { columns }), ...(rows && { rows }) };
-  const line = `${row.outcome.padEnd(11)} ${cameTo(row)}`.trimEnd();
-  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, values)), ...ofDryRun };
+  const line = `${outcomeWord(row).padEnd(11)} ${cameTo(row)}`.trimEnd();
+  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, values)), ...ofDryRun, ...more };
   output.result({ json, line });
   if (!values.json) {
     const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
     output.stdout.lines([...describe(result, values), ...decide.map((words) => `  ${words}`)]);
     if (rows !== undefined && rows.length > 0)
-      output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width }));
+      output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width, whole: "--json" }));
   }
   if (error) output.stderr.message(`${error.code}: ${textHere(error.message, own)}`);
   if (doubt !== undefined) output.stderr.message(doubt);
@@ -82,13 +84,11 @@ export function failureJson(code: string | null, message: string): object {
 }
 
 function describe(
-  { row, explanation, error, columns = [], differing }: RunResult,
+  { row, explanation, columns = [], differing }: RunResult,
   { requestsPerMinute = "unlimited" }: ReportValues,
 ): readonly string[] {
   const name = row.trigger === "accept" || row.trigger === "rollback" ? row.trigger : "run";
-  // Nothing is wrong with a run that a person has stopped: `FAILED` is for the log and for programs.
-  const outcome = error?.code === "INTERRUPTED" ? "interrupted" : row.outcome;
-  const lines = [`${outcome}  ${name} ${row.run_id}, ${durationText(row.seconds * 1000)}`];
+  const lines = [`${outcomeWord(row)}  ${name} ${row.run_id}, ${durationText(row.seconds * 1000)}`];
   if (row.events !== null) {
     const missing = missingText(row);
     lines.push(`  ${plural(row.events, "event")} with details${repeatedEntries(row)}`);

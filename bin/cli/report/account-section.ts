@@ -10,7 +10,15 @@ import { publicationId, runInstant } from "../../../lambdas/job/storage/layout.t
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { readLogSince } from "../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
-import { madeAtMs, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
+import {
+  madeAtMs,
+  outcomeWord,
+  publishableOf,
+  reasonOf,
+  running,
+  troubleOf,
+  wouldDo,
+} from "../output/describe-status.ts";
 import { type Html, html } from "../output/html.ts";
 import { age, minute, plural } from "../output/words.ts";
 import { manifestFigures, publicationsFigure, storageFigure } from "./account-figures.ts";
@@ -21,7 +29,7 @@ interface AccountReport {
   readonly account: string;
   readonly status: Status;
   readonly lastRun: RunLogEntry | undefined;
-  /** The last run, where it failed. */
+  /** The newest run that came to nothing, where none made a snapshot since. */
   readonly failed: RunLogEntry | undefined;
   readonly figures: readonly Figure[];
 }
@@ -53,7 +61,7 @@ export async function reportAccount(store: AccountStore, options: AccountOptions
   const head = "damage" in found ? null : found.status.head;
   return {
     ...found,
-    trouble: troubleOf(found, options),
+    trouble: attentionOf(found, options),
     dataMs: head === null ? undefined : madeAtMs(head),
     content: contentOf(found, options),
   };
@@ -66,14 +74,14 @@ async function readAccount(
   const { account } = store;
   const found = await status(store, nowMs);
   const publications = await lastPublications(store, found.head);
+  const messageOf = ({ error_message: message }: RunLogEntry): string | null =>
+    message && messageFor(account, message);
   const attempts = await lastRuns(store, MOST_RUNS, nowMs);
   const runs = attempts
     .filter(({ trigger }) => isRun(trigger))
-    .map((row) => ({
-      ...row,
-      error_message: row.error_message && messageFor(account, row.error_message),
-    }))
+    .map((row) => ({ ...row, error_message: messageOf(row) }))
     .toReversed();
+  const failed = troubleOf(found);
   const isAll = publications.length < MOST_PUBLICATIONS;
   const drawn = [
     publicationsFigure(publications, isAll),
@@ -86,8 +94,7 @@ async function readAccount(
     account,
     status: found,
     lastRun,
-    failed:
-      lastRun && (lastRun.outcome === "FAILED" || lastRun.reason === "OTHER_VERSION") ? lastRun : undefined,
+    failed: failed && { ...failed, error_message: messageOf(failed) },
     figures: drawn.filter((each) => each !== undefined),
   };
 }
@@ -108,7 +115,7 @@ async function lastPublications(
 
 export const NOTHING = "Nothing is published yet";
 
-function troubleOf(
+function attentionOf(
   one: AccountReport | DamagedAccount,
   { doubtFor }: Pick<AccountOptions, "doubtFor">,
 ): string | undefined {
@@ -123,9 +130,12 @@ function troubleOf(
 
 const DOUBTED = "The list of events may be a part only";
 
+const HOW: Readonly<Record<string, string>> = { SKIPPED: "was skipped", interrupted: "was interrupted" };
+
 function failureText(failed: RunLogEntry): string {
   const reason = reasonOf(failed);
-  return `The last run failed${reason === "" ? "" : ` (${reason})`}`;
+  const how = HOW[outcomeWord(failed)] ?? "failed";
+  return `The last run ${how}${reason === "" ? "" : ` (${reason})`}`;
 }
 
 function contentOf(
@@ -192,7 +202,7 @@ function lastRunFact(last: RunLogEntry | undefined): Fact {
   const took = durationText(last.seconds * 1000);
   return [
     "Last run",
-    last.outcome,
+    outcomeWord(last),
     `${reason === "" ? "" : `${reason}, `}${minute(Date.parse(last.started_at))}, ${took}`,
   ];
 }
@@ -221,7 +231,7 @@ ${lines.map((line) => html`<p>${line}</p>\n`)}<p class="quiet">Look at the snaps
 <pre>${diff}</pre>
 <p class="quiet">Publish it anyway:</p>
 <pre>${accept}</pre>
-<p class="quiet">Or wait: ${ifNotAccepted(head?.pinned === true)}</p>
+<p class="quiet">Or wait: ${ifNotAccepted(head?.pinned === true)} This one is retired after 30 days.</p>
 </div>
 `;
 }

@@ -9,6 +9,7 @@ import { trialText } from "../run/record/list-doubt.ts";
 import type { Skipped } from "../run/record/run-result.ts";
 import type { HostPorts } from "../run/run-ports.ts";
 import type { EventList, EventService, ListDoubt, ListedEvent, ListTrial } from "../service/event-service.ts";
+import { RUN_CHECK } from "../service/events/list/list-errors.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 
 const CHECKS = ["credentials", "lease", "login", "list", "detail", "store", "catalog", "snapshot"] as const;
@@ -114,10 +115,12 @@ async function tryList(
     if (trial?.fits !== undefined) advice?.onAdvice?.({ setting: "nextPage", value: trial.fits });
     return list;
   } catch (error) {
-    if (!(error instanceof SyncError) || trial === undefined) throw error;
-    const { code, message, cause } = error;
-    const fields = trial.fits === undefined ? error.fields : { ...error.fields, nextPage: trial.fits };
-    throw new SyncError(code, `${message} ${told(trial)}`.trim(), { fields, cause });
+    if (!(error instanceof SyncError)) throw error;
+    const { code, cause } = error;
+    const message = error.message.replace(`${RUN_CHECK} `, "");
+    const tried = trial === undefined ? "" : told(trial);
+    const fields = trial?.fits === undefined ? error.fields : { ...error.fields, nextPage: trial.fits };
+    throw new SyncError(code, `${message} ${tried}`.trim(), { fields, cause });
   }
 }
 

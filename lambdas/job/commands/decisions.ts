@@ -21,15 +21,23 @@ import {
 } from "../run/record/attempt.ts";
 import { readHold } from "../run/record/held-mark.ts";
 import { publishedEnd, recordUnrecorded } from "../run/record/published-run.ts";
-import type { RunEnd, RunResult, Skipped } from "../run/record/run-result.ts";
+import { isRun } from "../run/record/run-log.ts";
+import { publicationOf, type RunEnd, type RunResult, type Skipped } from "../run/record/run-result.ts";
 import type { HostPorts, WarehousePorts, WorldPorts } from "../run/run-ports.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { plannedAt, publishedOf } from "../snapshot/files/published-snapshots.ts";
 import { accountFolders, keysOf } from "../storage/known-accounts.ts";
 import { formatRunId, isOfLayout } from "../storage/layout.ts";
 import { placeOf, removalOf } from "../storage/log-mark.ts";
-import type { Publication } from "../storage/publication.ts";
-import { createRemoval, readEnd, readHead, readLog, readLogSince } from "../storage/publication-log.ts";
+import { isRestart, type Publication } from "../storage/publication.ts";
+import {
+  createRemoval,
+  publicationBefore,
+  readEnd,
+  readHead,
+  readLog,
+  readLogSince,
+} from "../storage/publication-log.ts";
 import {
   dateRetired,
   listSnapshots,
@@ -114,6 +122,29 @@ async function publishAgain(
   attempt.counts = countsOf(manifest, published);
   await catalog.refresh(store.account, "new");
   return publishedEnd(store, published);
+}
+
+/** What restores what readers saw before. */
+export interface Undo {
+  readonly snapshotId: string;
+  /** Whether later runs were held then. */
+  readonly pin: boolean;
+}
+
+/**
+ * The rollback that undoes an accept or a rollback; undefined where nothing was published, where readers saw nothing
+ * before, or the same, and where that is damaged.
+ */
+export async function undoOf(store: AccountStore, { row }: RunResult): Promise<Undo | undefined> {
+  if (isRun(row.trigger)) return undefined;
+  // What was decided stands, also where this cannot be read.
+  const published = await publicationOf(store, row).catch(() => undefined);
+  if (published === undefined) return undefined;
+  const before = await publicationBefore(store, published.publication).catch(() => undefined);
+  if (before === undefined || isRestart(published, before)) return undefined;
+  const { snapshot_id: snapshotId, pinned } = before;
+  if (snapshotId === published.snapshot_id && pinned === published.pinned) return undefined;
+  return { snapshotId, pin: pinned };
 }
 
 function isNotFound(error: unknown): error is SyncError {

@@ -36,6 +36,17 @@ export const RETRYABLE_CODES: readonly ErrorCode[] = [
   "INTERRUPTED",
 ];
 
+/** What a person has mistyped, or has to set up. */
+const MISTAKES: ReadonlySet<ErrorCode> = new Set([
+  "CONFIG_INVALID",
+  "CREDENTIALS_INVALID",
+  "SNAPSHOT_NOT_FOUND",
+]);
+
+export function isMistake(error: unknown): error is SyncError {
+  return error instanceof SyncError && MISTAKES.has(error.code);
+}
+
 /** An error whose message says what failed, why, and what to do. Branch on `code`, never on the message. */
 export class SyncError extends Error {
   override readonly name = "SyncError";

@@ -60,6 +60,13 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    place: "bin/cli/commands/decisions.ts rollback",
+    said: async (world) => {
+      await held(world);
+      return everything(await world.command(["accept", "held", ...world.place]));
+    },
+  },
+  {
     place: "bin/cli/commands/decisions.ts retire",
     said: async (world) => {
       const { stdout } = await world.run("--json");
@@ -98,7 +105,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/output/next-command.ts check",
+    place: "bin/cli/output/next-command.ts run, after a start that was no run",
     isSamePlace: true,
     said: async (world) => {
       await rename(world.credentials, `${world.credentials}.away`);
@@ -136,7 +143,8 @@ const SCENARIOS: readonly Scenario[] = [
     said: async (world: PrintedWorld) => {
       await overDamage(world, ["run", ...world.of]);
       const { stdout } = await world.command([name, ...world.place], serviceOf(world));
-      if (name === "status") return stdout.slice(stdout.indexOf("Or restart"), stdout.lastIndexOf("To find"));
+      if (name === "status")
+        return stdout.slice(stdout.indexOf("Or restart"), stdout.lastIndexOf("Then start"));
       return readablePage(await readFile(join(world.cwd, "report.html"), "utf8"));
     },
   })),

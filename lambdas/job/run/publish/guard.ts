@@ -37,7 +37,8 @@ interface ListCounts {
 }
 
 const ALWAYS_MAY_BE_MISSING = 5;
-const MOST_NAMED = 10;
+const MOST_NAMED = 3;
+const MOST_REASONS = 2;
 const MIN_ROWS_PERCENT = 80;
 const MISSING_REASONS = ["gone", "forbidden", "rejected"] as const;
 
@@ -46,23 +47,29 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
   const { listed, events, headEvents, unstable, unreadable = 0, newlyUnreadable = [] } = counts;
   const most = mayBeMissing(listed, limits);
   const missing = counts.gone + counts.forbidden + counts.rejected;
-  const reasons = missing === 0 ? "" : ` Missing: ${missingReasons(counts)}.`;
+  const reasons = missingReasons(counts, MOST_REASONS);
+  const without = reasons === "" ? "" : ` Missing: ${reasons}.`;
   if (events === 0) {
     const why =
-      listed === 0 ? "the list is empty" : `none of the ${countText(listed)} listed events has details`;
-    return { reason: "NO_EVENTS", explanation: `The snapshot has no events: ${why}.${reasons}` };
+      listed === 0
+        ? "An empty list is nearly always the service's fault"
+        : `None of the ${countText(listed)} listed events has details, nearly always by the service's fault`;
+    return {
+      reason: "NO_EVENTS",
+      explanation: `${why}, and publishing it empties the tables. Ask its operator first.${without}`,
+    };
   }
   if (unstable > most) {
     return {
       reason: "LIST_UNSTABLE",
-      explanation: `${describeUnstable(counts)} The limit is ${countText(most)} (--max-missing; maxMissingPercent in AWS).${reasons}`,
+      explanation: `${describeUnstable(counts)} The limit is ${countText(most)} (--max-missing; maxMissingPercent in AWS).`,
     };
   }
   if (headEvents !== undefined && events * 100 < headEvents * (100 - limits.maxDropPercent)) {
     const percent = ((1 - events / headEvents) * 100).toFixed(1);
     return {
       reason: "DROPPED",
-      explanation: `${countText(events)} events are ${percent} % fewer than the ${countText(headEvents)} that readers see now; the limit is ${limits.maxDropPercent} % (--max-drop; maxDropPercent in AWS).${reasons}`,
+      explanation: `${countText(events)} events are ${percent} % fewer than the ${countText(headEvents)} that readers see now; the limit is ${limits.maxDropPercent} % (--max-drop; maxDropPercent in AWS).${without}`,
     };
   }
   const { maxGrowthPercent } = limits;
@@ -73,42 +80,38 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
   ) {
     return {
       reason: "GREW",
-      explanation: `${countText(events)} events are ${growth(events, headEvents)} the ${countText(headEvents)} that readers see now; the limit is ${maxGrowthPercent} % (--max-growth; maxGrowthPercent in AWS).${reasons}`,
+      explanation: `${countText(events)} events are ${growth(events, headEvents)} the ${countText(headEvents)} that readers see now; the limit is ${maxGrowthPercent} % (--max-growth; maxGrowthPercent in AWS).${without}`,
     };
   }
   const unaccepted = moreThanAccepted({
     ...counts,
     rejected: counts.rejected - (unreadable - newlyUnreadable.length),
   });
-  const beside =
-    unaccepted === missing
-      ? ""
-      : `, in addition to the ${countText(missing - unaccepted)} that were accepted before`;
+  const beside = unaccepted === missing ? "" : `, besides ${countText(missing - unaccepted)} accepted before`;
   if (areFewRows(unaccepted, listed)) {
     return {
       reason: "FEW_ROWS",
-      explanation: `Only ${countText(events)} of ${countText(listed)} listed events have details; at least ${MIN_ROWS_PERCENT} % must${beside}, and no setting changes that.${reasons} ${remedy(counts)}`,
+      explanation: `Only ${countText(events)} of ${countText(listed)} listed events have details: ${reasons}. At least ${MIN_ROWS_PERCENT} % must${beside}, whatever is set. Accepting lets similar later ones pass.`,
     };
   }
+  const lacking = `${countText(missing)} of ${countText(listed)} listed events have no details`;
   if (unaccepted > most) {
     const percent = Math.floor((unaccepted / listed) * 100) + 1;
     return {
       reason: "MISSING",
-      explanation: `${countText(missing)} of ${countText(listed)} listed events have no details; ${countText(most)} may have none${beside} (--max-missing; maxMissingPercent in AWS).${reasons} ${remedy(counts)} Or allow as many: "maxMissingPercent": ${percent} in brand-events.json or cdk.json, --max-missing ${percent}.`,
+      explanation: `${lacking} (${countText(most)} may${beside}): ${reasons}. Accepting, or --max-missing ${percent} (maxMissingPercent in AWS), lets later ones pass.`,
     };
   }
   if (counts.isUnconfirmed) {
     return {
       reason: "MISSING",
-      explanation: `${countText(missing)} of ${countText(listed)} listed events have no details, and some of them were asked for once only: when they were, fewer had been accepted.${reasons} ${remedy(counts)} Or start run again, which asks twice.`,
+      explanation: `${lacking}: ${reasons}. Some were asked for once only, as fewer were accepted then: start run again, which asks twice.`,
     };
   }
   if (newlyUnreadable.length > 0) {
-    const named = newlyUnreadable.slice(0, MOST_NAMED).join(", ");
-    const more = newlyUnreadable.length - MOST_NAMED;
     return {
       reason: "UNREADABLE",
-      explanation: `${countText(newlyUnreadable.length)} of ${countText(listed)} listed events cannot be read, while others can: ${named}${more > 0 ? `, and ${countText(more)} more` : ""}.${reasons} Ask the service's operator about them. If you can do without them, accept this snapshot: then later ones that lack only these are published.`,
+      explanation: `${countText(newlyUnreadable.length)} of ${countText(listed)} listed events cannot be read, while others can: ${firstNamed(newlyUnreadable)}. Ask the service's operator about them. Accepting lets later ones that lack only these pass.`,
     };
   }
   return guardRequired(counts, limits);
@@ -117,7 +120,7 @@ export function guard(counts: GuardCounts, limits: GuardLimits): Hold | undefine
 /** What is wrong with a list whose `unstable` is not 0. */
 export function describeUnstable({ listed, readings, unstable }: ListCounts): string {
   return readings === 1
-    ? `${countText(unstable)} entries of the list had come on a page before, and there was no time or budget to read it again: if it changed while it was read, about as many events are missing in addition to the ${countText(listed)} that were found.`
+    ? `${countText(unstable)} entries of the list came on two pages, with no time or budget to read it again: about as many events may be missing.`
     : `The list changed while it was read: ${countText(unstable)} of ${countText(listed)} events are not in each of its ${readings} readings, and others may be missing.`;
 }
 
@@ -132,8 +135,14 @@ export function guardRequired(
   const named = fields.map(({ pointer, events: lacking }) => `${pointer} in ${countText(lacking)}`);
   return {
     reason: "REQUIRED",
-    explanation: `${countText(incomplete.events)} of ${countText(events)} events lack a required field (--require; require in AWS): ${named.join(", ")}. ${countText(most)} may lack one (--max-missing; maxMissingPercent in AWS).`,
+    explanation: `${countText(incomplete.events)} of ${countText(events)} events lack a required field (--require; require in AWS): ${firstNamed(named)}. ${countText(most)} may (--max-missing; maxMissingPercent in AWS).`,
   };
+}
+
+/** The preview names more of them. */
+function firstNamed(all: readonly string[]): string {
+  const more = all.length - MOST_NAMED;
+  return `${all.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${countText(more)} more` : ""}`;
 }
 
 /** Whether the snapshot of a list of which so much is missing is held, whatever else it has. */
@@ -162,14 +171,6 @@ function moreThanAccepted({ accepted, ...found }: Missing & Pick<GuardCounts, "a
     const share = accepted === undefined || accepted.listed === 0 ? 0 : accepted[reason] / accepted.listed;
     return sum + Math.max(0, found[reason] - Math.floor(found.listed * share));
   }, 0);
-}
-
-function remedy({ listed, forbidden }: Missing): string {
-  const refused =
-    forbidden === 0
-      ? "If they are right to be missing"
-      : `${((forbidden / listed) * 100).toFixed(1)} % of the listed events are refused (403). If the account may not see them`;
-  return `${refused}, accept this snapshot: then later ones with the same share are published.`;
 }
 
 /** `25.0 % more than`; of nothing there is no percentage. */

@@ -2,7 +2,6 @@
 
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Chain } from "../../snapshot/staging/chain.ts";
-import { layout } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication.ts";
 import { isOfRun, type LogEnd, readHead, readLogSince } from "../../storage/publication-log.ts";
 import { countsOf } from "../record/attempt.ts";
@@ -116,7 +115,7 @@ async function guardAgainst(
 ): Promise<Hold | undefined> {
   const { readings, unstable } = chain.plan.header;
   const { incomplete } = facts;
-  const { account, snapshot_id: snapshotId, counts } = manifest;
+  const { counts } = manifest;
   const isUnconfirmed = chain.records.some(({ unconfirmed }) => unconfirmed);
   const { uuids, accepted } = await knownRefusals(session.ports.store, head);
   const newlyUnreadable = chain.records
@@ -124,26 +123,15 @@ async function guardAgainst(
     .filter(({ uuid, reason }) => reason === "unreadable" && !uuids.has(uuid))
     .map(({ uuid }) => uuid);
   const ofHead = { headEvents: head?.events, accepted, newlyUnreadable };
-  const found = guard(
-    { ...counts, ...ofHead, incomplete, readings, unstable, isUnconfirmed },
-    session.settings,
-  );
-  const isListed = counts.gone + counts.forbidden + counts.oversize + counts.too_deep + counts.unreadable > 0;
-  if (found === undefined || !isListed) return found;
-  const list = `${layout(account).leftOut(snapshotId)} lists them with their reasons.`;
-  return { ...found, explanation: `${found.explanation} ${list}` };
+  return guard({ ...counts, ...ofHead, incomplete, readings, unstable, isUnconfirmed }, session.settings);
 }
 
-function held(
-  { snapshot_id: snapshotId, counts }: Manifest,
-  { reason, explanation, preview }: Hold,
-  isRestart: boolean,
-): RunEnd {
+function held({ counts }: Manifest, { reason, explanation, preview }: Hold, isRestart: boolean): RunEnd {
   const over = isRestart ? ` With --over-damaged that is a ${restartText(counts.events)}.` : "";
   return {
     outcome: "HELD",
     reason,
-    explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before. To publish it anyway, use accept.${over}`,
+    explanation: explanation + over,
     preview,
   };
 }
@@ -151,6 +139,6 @@ function held(
 function pinnedBy(head: Publication): Hold {
   return {
     reason: "PINNED",
-    explanation: `The account is pinned to the snapshot ${head.snapshot_id} (publication ${head.publication}).`,
+    explanation: `A rollback has pinned the account to what readers see (publication ${Number(head.publication)}).`,
   };
 }

@@ -86,8 +86,11 @@ const UNKNOWN = {
   unreadable: null,
 } as const;
 
-/** The event of a start that failed before it was a run: its settings or its credentials are wrong, for example. */
-export function failedStartEvent(account: string, error: unknown): RunEvent {
+/**
+ * The event of a start that failed before it was a run: its settings or its credentials are wrong, for example.
+ * @param account null where the start does not say it
+ */
+export function failedStartEvent(account: string | null, error: unknown): RunEvent {
   const about = { account, run_id: null, snapshot_id: null, trigger: "manual", attempt: null };
   return {
     detailType: "Run Failed",

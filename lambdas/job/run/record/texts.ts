@@ -66,10 +66,18 @@ export function missingByReason(
   ];
 }
 
-/** `38 gone (404 or 410), 2 forbidden (403)`; empty where nothing is missing. */
-export function missingReasons(counts: MissingCounts): string {
+/**
+ * `38 gone (404 or 410), 2 forbidden (403)`; empty where nothing is missing.
+ * @param most reasons that are named, those of the most events; the others are counted together
+ */
+export function missingReasons(counts: MissingCounts, most = Number.POSITIVE_INFINITY): string {
   const found = missingByReason(counts).filter(({ count }) => count > 0);
-  return found.map(({ what, count }) => `${countText(count)} ${what}`).join(", ");
+  const named = found.toSorted((a, b) => b.count - a.count).slice(0, most);
+  const others = found.filter((each) => !named.includes(each)).reduce((sum, { count }) => sum + count, 0);
+  return [
+    ...found.filter((each) => named.includes(each)).map(({ what, count }) => `${countText(count)} ${what}`),
+    ...(others === 0 ? [] : [`${countText(others)} more`]),
+  ].join(", ");
 }
 
 /** `40 of 5,000 listed events have no details: 38 gone (404 or 410), 2 forbidden (403)`; empty where all have. */

@@ -223,7 +223,7 @@ describe("where an older log was put back and goes on", () => {
     const [shown] = world.glue.partitions("events");
     // As a version did that wrote none.
     if (!hasWriteId) delete shown?.Parameters?.["write_id"];
-    for (const id of ["0000000002", "0000000003"]) await world.store.delete(`publications/uk/${id}.ndjson`);
+    for (const id of ["0000000002", "0000000003"]) await world.store.delete([`publications/uk/${id}.ndjson`]);
     await world.uk.day(4, ["d"]);
     return world;
   }

@@ -46,6 +46,9 @@ export function tooLarge(problem: string, facts: ListFacts): SyncError {
   );
 }
 
+/** `check` itself does not say it. */
+export const RUN_CHECK = "Run `check`: it tries what asks for the next page, and names what worked.";
+
 /**
  * @param entries what came
  * @param candidates values of `nextPage` that probably fit; the message names none, because none was tried
@@ -58,9 +61,9 @@ export function incomplete(
 ): SyncError {
   return new SyncError(
     "LIST_INCOMPLETE",
-    `The list of events ${what}, and ${entries} entries were received. A partial snapshot is never published. Run \`check\`: ` +
-      "it tries what asks for the next page, and names what worked for --next-page (nextPage). If no page is missing, set it to " +
-      "links, which ignores such signs; else ask the service's operator how the list is paged.",
+    `The list of events ${what}, and ${entries} entries were received. A partial snapshot is never published. ${RUN_CHECK} ` +
+      "If no page is missing, set --next-page (nextPage) to links, which ignores such signs; else ask the service's operator " +
+      "how the list is paged.",
     { fields: { ...facts, candidates } },
   );
 }
