@@ -150,8 +150,8 @@ describe("diff", () => {
   });
 
   test.each([
-    { format: "csv", first: /^uuid,change,fields,reason\r\n/ },
-    { format: "tsv", first: /^uuid\tchange\tfields\treason\r\n/ },
+    { format: "csv", first: /^uuid,change,fields,reason\n/ },
+    { format: "tsv", first: /^uuid\tchange\tfields\treason\n/ },
     { format: "ndjson", first: /^\{"uuid":"/ },
     { format: "json", first: /^\[\n\{"uuid":"/ },
     { format: "vertical", first: /^─── row 1 / },

@@ -142,6 +142,6 @@ async function addRows(
       yield rows;
     }
   }
-  await add(formatResult(form, { ...result, batches: counted() }));
+  await add(formatResult(form, { ...result, batches: counted() }, { lineEnd: "\r\n" }));
   return count;
 }

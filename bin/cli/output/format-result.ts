@@ -6,7 +6,7 @@ import type { ChangedRow } from "../../../lambdas/job/snapshot/rows/first-change
 import type { OptionValues, TextFormat } from "../options/options.ts";
 import { oneLine } from "./terminal.ts";
 
-type Formatter = (result: ResultRows, options: TableOptions) => AsyncGenerator<string>;
+type Formatter = (result: ResultRows, options: FormOptions) => AsyncGenerator<string>;
 
 /** Those that a person chooses, and the line that `--json` prints. */
 export type PrintedForm = TextFormat | "line";
@@ -15,8 +15,8 @@ const FORMATTERS: Readonly<Record<PrintedForm, Formatter>> = {
   line,
   table,
   vertical,
-  csv: (result) => separated(result, ","),
-  tsv: (result) => separated(result, "\t"),
+  csv: (result, options) => separated(result, ",", options),
+  tsv: (result, options) => separated(result, "\t", options),
   json: jsonArray,
   ndjson,
 };
@@ -33,11 +33,18 @@ export function chosenFormat({
   );
 }
 
-/** The text in pieces, one for each batch of rows. The options are those of a table. */
+interface FormOptions {
+  /** Columns of the terminal that a line of a table takes at most. */
+  readonly width?: number | undefined;
+  /** Of CSV and TSV: programs that read lines keep a CR as a part of the last value, and a file for others has CRLF. */
+  readonly lineEnd?: "\n" | "\r\n";
+}
+
+/** The text in pieces, one for each batch of rows. */
 export function formatResult(
   format: PrintedForm,
   result: ResultRows,
-  options: TableOptions = {},
+  options: FormOptions = {},
 ): AsyncGenerator<string> {
   return FORMATTERS[format](result, options);
 }
@@ -70,9 +77,13 @@ const NEEDS_QUOTES = /[",\t\r\n\u0085\u2028\u2029]|^\s|\s$/;
  * Null is an empty field, an empty text `""`. In a result of one column both are `""`: readers skip an empty
  * line, and would lose the row.
  */
-async function* separated({ columns, batches }: ResultRows, separator: "," | "\t"): AsyncGenerator<string> {
+async function* separated(
+  { columns, batches }: ResultRows,
+  separator: "," | "\t",
+  { lineEnd = "\n" }: FormOptions,
+): AsyncGenerator<string> {
   const record = (row: ResultRow): string =>
-    row.length === 1 ? `${field(row[0] ?? "")}\r\n` : `${row.map(field).join(separator)}\r\n`;
+    (row.length === 1 ? field(row[0] ?? "") : row.map(field).join(separator)) + lineEnd;
   yield record(columns);
   for await (const rows of batches) yield rows.map(record).join("");
 }
@@ -212,12 +223,15 @@ interface TableOptions {
   readonly maxWidth?: number;
   /** Columns of the terminal that a line takes at most. */
   readonly width?: number | undefined;
+  /** The options that show what is cut. */
+  readonly whole?: string;
 }
 
 const GAP = "  ";
-/** No column is cut to fewer: where even that is too wide, the last columns are left out. */
-const LEAST = 8;
-const CUT = ", cut to fit; whole: --full, or --format vertical";
+/** As wide as a uuid, and wider than an instant: a column of no more is whole or not there, and a wider one may be cut. */
+const WHOLE = 36;
+/** Cut to fewer, a text says nothing: then its column is not there. */
+const LEAST = 16;
 
 /** A column is padded to no more, so that one long value does not make every line as long. */
 const MOST_PADDED = 1000;
@@ -238,7 +252,11 @@ export function formatTable(table: TableRows, options: TableOptions = {}): strin
 /** The rows say how wide the columns are. Later values that are wider are cut where there is a limit, and whole elsewhere. */
 function tableLayout(
   { columns, rows }: TableRows,
-  { maxWidth = Number.POSITIVE_INFINITY, width = Number.POSITIVE_INFINITY }: TableOptions,
+  {
+    maxWidth = Number.POSITIVE_INFINITY,
+    width = Number.POSITIVE_INFINITY,
+    whole = "--full, or --format vertical",
+  }: TableOptions,
 ): TableLayout {
   const most = Math.min(maxWidth, width + 1); // one more than fits, so that it shows that this does not
   const header = columns.map((name) => cell(name, most));
@@ -246,36 +264,92 @@ function tableLayout(
     rows.reduce((widest, row) => Math.max(widest, widthOf(cell(row[index] ?? null, most))), widthOf(name)),
   );
   const isWhole = most === Number.POSITIVE_INFINITY;
-  const widths = isWhole ? natural.map((columns) => Math.min(columns, MOST_PADDED)) : fitted(natural, width);
+  const widths = isWhole
+    ? natural.map((columns) => Math.min(columns, MOST_PADDED))
+    : fitted(
+        natural.map((columns, index) => ({ columns, isJson: isJsonIn(rows, index) })),
+        width,
+      );
   let isCut = !isWhole && natural.some((columns, index) => columns !== widths[index]);
   const shown = (text: string, columns: number): string => {
     const fitting = isWhole ? text : cut(text, columns);
     isCut ||= fitting !== text;
     return fitting + " ".repeat(Math.max(0, columns - widthOf(fitting)));
   };
-  const others = widths.length < natural.length ? "…" : "";
-  const lineOf = (cells: readonly string[], rest = ""): string =>
-    `${[...widths.map((columns, index) => shown(cells[index] ?? "", columns)), rest].join(GAP).trimEnd()}\n`;
-  const rule = widths.map((columns) => "─".repeat(columns));
+  const lineOf = (cells: readonly string[]): string => {
+    const own = widths.flatMap((columns, index) =>
+      columns === undefined ? [] : [shown(cells[index] ?? "", columns)],
+    );
+    return `${own.join(GAP).trimEnd()}\n`;
+  };
+  const gone = header.filter((_, index) => widths[index] === undefined);
   return {
-    head: lineOf(header, others) + lineOf(rule, others && "─"),
+    head: lineOf(header) + lineOf(widths.map((columns = 0) => "─".repeat(columns))),
     lines: (more) => more.map((row) => lineOf(row.map((value) => cell(value, most)))).join(""),
-    foot: (count) => `(${count} ${count === 1 ? "row" : "rows"}${isCut ? CUT : ""})\n`,
+    foot: (count) => {
+      const cutText = isCut ? `, cut to fit; whole: ${whole}` : "";
+      const lines = gone.length === 0 ? [] : goneLines(gone, width);
+      return [`(${count} ${count === 1 ? "row" : "rows"}${cutText})`, ...lines, ""].join("\n");
+    },
   };
 }
 
-/** The widths of the columns that are shown: narrow ones are whole, the others share what is left. */
-function fitted(natural: readonly number[], width: number): readonly number[] {
-  for (let shown = natural.length; shown > 0; shown--) {
-    const widths = natural.slice(0, shown);
-    const others = shown < natural.length ? GAP.length + 1 : 0;
-    const room = width - others - GAP.length * (shown - 1);
-    const least = widths.reduce((sum, columns) => sum + Math.min(columns, LEAST), 0);
-    if (least > room && shown > 1) continue;
-    const most = share(widths, Math.max(room, 1));
-    return widths.map((columns) => Math.min(columns, most));
+function isJsonIn(rows: TableRows["rows"], index: number): boolean {
+  const values = rows.flatMap((row) => row[index] ?? []);
+  return values.length > 0 && values.every((text) => /^[[{]/.test(text));
+}
+
+/** In as many lines as it takes: a column that is named nowhere is missed by nobody. */
+function goneLines(names: readonly string[], width: number): readonly string[] {
+  const lines = [`${names.length} ${names.length === 1 ? "column does" : "columns do"} not fit:`];
+  for (const [index, name] of names.entries()) {
+    const word = index === names.length - 1 ? name : `${name},`;
+    const longer = `${lines.at(-1)} ${word}`;
+    if (widthOf(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(cut(`  ${word}`, width));
   }
-  return [];
+  return lines;
+}
+
+interface Natural {
+  readonly columns: number;
+  readonly isJson: boolean;
+}
+
+/**
+ * The widths of the columns, undefined for one that is not there. Those that are not cut come first, each that still fits;
+ * then other texts, whole where the columns of JSON can be cut for that; what is left is for JSON.
+ */
+function fitted(natural: readonly Natural[], width: number): readonly (number | undefined)[] {
+  const rank = ({ columns, isJson }: Natural): number => (isJson ? 2 : columns > WHOLE ? 1 : 0);
+  const leastOf = (each: Natural): number =>
+    rank(each) === 0 ? each.columns : Math.min(each.columns, LEAST);
+  let room = width + GAP.length;
+  const there = natural
+    .map((each, index) => ({ ...each, index, rank: rank(each), least: leastOf(each) }))
+    .toSorted((a, b) => a.rank - b.rank)
+    .filter(({ least }) => {
+      const fits = least + GAP.length <= room;
+      if (fits) room -= least + GAP.length;
+      return fits;
+    });
+  const widths = natural.map((): number | undefined => undefined);
+  for (const ofRank of [0, 1, 2]) {
+    const own = there.filter(({ rank }) => rank === ofRank);
+    room += own.reduce((sum, { least }) => sum + least, 0);
+    const most = share(
+      own.map(({ columns }) => columns),
+      room,
+    );
+    for (const { index, columns } of own) {
+      const given = Math.min(columns, most);
+      widths[index] = given;
+      room -= given;
+    }
+  }
+  // Of the first column its beginning is better than nothing.
+  if (there.length === 0 && natural.length > 0) widths[0] = Math.max(1, width);
+  return widths;
 }
 
 /** How wide a column may be so that all together take no more than `room`. */

@@ -38,7 +38,7 @@ export function reportRun(
     const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
     output.stdout.lines([...describe(result, values), ...decide.map((words) => `  ${words}`)]);
     if (rows !== undefined && rows.length > 0)
-      output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width }));
+      output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width, whole: "--json" }));
   }
   if (error) output.stderr.message(`${error.code}: ${textHere(error.message, own)}`);
   if (doubt !== undefined) output.stderr.message(doubt);

@@ -27,7 +27,7 @@ const textOf = async (format: TextFormat, result: ResultRows): Promise<string> =
 function readCsv(text: string): readonly (readonly (string | null)[])[] {
   const records: (string | null)[][] = [];
   let record: (string | null)[] = [];
-  const fields = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
+  const fields = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n)/gy;
   for (const [, quoted, plain, end] of text.matchAll(fields)) {
     record.push(quoted?.replaceAll('""', '"') ?? (plain === "" ? null : (plain ?? null)));
     if (end === ",") continue;
@@ -144,15 +144,15 @@ describe("csv", () => {
     ["blanks at an edge", " a", '" a"'],
     ["a large number", "9007199254740993", "9007199254740993"],
   ])("writes %s", async (_, text, expected) => {
-    expect(await textOf("csv", resultOf(["a", "b"], [[text, "1"]]))).toBe(`a,b\r\n${expected},1\r\n`);
+    expect(await textOf("csv", resultOf(["a", "b"], [[text, "1"]]))).toBe(`a,b\n${expected},1\n`);
   });
 
   it("writes no empty line, which readers skip", async () => {
-    expect(await textOf("csv", resultOf(["a"], [[null], [""], ["x"]]))).toBe('a\r\n""\r\n""\r\nx\r\n');
+    expect(await textOf("csv", resultOf(["a"], [[null], [""], ["x"]]))).toBe('a\n""\n""\nx\n');
   });
 
   it("writes the header of a result without rows", async () => {
-    expect(await textOf("csv", resultOf(["a", "b"]))).toBe("a,b\r\n");
+    expect(await textOf("csv", resultOf(["a", "b"]))).toBe("a,b\n");
   });
 });
 
@@ -335,14 +335,90 @@ describe("a table on a terminal", () => {
     ]);
   });
 
-  it("leaves out the last columns where all would be too narrow to read", () => {
+  const UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
+  const INSTANT = "2026-11-21 06:00:00.123+00";
+  const JSON_TEXT = `{"name":"${"x".repeat(90)}"}`;
+
+  it.each([
+    {
+      what: "cuts JSON first, wherever it is, and nothing else",
+      columns: ["event", "uuid", "at", "n"],
+      row: [JSON_TEXT, UUID, INSTANT, "1"],
+      width: 87,
+      line: `{"name":"xxxxxxxx…  ${UUID}  ${INSTANT}  1`,
+      foot: ["(1 row, cut to fit; whole: --full, or --format vertical)"],
+    },
+    {
+      what: "leaves out JSON of which nothing could be read, whole, before a uuid or an instant is cut",
+      columns: ["event", "uuid", "at", "n"],
+      row: [JSON_TEXT, UUID, INSTANT, "1"],
+      width: 80,
+      line: `${UUID}  ${INSTANT}  1`,
+      foot: ["(1 row, cut to fit; whole: --full, or --format vertical)", "1 column does not fit: event"],
+    },
+    {
+      what: "shows a uuid whole or not at all, and a narrower column that still fits",
+      columns: ["a", "b", "c"],
+      row: [UUID, UUID, "true"],
+      width: 50,
+      line: `${UUID}  true`,
+      foot: ["(1 row, cut to fit; whole: --full, or --format vertical)", "1 column does not fit: b"],
+    },
+    {
+      what: "keeps a long text whole where JSON can be cut for that",
+      columns: ["uuid", "name", "event"],
+      row: [UUID, "y".repeat(40), JSON_TEXT],
+      width: 100,
+      line: `${UUID}  ${"y".repeat(40)}  {"name":"xxxxxxxxxx…`,
+      foot: ["(1 row, cut to fit; whole: --full, or --format vertical)"],
+    },
+    {
+      what: "cuts a long text where nothing else can be",
+      columns: ["uuid", "message"],
+      row: [UUID, "y".repeat(300)],
+      width: 80,
+      line: `${UUID}  ${"y".repeat(41)}…`,
+      foot: ["(1 row, cut to fit; whole: --full, or --format vertical)"],
+    },
+    {
+      what: "takes a text in brackets for no JSON where another row has none",
+      columns: ["uuid", "message"],
+      row: [UUID, "[y"],
+      more: [UUID, "y".repeat(300)],
+      width: 80,
+      line: `${UUID}  [y`,
+      foot: ["(2 rows, cut to fit; whole: --full, or --format vertical)"],
+    },
+    {
+      what: "shows the beginning of the first column where nothing fits",
+      columns: ["uuid", "at"],
+      row: [UUID, INSTANT],
+      width: 12,
+      line: "01890a5d-ac…",
+      foot: ["(1 row, cut to fit; whole: --full, or --format vertical)", "1 column does not fit:", "  at"],
+    },
+  ])("$what", ({ columns, row, more, width, line, foot }) => {
+    const text = formatTable({ columns, rows: more ? [row, more] : [row] }, { width });
+
+    const lines = text.trimEnd().split("\n");
+    expect(lines[2]).toBe(line);
+    expect(lines.slice(more ? 4 : 3)).toEqual(foot);
+  });
+
+  it("names the columns that do not fit, all of them", () => {
     const names = Array.from({ length: 20 }, (_, index) => `column_${index}`);
 
     expect(formatTable({ columns: names, rows: [names] }, { width: 40 }).split("\n")).toEqual([
-      "column_0  column_1  column_2  …",
-      "────────  ────────  ────────  ─",
-      "column_0  column_1  column_2",
+      "column_0  column_1  column_2  column_3",
+      "────────  ────────  ────────  ────────",
+      "column_0  column_1  column_2  column_3",
       "(1 row, cut to fit; whole: --full, or --format vertical)",
+      "16 columns do not fit: column_4,",
+      "  column_5, column_6, column_7,",
+      "  column_8, column_9, column_10,",
+      "  column_11, column_12, column_13,",
+      "  column_14, column_15, column_16,",
+      "  column_17, column_18, column_19",
       "",
     ]);
   });
