@@ -173,7 +173,7 @@ describe("an app with the package", () => {
     const { stdout } = await execute("sh", ["-c", `${command} --help`], { cwd: app });
 
     expect(stdout).toContain(`${await realpath(bin)}/brand-events-sync authorize`);
-    expect(template).toContain('"BRAND_EVENTS_PROGRAM":"npx brand-events-sync"');
+    expect(template).toMatch(/"BRAND_EVENTS_PROGRAM": ?"npx brand-events-sync"/);
   });
 
   test.each(["cjs", "esm"] as const)(
