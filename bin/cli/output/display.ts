@@ -65,7 +65,7 @@ export class Display implements Logger {
     const now = this.#options.clock.monotonicMs();
     const isFirst = this.#progress === undefined;
     this.#progress = progress;
-    if (isFirst) this.#rate.begin(progress, now);
+    this.#rate.progress(progress, now);
     if (this.#onTerminal) {
       this.#ticker ??= setInterval(() => this.#draw(), 1_000).unref();
       if (isFirst || now - this.#lastMs >= REDRAW_MS) this.#draw();
@@ -73,7 +73,7 @@ export class Display implements Logger {
     else if (now - this.#lastMs >= this.#untilLineMs) {
       this.#lastMs = now;
       this.#untilLineMs *= 2;
-      this.#log("info", this.#text(progress, now));
+      this.#log("info", this.#text(progress));
     }
   }
 
@@ -105,8 +105,8 @@ export class Display implements Logger {
     return this.#options.terminal.isInteractive;
   }
 
-  #text(progress: Progress, nowMs: number): string {
-    return progressText(progress, this.#rate.measure(progress, nowMs, this.#budget));
+  #text(progress: Progress): string {
+    return progressText(progress, this.#rate.measure(progress, this.#budget));
   }
 
   async #reportIfItLasts({ kind }: Wait, over: AbortSignal): Promise<void> {
@@ -135,7 +135,7 @@ export class Display implements Logger {
     const { terminal, clock } = this.#options;
     const now = clock.monotonicMs();
     this.#lastMs = now;
-    const text = this.#text(progress, now);
+    const text = this.#text(progress);
     const bar = barOf(progress);
     const wait = this.#waitText();
     const short = `${countText(progress.done)} of ${countText(progress.total)}`;
@@ -221,17 +221,38 @@ interface Sample {
   readonly atMs: number;
 }
 
+/** An event that took so long was waited for: the service was down, or asked to wait. */
+const PAUSE_MS = 5_000;
+
 /**
  * Measures from the first report of this process how fast the service answers, without the waits for the budget. What
- * is left takes as long as the slower of the two needs, service and budget: a burst says nothing of the whole.
+ * is left takes as long as the slower of the two needs, service and budget: a burst says nothing of the whole. Nor does a
+ * pause that came once: of several their distance says how many more there will be.
  */
 class ProgressRateMeter {
-  #first: Sample = { done: 0, atMs: 0 };
+  #last: Sample | undefined;
+  readonly #steady = { events: 0, ms: 0 };
+  readonly #pauses = { count: 0, ms: 0, longestMs: 0, firstAt: 0, lastAt: 0 };
   #waitedMs = 0;
   #waitsSinceMs: number | undefined;
 
-  begin({ done }: Progress, nowMs: number): void {
-    this.#first = { done, atMs: nowMs - this.#waited(nowMs) };
+  progress({ done }: Progress, nowMs: number): void {
+    const atMs = nowMs - this.#waited(nowMs);
+    const last = this.#last ?? { done, atMs };
+    const events = done - last.done;
+    const ms = atMs - last.atMs;
+    if (events > 0 && ms / events < PAUSE_MS) {
+      this.#steady.events += events;
+      this.#steady.ms += ms;
+    } else if (events > 0) {
+      const pauses = this.#pauses;
+      if (pauses.count === 0) pauses.firstAt = done;
+      pauses.count += 1;
+      pauses.ms += ms;
+      pauses.longestMs = Math.max(pauses.longestMs, ms);
+      pauses.lastAt = done;
+    }
+    if (events > 0 || this.#last === undefined) this.#last = { done, atMs };
   }
 
   /** The run waits for the budget, or no longer does. */
@@ -240,18 +261,26 @@ class ProgressRateMeter {
     this.#waitsSinceMs = waits ? nowMs : undefined;
   }
 
-  measure({ done, total }: Progress, nowMs: number, budget: Budget | undefined): ProgressRate {
-    const elapsedMs = nowMs - this.#waited(nowMs) - this.#first.atMs;
-    const perMs = elapsedMs > 0 ? (done - this.#first.done) / elapsedMs : 0;
+  measure({ done, total }: Progress, budget: Budget | undefined): ProgressRate {
     const rest = total - done;
+    const serviceMs = this.#serviceMs(Math.max(1, rest));
+    const perMs = serviceMs > 0 ? Math.max(1, rest) / serviceMs : 0;
     if (rest <= 0) return { perMs, leftMs: undefined };
-    const serviceMs = perMs > 0 ? rest / perMs : 0;
     const budgetMs = budget?.waitMs(rest) ?? 0;
     const isBudgetBound =
       budget !== undefined && budgetMs > serviceMs && Number.isFinite(budget.detailsPerWindow);
     if (isBudgetBound) return { perMs: budget.detailsPerWindow / budget.windowMs, leftMs: budgetMs };
     const leftMs = Math.max(serviceMs, budgetMs); // without a limit the budget still knows of a Retry-After
     return { perMs, leftMs: leftMs > 0 ? leftMs : undefined };
+  }
+
+  /** How long the service takes for so many events; 0 while nothing is known. */
+  #serviceMs(events: number): number {
+    const steadyMs = this.#steady.events > 0 ? (events * this.#steady.ms) / this.#steady.events : 0;
+    const { count, ms, longestMs, firstAt, lastAt } = this.#pauses;
+    if (count < 2) return steadyMs;
+    const more = Math.floor((events * (count - 1)) / (lastAt - firstAt));
+    return steadyMs + (more * (ms - longestMs)) / (count - 1);
   }
 
   /** How long was waited for the budget until now. */
