@@ -26,8 +26,8 @@ import {
   troubleOf,
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { formatTable } from "../output/format-result.ts";
 import { doubtHere, nextValues } from "../output/next-command.ts";
+import { formatTable } from "../output/table.ts";
 import type { Output } from "../output/terminal.ts";
 import { age, minute, plural, throttledText, whereText } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";

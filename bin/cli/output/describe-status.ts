@@ -12,7 +12,6 @@ import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
-import type { TableRows } from "./format-result.ts";
 import {
   messageBefore,
   type NextValues,
@@ -20,6 +19,7 @@ import {
   nextAfterSkip,
   skippedBecause,
 } from "./next-command.ts";
+import type { TableRows } from "./table.ts";
 import { age, changeCounts, minute, plural, repeatedEntries } from "./words.ts";
 
 /** What readers see, from when, and whether later runs are held. */

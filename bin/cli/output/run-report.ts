@@ -7,8 +7,9 @@ import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
 import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
-import { changesTable, formatTable } from "./format-result.ts";
+import { changesTable } from "./format-result.ts";
 import { doubtHere, nextValues, textHere } from "./next-command.ts";
+import { formatTable } from "./table.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, firstOf, plural, repeatedEntries, throttledText } from "./words.ts";
 
