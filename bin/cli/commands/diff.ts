@@ -12,7 +12,7 @@ import { changeCounts, firstOf } from "../output/words.ts";
 import { command } from "../wiring/command.ts";
 import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 
-const OPTIONS = [...PLACE_OPTIONS, "since", "limit", "format", "full", "json"] as const;
+const OPTIONS = [...PLACE_OPTIONS, "since", "limit", "values", "format", "full", "json"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
@@ -43,7 +43,7 @@ export const diffCommand = command({
     const store = accountStore((await openWarehouse(values, context)).store, account);
     await refuseMissingWarehouse(store, values);
     await refuseUnknownAccount(store);
-    const first = new FirstChanges(limit);
+    const first = new FirstChanges(limit, { withValues: values.values });
     const { signal } = context;
     const task = await taskOf(values, store, a, b);
     const compared = await diff({ store, signal }, task, (change) => first.add(change));

@@ -165,8 +165,9 @@ export interface ResultRows {
   readonly missing?: readonly object[];
 }
 
-/** As `diff` and a dry run name what differs. */
+/** As `diff` and a dry run name what differs; with the values, where the changes have them. */
 export function changesTable(changes: readonly ChangedRow[]): TableRows {
+  if (changes.some(({ values }) => values !== undefined)) return valuesTable(changes);
   const rows = changes.map(({ uuid, change, fields, reason }) => [
     uuid,
     change,
@@ -174,4 +175,12 @@ export function changesTable(changes: readonly ChangedRow[]): TableRows {
     reason,
   ]);
   return { columns: ["uuid", "change", "fields", "reason"], rows };
+}
+
+/** A row for each value: a program then needs no second look at the fields. */
+function valuesTable(changes: readonly ChangedRow[]): TableRows {
+  const rows = changes.flatMap(({ uuid, change, values = [], reason }) =>
+    values.map(({ field, before, after }) => [uuid, change, field, before, after, reason]),
+  );
+  return { columns: ["uuid", "change", "field", "before", "after", "reason"], rows };
 }
