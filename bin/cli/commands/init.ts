@@ -9,7 +9,7 @@ import type {
   ServiceCredentials,
 } from "../../../lambdas/job/credentials/credentials.ts";
 import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { accountName, authUrl as authUrlSchema } from "../../../lambdas/job/settings/values.ts";
+import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT, systemReason } from "../output/exit-code.ts";
@@ -18,9 +18,17 @@ import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, openWarehouse, uncheckedMark } from "../wiring/open-warehouse.ts";
 import { requireDisk } from "../wiring/warehouse-disk.ts";
 import { type Tried, tryAccount } from "./check.ts";
-import { type SettingsBefore, settingsBefore, settingsWith, settingsWithAdvice } from "./init-settings.ts";
+import {
+  addressesIn,
+  type SettingsBefore,
+  schemaBeside,
+  settingsBefore,
+  settingsWith,
+  settingsWithAdvice,
+} from "./init-settings.ts";
 import {
   type Ask,
+  askAuthUrl,
   askBaseUrl,
   askCredentials,
   askIsAll,
@@ -169,21 +177,18 @@ async function write(values: Values, context: CommandContext, ask: Ask): Promise
   });
   const credentials = join(dirname(path), "credentials", `${account}.json`);
   refuseKnownAccount(before, account, credentials, title);
-  const baseUrl = await askBaseUrl(values.baseUrl, context, ask);
+  const known = addressesIn(before);
+  const baseUrl = await askBaseUrl(values.baseUrl, known.baseUrl, context, ask);
   const login = await askCredentials(values, ask);
   const authUrl =
-    login.method === "oauth"
-      ? await ask(values.authUrl, {
-          name: "--auth-url",
-          words: "Address of the identity provider",
-          schema: authUrlSchema,
-        })
-      : values.authUrl;
+    login.method === "oauth" ? await askAuthUrl(values.authUrl, known.authUrl, ask) : values.authUrl;
   const added = { account, baseUrl, authUrl, credentials, warehouse: values.warehouse };
-  const text = settingsWith(before, added, path);
-  await writeCredentials(credentials, credentialsText(login), () =>
-    before === undefined ? create(path, text, 0o644) : replace(path, text),
-  );
+  const schema = before === undefined ? schemaBeside(path) : undefined;
+  const text = settingsWith(before, { ...added, schema: schema?.file }, path);
+  await writeCredentials(credentials, credentialsText(login), async () => {
+    if (schema !== undefined && !existsSync(schema.file)) await create(schema.file, schema.text, 0o644);
+    await (before === undefined ? create(path, text, 0o644) : replace(path, text));
+  });
   return { account, login, settings: title, credentials };
 }
 

@@ -15,6 +15,8 @@ const REDRAW_MS = 100;
 const FIRST_LINE_MS = 10_000;
 /** Shorter waits get no line, and would only flicker beside a bar. */
 const SHORT_WAIT_MS = 1_000;
+/** A person who has mistyped an address is told before two seconds are over; a login may take a second. */
+const SILENT_MS = 1_500;
 
 interface DisplayOptions {
   readonly terminal: Terminal;
@@ -82,7 +84,8 @@ export class Display implements Logger {
     const isNew = wait?.kind !== this.#wait?.kind;
     const wasShown = this.#isWaitShown;
     this.#wait = wait;
-    this.#isWaitShown = wait !== undefined && ((!isNew && wasShown) || wait.untilMs - now >= SHORT_WAIT_MS);
+    const isLong = wait !== undefined && wait.kind !== "silent" && wait.untilMs - now >= SHORT_WAIT_MS;
+    this.#isWaitShown = wait !== undefined && ((!isNew && wasShown) || isLong);
     this.#rate.waitsForBudget(wait?.kind === "budget", now);
     if (this.#onTerminal && (wasShown || this.#isWaitShown)) this.#draw();
     if (!isNew) return;
@@ -110,8 +113,14 @@ export class Display implements Logger {
   }
 
   async #reportIfItLasts({ kind }: Wait, over: AbortSignal): Promise<void> {
-    await this.#options.clock.sleep(SHORT_WAIT_MS, over).catch(() => undefined);
-    if (over.aborted || this.#onTerminal) return;
+    const ms = kind === "silent" ? SILENT_MS : SHORT_WAIT_MS;
+    await this.#options.clock.sleep(ms, over).catch(() => undefined);
+    if (over.aborted) return;
+    if (this.#onTerminal && this.#progress) {
+      this.#isWaitShown = true;
+      this.#draw();
+      return;
+    }
     // The first wait of its kind says why the run takes its time; the others would fill a log.
     this.#log(this.#reported.has(kind) ? "debug" : "info", this.#waitText());
     this.#reported.add(kind);
@@ -171,6 +180,8 @@ function progressText({ done, total, retries }: Progress, { perMs, leftMs }: Pro
 function waitText(wait: Wait, nowMs: number, use: BudgetUse | undefined): string {
   const left = remainingText(Math.max(0, wait.untilMs - nowMs));
   switch (wait.kind) {
+    case "silent":
+      return `no answer yet from ${wait.origin}`;
     case "retry-after":
       return `the service asks to wait ${left}`;
     case "throttled":

@@ -120,6 +120,31 @@ describe("in a pipe", () => {
     );
   });
 
+  test.each([true, false])(
+    "a server that does not answer is named within two seconds, also where nothing is drawn: terminal %s",
+    async (isTTY) => {
+      const { display, clock, text } = shown({ isTTY });
+      const silent = {
+        kind: "silent",
+        untilMs: Number.POSITIVE_INFINITY,
+        origin: "http://127.0.0.1:9461",
+      } as const;
+
+      display.waiting(silent);
+      clock.advance(1_400);
+      display.waiting(undefined);
+      clock.advance(5_000);
+      await setImmediate();
+      const quick = text();
+      display.waiting(silent);
+      clock.advance(1_500);
+      await setImmediate();
+
+      expect(quick).toBe("");
+      expect(text()).toMatch(/no answer yet from http:\/\/127\.0\.0\.1:9461\n$/);
+    },
+  );
+
   test("a run of hours makes a handful of lines", async () => {
     const { display, clock, budget, text } = shown({ isTTY: false, budget: { requestsPerMinute: 200 } });
     send(budget, 180);
