@@ -77,7 +77,7 @@ function invocationOf(
     openService: serviceOpener(settings, {
       ...ports,
       credentials: ports.credentials(own.secretId),
-      authorization: authorizationOf(own, ports.tokens),
+      authorization: authorizationOf(own, environment, ports.tokens),
       timeLeftMs: () => limit.timeLeftMs() - limit.reserveMs,
       isClockRight: true,
     }),
@@ -95,6 +95,7 @@ function invocationOf(
 /** Undefined for an account without an identity provider. */
 function authorizationOf(
   { secretId, tokensSecretId, authUrl }: FunctionEnvironment["accounts"][string],
+  { program }: FunctionEnvironment,
   open: FunctionPorts["tokens"],
 ) {
   if (authUrl === undefined || tokensSecretId === undefined) return undefined;
@@ -105,7 +106,7 @@ function authorizationOf(
   };
   return {
     tokens: async () => open(tokensSecretId),
-    command: ["npm run sync -- authorize", ...Object.entries(options).flat().map(shellWord)].join(" "),
+    command: [program, "authorize", ...Object.entries(options).flat().map(shellWord)].join(" "),
   };
 }
 

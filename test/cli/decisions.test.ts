@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";
+import { customEvent, makeEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import {
   against,
@@ -192,8 +192,8 @@ describe("diff", () => {
   });
 
   test.each([
-    { format: "csv", first: /^uuid,change,fields,reason\r\n/ },
-    { format: "tsv", first: /^uuid\tchange\tfields\treason\r\n/ },
+    { format: "csv", first: /^uuid,change,fields,reason\n/ },
+    { format: "tsv", first: /^uuid\tchange\tfields\treason\n/ },
     { format: "ndjson", first: /^\{"uuid":"/ },
     { format: "json", first: /^\[\n\{"uuid":"/ },
     { format: "vertical", first: /^─── row 1 / },
@@ -202,6 +202,37 @@ describe("diff", () => {
 
     expect(stdout).toMatch(first);
     expect(stderr).toContain(": 1 added, 0 changed, 6 removed (6 not listed)\n");
+  });
+
+  test("prints with --values what changed events held before and after, a row for each field", async () => {
+    const before = customEvent("x", '"name":"old","n":1.10,"same":1');
+    const after = customEvent("x", '"name":"new","n":1.1,"same":1');
+    const { simulator, ask, command } = await laptop({ events: [before] });
+    const first = String(lastJson(await ask("run", "--json"))["run_id"]);
+    simulator.setEvents([after, customEvent("y", '"name":"z"')]);
+    const second = String(lastJson(await ask("run", "--json"))["run_id"]);
+
+    const changed = await command("diff", second, first, "--values", "--format", "csv");
+    const json = lastJson(await command("diff", second, first, "--values", "--json"));
+    const shown = await command("diff", second, first, "--values");
+
+    expect(changed.stdout.replaceAll(/^[\w-]{36}/gm, "UUID").split("\n")).toEqual([
+      "uuid,change,field,before,after,reason",
+      "UUID,changed,/n,1.10,1.1,",
+      'UUID,changed,/name,"""old""","""new""",',
+      expect.stringMatching(/^UUID,added,,,"\{""uuid""/),
+      "",
+    ]);
+    expect(
+      shown.stdout
+        .replaceAll(/^[\w-]{36}/gm, "UUID")
+        .split("\n")
+        .slice(1),
+    ).toEqual(["UUID  changed", "  /n: 1.10 → 1.1", '  /name: "old" → "new"', "UUID  added", ""]);
+    expect(json["rows"]).toMatchObject([
+      { change: "changed", values: [{ field: "/n", before: "1.10", after: "1.1" }, { field: "/name" }] },
+      { change: "added", fields: null, values: [{ field: null, before: null }] },
+    ]);
   });
 
   test("compares with what readers saw, where nothing was published then", async () => {

@@ -18,7 +18,6 @@ import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
-import { formatTable, type TableRows } from "./format-result.ts";
 import {
   messageBefore,
   type NextValues,
@@ -26,6 +25,7 @@ import {
   nextAfterSkip,
   skippedBecause,
 } from "./next-command.ts";
+import { formatTable, type TableRows } from "./table.ts";
 import { age, changeCounts, minute, plural, repeatedEntries } from "./words.ts";
 
 /** What readers see, from when, and whether later runs are held. */

@@ -12,7 +12,7 @@ import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transp
 import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/service/requests/retry.ts";
 import { type NOTIFY_OPTIONS, type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
-import { messageBefore, type NextValues, nextAfterFailure, sentence } from "./next-command.ts";
+import { messageBefore, type NextValues, nextAfterFailure, sentence, textHere } from "./next-command.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
 import { changeCounts, whereText } from "./words.ts";
 
@@ -152,14 +152,15 @@ function inWords({ detailType, detail }: RunEvent, values: Values, nowMs: number
   switch (detailType) {
     case "Snapshot Published": {
       const status = commandLineText(["status"], PLACE_OPTIONS, values);
-      return `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${detail["explanation"] === null ? "" : ` ${sentence(detail["explanation"])}`} To see what readers have: ${code(status)}.`;
+      return `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${detail["explanation"] === null ? "" : ` ${textHere(sentence(detail["explanation"]), values)}`} To see what readers have: ${code(status)}.`;
     }
     case "Snapshot Held":
-      return `held (${detail["reason"]}). ${sentence(detail["explanation"])} ${readersSee(detail, nowMs)} Compare: ${code(String(detail["diff_command"]))}. Publish${wouldDo(detail)}: ${code(String(detail["accept_command"]))}. Or wait: ${detail["wait"]}`;
+      return `held (${detail["reason"]}). ${textHere(sentence(detail["explanation"]), values)} ${readersSee(detail, nowMs)} Compare: ${code(String(detail["diff_command"]))}. Publish${wouldDo(detail)}: ${code(String(detail["accept_command"]))}. Or wait: ${detail["wait"]}`;
     case "Run Failed": {
       const { error_code: errorCode, run_id: runId, finished } = detail;
       const next = nextAfterFailure(errorCode, finished === false, values);
-      const said = detail["explanation"] === undefined ? "" : `${sentence(detail["explanation"])} `;
+      const said =
+        detail["explanation"] === undefined ? "" : `${textHere(sentence(detail["explanation"]), values)} `;
       const why = `${said}${messageBefore(next, detail["error_message"], values)}`;
       const run = runId === null ? "a start" : `the run ${runId}`;
       const named = errorCode === null ? "" : ` with ${errorCode}`;

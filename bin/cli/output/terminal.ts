@@ -95,7 +95,7 @@ export class Terminal {
    */
   async pieces(texts: AsyncIterable<string> | Iterable<string>): Promise<void> {
     for await (const text of texts) {
-      const shown = this.#isTerminal ? ownLines(text.replaceAll("\r\n", "\n")) : text;
+      const shown = this.#isTerminal ? ownLines(text) : text;
       await new Promise<void>((resolve) => this.#write(shown, resolve));
       if (this.#isClosed || this.#failure !== undefined) return;
     }

@@ -72,7 +72,9 @@ async function readAccount(
   { nowMs, limitOf, messageFor }: AccountOptions,
 ): Promise<AccountReport> {
   const { account } = store;
-  const found = await status(store, nowMs);
+  const { held, ...rest } = await status(store, nowMs);
+  const saidHere = held.map((one) => ({ ...one, explanation: messageFor(account, one.explanation) }));
+  const found = { ...rest, held: saidHere };
   const publications = await lastPublications(store, found.head);
   const messageOf = ({ error_message: message }: RunLogEntry): string | null =>
     message && messageFor(account, message);

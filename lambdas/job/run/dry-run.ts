@@ -101,7 +101,7 @@ export async function dryRun(
     }
   }
 
-  const differing = new FirstChanges(MOST_NAMED, MOST_TEXT);
+  const differing = new FirstChanges(MOST_NAMED, { mostText: MOST_TEXT });
   let before: Manifest | undefined;
   try {
     if (base !== null) before = await readManifest(ports.store, base);

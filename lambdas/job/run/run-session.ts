@@ -54,13 +54,7 @@ export class RunSession {
   }
 
   useColumns(lifted: readonly LiftedColumn[]): void {
-    const isNamed = this.#settings.lifted.length > 0;
     this.#settings = { ...this.#settings, lifted };
-    if (isNamed || lifted.length === 0) return;
-    const columns = lifted.map(
-      ({ name, pointer, type }) => `${name} (${type ? `${pointer}, ${type}` : pointer})`,
-    );
-    this.ports.logger.info(`uses the lifted columns of the warehouse: ${columns.join(", ")}`);
   }
 
   /** Brings the catalog up to the head, before anything is sent to the service. */

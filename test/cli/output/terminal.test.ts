@@ -198,7 +198,7 @@ describe("a piece of a result", () => {
     await screen.terminal.pieces(["a\u001b[2J\r\n", "b"]);
 
     expect(pipe.written).toEqual(["a\u001b[2J\r\n", "b"]);
-    expect(screen.written).toEqual(["a\\u001b[2J\n", "b"]);
+    expect(screen.written).toEqual(["a\\u001b[2J\\u000d\n", "b"]);
   });
 
   test("is waited for until a slow reader has it", async () => {

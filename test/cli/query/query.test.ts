@@ -258,12 +258,15 @@ describe("query", () => {
   it.each([
     ["a function of dates", "SELECT month('a'::VARCHAR)", "explicit type casts.\nLINE 1: SELECT month"],
     ["a comparison with a date", "SELECT 'a'::VARCHAR > DATE '2026-01-01'", "an explicit cast is required"],
+    ["a sum of texts", "SELECT sum('1.10'::VARCHAR)", "explicit type casts.\nLINE 1: SELECT sum"],
     ["a text that is no date", "SELECT CAST('2026-13-45' AS DATE)", "Conversion Error: "],
   ])("names TRY_CAST and no candidate functions for %s", async (_, sql, expected) => {
     const error: unknown = await query(NO_TABLES, sql).catch((thrown: unknown) => thrown);
 
     expect(`${error}`).toContain(expected);
-    expect(`${error}`).toContain("TRY_CAST(event_date AS DATE)");
+    expect(`${error}`).toContain(
+      "TRY_CAST(event_date AS DATE), or a number, exactly, TRY_CAST(amount AS DECIMAL(18, 2)).",
+    );
     expect(`${error}`).not.toContain("Candidate");
   });
 
