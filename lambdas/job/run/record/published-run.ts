@@ -9,7 +9,7 @@ import type { AccountStore } from "../../storage/store.ts";
 import type { RunPorts } from "../run-ports.ts";
 import { type Attempt, beginAttempt, countsOf, NO_COUNTS, recordAttempt } from "./attempt.ts";
 import { readHold } from "./held-mark.ts";
-import { attemptsOf, isRun } from "./run-log.ts";
+import { attemptsOf, isRun, mayHaveExpired } from "./run-log.ts";
 import { type RunEnd, writeRunResult } from "./run-result.ts";
 import { countText } from "./texts.ts";
 
@@ -49,9 +49,13 @@ export async function recordPublishedRun(ports: RecordPorts, runId: string): Pro
   return true;
 }
 
-/** Records a publication where its run, accept or rollback could not: it crashed, or the disk was full. */
+/**
+ * Records a publication where its run, accept or rollback could not: it crashed, or the disk was full. One whose line may have
+ * expired has been recorded.
+ */
 export async function recordUnrecorded(ports: RecordPorts, publication: Publication): Promise<void> {
   const { action, run_id: runId, snapshot_id: snapshotId } = publication;
+  if (mayHaveExpired(runId, ports.clock.now())) return;
   for await (const { outcome } of attemptsOf(ports.store, runId)) if (outcome === "PUBLISHED") return;
   const trigger = action === "run" ? await plannedTrigger(ports.store, runId) : action;
   const known = await knownOfRun(ports.store, snapshotId, publication);
