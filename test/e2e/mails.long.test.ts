@@ -120,7 +120,7 @@ describe("the mail about a failed run", () => {
   test("over damaged files that readers see has the command that restarts", async () => {
     await using sandbox = await FunctionSandbox.start({ events: makeEvents(3) });
     await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
-    await sandbox.store.delete(layout("uk").part(RUN, 0));
+    await sandbox.store.delete([layout("uk").part(RUN, 0)]);
     sandbox.events.length = 0;
 
     await sandbox.invoke({ scheduledAt: NEXT_DAY }).catch(() => undefined);

@@ -121,7 +121,7 @@ async function tryCatalog(ports: RunPorts, settings: RunSettings): Promise<void>
 async function tryStore(ports: RunPorts): Promise<true> {
   const key = ports.store.keys.writeCheck(ports.random.token());
   await ports.store.create(key, Buffer.from("{}\n"));
-  await ports.store.delete(key);
+  await ports.store.delete([key]);
   return true;
 }
 

@@ -209,7 +209,7 @@ export async function retire(
   await markRetired(store, snapshotId);
   await catalog.refresh(store.account);
   if ((await readHead(store))?.snapshot_id === snapshotId) {
-    await store.delete(store.keys.retired(snapshotId));
+    await store.delete([store.keys.retired(snapshotId)]);
     await catalog.refresh(store.account);
     throw isHead(snapshotId, "Meanwhile a person has published the snapshot");
   }
@@ -246,8 +246,8 @@ export type RemovePorts = Pick<
   "store" | "catalog" | "clock" | "random" | "logger" | "process" | "isGone" | "signal"
 >;
 
-/** Files that are deleted at the same time: none of them counts any more. */
-const AT_ONCE = 16;
+/** So many files are deleted before the lease, and Ctrl-C, are looked at again. */
+const AT_ONCE = 1_000;
 
 /**
  * Takes an account out of a warehouse: out of the log and the tables first, then its files, so that no reader and no
@@ -262,13 +262,17 @@ export async function removeAccount(ports: RemovePorts): Promise<"removed" | Ski
     const named = { runId: formatRunId(atMs), atMs, writeId: random.token() };
     const removal = store.keys.publication(await createRemoval(store, named));
     await catalog.refresh(store.account);
-    const keys = (await keysOf(store)).filter((key) => key !== removal && key !== store.keys.lease);
+    const isRunLog = (key: string): number => Number(key.startsWith(store.keys.runLogs));
+    const keys = (await keysOf(store))
+      .filter((key) => key !== removal && key !== store.keys.lease)
+      // First of all what a table shows, as long as it is there.
+      .sort((a, b) => isRunLog(b) - isRunLog(a));
     // A run that began after the removal has had the lease: where it is still ours, all of these are older.
     for (let at = 0; at < keys.length; at += AT_ONCE) {
       signal.throwIfAborted();
-      await Promise.all(keys.slice(at, at + AT_ONCE).map((key) => store.delete(key)));
+      await store.delete(keys.slice(at, at + AT_ONCE));
     }
-    await store.delete(store.keys.lease);
+    await store.delete([store.keys.lease]);
     return "removed";
   });
 }

@@ -100,7 +100,7 @@ export class Publisher {
   }
 
   async giveBack(snapshotId: string): Promise<void> {
-    await this.#store.delete(layout(this.#account).retired(snapshotId));
+    await this.#store.delete([layout(this.#account).retired(snapshotId)]);
   }
 }
 

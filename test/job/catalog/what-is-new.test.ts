@@ -117,7 +117,7 @@ class World {
         await this.refresh(account);
         const { retired, snapshot } = own.keys;
         for (const key of step.isDeleted ? this.store.keys(snapshot(snapshotId)) : [])
-          if (key !== retired(snapshotId)) await this.store.delete(key);
+          if (key !== retired(snapshotId)) await this.store.delete([key]);
         return;
       }
       case "remove": {
@@ -125,7 +125,7 @@ class World {
         if (!step.isFollowed) return;
         await this.refresh(account);
         const removal = this.store.keys(own.keys.publications).at(-1);
-        for (const key of await keysOf(own)) if (key !== removal) await this.store.delete(key);
+        for (const key of await keysOf(own)) if (key !== removal) await this.store.delete([key]);
         return;
       }
       case "lose a file": {
@@ -136,7 +136,7 @@ class World {
         const key = unmarked[step.nth % unmarked.length];
         if (key === undefined) return;
         this.#lost.push(await this.#fileAt(key));
-        return this.store.delete(key);
+        return this.store.delete([key]);
       }
       case "find it again": {
         const found = this.#lost.pop();
@@ -148,7 +148,7 @@ class World {
         return;
       case "put it back": {
         const isPutBack = (key: string): boolean => !(step.butViews && key === VIEWS_FILE);
-        for (const key of this.store.keys().filter(isPutBack)) await this.store.delete(key);
+        for (const key of this.store.keys().filter(isPutBack)) await this.store.delete([key]);
         for (const file of this.#copy.filter(([key]) => isPutBack(key))) this.store.put(...file);
       }
     }

@@ -89,7 +89,7 @@ describe("diff", () => {
 
   test("says no reason where what was left out is not known", async () => {
     const { world, held } = await withGone();
-    await world.store.delete(layout(ACCOUNT).leftOut(held));
+    await world.store.delete([layout(ACCOUNT).leftOut(held)]);
 
     const { reasons, removed, rows } = await compare(world, { a: "held", b: undefined });
 

@@ -88,9 +88,9 @@ export class MemoryStore implements Store {
     }
   }
 
-  async delete(key: string): Promise<void> {
-    checkKey(key);
-    this.#entries.delete(key);
+  async delete(keys: readonly string[]): Promise<void> {
+    for (const key of keys) checkKey(key);
+    for (const key of keys) this.#entries.delete(key);
   }
 
   #readable(key: string): Entry | undefined {

@@ -102,9 +102,10 @@ export function watchWrites(model: Model, name: string, store: AccountStore): Ac
       if (key === store.keys.lease && version !== undefined) ownTaken(bytes, atMs);
       return version;
     },
-    delete: (key) => {
-      check("deletes", key);
-      return store.delete(key);
+    delete: (keys) => {
+      // Version 0.1 names one key.
+      for (const key of [keys].flat()) check("deletes", key);
+      return store.delete(keys);
     },
   };
 }

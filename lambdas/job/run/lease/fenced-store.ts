@@ -41,11 +41,12 @@ export function fencedStore(
       await passWrite(key);
       return store.replace(key, bytes, version);
     },
-    delete: async (key) => {
+    delete: async (keys) => {
+      if (keys.length === 0) return;
       deleting ??= pass(true);
       await deleting;
       await pass(false);
-      return store.delete(key);
+      return store.delete(keys);
     },
   };
 }

@@ -45,7 +45,7 @@ export async function applyRetention(ports: RetentionPorts, retainDays: number |
   const undated: string[] = [];
   for (const snapshot of snapshots) {
     const { snapshotId } = snapshot;
-    if (snapshot.isRetired && snapshotId === head) await store.delete(store.keys.retired(snapshotId));
+    if (snapshot.isRetired && snapshotId === head) await store.delete([store.keys.retired(snapshotId)]);
     else if (snapshot.isRetired) {
       if (snapshot.files.length === 1) continue; // deleted by an earlier run
       const retiredAtMs = await readRetired(store, snapshotId);
@@ -127,7 +127,7 @@ function isOlder(madeAtMs: number | undefined, days: number | undefined, nowMs: 
 /** The mark stays, so that a deleted snapshot is never mistaken for a lost one. */
 async function deleteFiles({ store, logger }: RetentionPorts, snapshot: SnapshotFiles): Promise<void> {
   const { snapshotId } = snapshot;
-  const files = snapshot.files.filter(({ key }) => key !== store.keys.retired(snapshotId));
-  for (const { key } of files) await store.delete(key);
+  const keys = snapshot.files.map(({ key }) => key);
+  await store.delete(keys.filter((key) => key !== store.keys.retired(snapshotId)));
   logger.info(`deleted the retired snapshot ${snapshotId}`);
 }

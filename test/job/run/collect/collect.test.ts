@@ -430,10 +430,10 @@ describe("where another process records first", () => {
     const on: Store = {
       ...raced(() => putRange(store, plan, 4, 5)),
       // While the file goes away, an answer comes.
-      delete: async (key) => {
+      delete: async (keys) => {
         last.resolve();
         await new Promise((resolve) => setTimeout(resolve, 5));
-        await store.delete(key);
+        await store.delete(keys);
       },
     };
 

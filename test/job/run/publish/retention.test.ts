@@ -49,7 +49,7 @@ function slow(store: Store): { readonly store: Store; readonly steps: string[] }
       ...interposed(store),
       create: (key, body) => slowly(`create ${key}`, () => store.create(key, body)),
       replace: (key, bytes, version) => slowly(`replace ${key}`, () => store.replace(key, bytes, version)),
-      delete: (key) => slowly(`delete ${key}`, () => store.delete(key)),
+      delete: (keys) => slowly(`delete ${keys}`, () => store.delete(keys)),
     },
   };
 }
@@ -67,7 +67,7 @@ describe("retention", () => {
   test("keeps a published snapshot that has lost its manifest when it is not set, so that it can be restored", async () => {
     const world = new SmallWorld();
     const [lost = ""] = await daily(world, 2);
-    await world.store.delete(layout(ACCOUNT).manifest(lost));
+    await world.store.delete([layout(ACCOUNT).manifest(lost)]);
 
     world.clock.advance(31 * DAY_MS);
     await world.publish(10, 3);
@@ -245,10 +245,9 @@ describe("retention", () => {
     await applyRetention(ports, 1);
 
     const whole = (step: string): readonly string[] => [step, `end of ${step}`];
+    const listed = files(world, due).filter((name) => name !== "_retired.json");
     expect(first).toEqual([
-      ...files(world, due)
-        .filter((name) => name !== "_retired.json")
-        .flatMap((name) => whole(`delete ${keys.snapshot(deleted)}${name}`)),
+      ...whole(`delete ${listed.map((name) => `${keys.snapshot(deleted)}${name}`)}`),
       ...whole(`create ${keys.retired(due)}`),
       ...whole(`delete ${keys.retired(head)}`),
       "refresh",
@@ -280,7 +279,7 @@ describe("retention", () => {
     for (const id of [deleted, retired])
       world.store.put(keys.retired(id), JSON.stringify({ retired_at: "2026-01-01T00:00:00.000Z" }));
     for (const name of files(world, deleted).filter((each) => each !== "_retired.json"))
-      await world.store.delete(`${keys.snapshot(deleted)}${name}`);
+      await world.store.delete([`${keys.snapshot(deleted)}${name}`]);
     const reads = new Set<string>();
     const store: Store = {
       ...interposed(world.store),

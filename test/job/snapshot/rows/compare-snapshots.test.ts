@@ -121,11 +121,11 @@ describe("two snapshots", () => {
       await madeSnapshot(store, OTHER, other, 1_000);
       store.put(part, (await store.read(layout("uk").part(OTHER, 0)))?.bytes ?? "");
       await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
-      await store.delete(layout("uk").part(OTHER, 0));
+      await store.delete([layout("uk").part(OTHER, 0)]);
     }
     store.put(part, "no gzip");
     await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
-    await store.delete(part);
+    await store.delete([part]);
     await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
   });
 });
@@ -175,7 +175,7 @@ describe("a snapshot that is compared with nothing", () => {
 
   it("is refused where its rows are not sorted", async () => {
     const made = await madeSnapshot(store, AFTER, { 1: "{}" });
-    await store.delete(layout("uk").part(AFTER, 0));
+    await store.delete([layout("uk").part(AFTER, 0)]);
     const parts = await writeParts({
       store,
       key: (index) => layout("uk").part(AFTER, index),

@@ -46,7 +46,7 @@ describe.each(DAMAGE)("a held mark that is %s", (_, content) => {
     world.show(2);
     const runId = "2026-01-01T01-00-00.000Z";
     const first = await world.run({ runId });
-    await world.store.delete(layout(ACCOUNT).outcome(runId)); // as if it had crashed just before
+    await world.store.delete([layout(ACCOUNT).outcome(runId)]); // as if it had crashed just before
     world.store.put(markOf(runId), content);
     world.settings = { ...world.settings, maxDropPercent: 100 };
 
