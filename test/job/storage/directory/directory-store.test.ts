@@ -21,8 +21,9 @@ import { dirname, join } from "node:path";
 import { tryLock } from "fs-native-extensions";
 import { describe, expect, it, test } from "vitest";
 import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
-import { DirectoryStore, inFolder } from "../../../../lambdas/job/storage/directory/directory-store.ts";
+import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
 import { makeDirectory, withFileLock } from "../../../../lambdas/job/storage/directory/durable-file.ts";
+import { inFolder } from "../../../../lambdas/job/storage/directory/warehouse-folder.ts";
 import { makeFifo, temporaryDirectory } from "./temporary-directory.ts";
 
 const bytes = (content: string): Uint8Array => new TextEncoder().encode(content);
