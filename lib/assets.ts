@@ -9,6 +9,11 @@ export const ASSETS: string = import.meta.dirname;
 /** Below that folder: files, each with its title and description in the first two lines. */
 export const QUERIES = "data/queries";
 
+/** How the command line is started where the app is: in a clone there is its source, and in an app the package. */
+export const PROGRAM: string = existsSync(join(ASSETS, "assets.ts"))
+  ? "npm run sync --"
+  : "npx brand-events-sync";
+
 /** Throws where the code was moved without them: a bundler takes only the code. */
 export function mustHaveAssets(): void {
   if (existsSync(join(ASSETS, QUERIES))) return;

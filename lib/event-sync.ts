@@ -20,7 +20,7 @@ import {
   unusableSetting,
 } from "../lambdas/job/settings-file/read-settings.ts";
 import { environmentOf } from "../lambdas/sync/environment.ts";
-import { mustHaveAssets } from "./assets.ts";
+import { mustHaveAssets, PROGRAM } from "./assets.ts";
 import { addSchedules, addStateMachine } from "./compute/state-machine.ts";
 import { addFailureQueue, addFunction } from "./compute/sync-function.ts";
 import { addSecrets } from "./data/secrets.ts";
@@ -137,6 +137,7 @@ export class EventSync extends Construct {
         ...secrets.names,
         stateMachineArn: this.stateMachineArn,
         metricNamespace,
+        program: PROGRAM,
       }),
       settings,
       failureQueue,

@@ -2,6 +2,7 @@
 
 import { Aws, CfnCondition, CfnOutput, Fn, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
+import { PROGRAM } from "./assets.ts";
 import type { AccountSecrets } from "./data/secrets.ts";
 
 interface OutputsProps {
@@ -38,9 +39,9 @@ export function addOutputs(scope: Construct, props: OutputsProps): void {
     if (authorization !== undefined) {
       output(
         `Step1ThenAuthorize${id}`,
-        `Where the method is oauth: log in for the account ${account} once, from a clone of this project`,
+        `Where the method is oauth: log in for the account ${account} once, in the folder of this app`,
         // A quote is as good in a URL when it is encoded, and in a shell better.
-        `AWS_REGION=${region} npm run sync -- authorize --auth-url '${authorization.authUrl.replaceAll("'", "%27")}' ` +
+        `AWS_REGION=${region} ${PROGRAM} authorize --auth-url '${authorization.authUrl.replaceAll("'", "%27")}' ` +
           `--credentials secretsmanager:${secretId} --tokens secretsmanager:${authorization.secretId}`,
       );
     }

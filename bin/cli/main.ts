@@ -9,7 +9,7 @@ import { readProxies, refuseAnyCertificate } from "../../lambdas/job/network/pro
 import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { plainText } from "../../lambdas/job/settings-file/settings.ts";
-import { type Style, sayError } from "../../lambdas/words/style.ts";
+import { sayError } from "../../lambdas/words/style.ts";
 import { systemBrowser } from "./authorize/receive-answer.ts";
 import { authorizeCommand } from "./commands/authorize.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -33,8 +33,9 @@ import {
 } from "./options/options.ts";
 import { GivenOptions, PROGRAM_NAME, refusePastedArguments } from "./options/read-options.ts";
 import { EXIT, exitCodeOfError, systemReason } from "./output/exit-code.ts";
-import { sentence, styleOf } from "./output/next-command.ts";
+import { nextValues, sentence, styleHere } from "./output/next-command.ts";
 import { failureJson } from "./output/run-report.ts";
+import { type KnownValues, withSettings } from "./output/settings-here.ts";
 import { type AccountResult, type Output, Terminal } from "./output/terminal.ts";
 import type { CommandContext, CommandOfList, ProcessContext } from "./wiring/command.ts";
 import { stopSignals } from "./wiring/this-process.ts";
@@ -125,7 +126,6 @@ async function execute(
 ): Promise<number> {
   const { stdout, stderr } = context;
   let exitCode: number = EXIT.done;
-  let given = new GivenOptions({}, environment, context.cwd);
   const program = new Command(PROGRAM_NAME)
     .description("Brings the events of a Brand Metrics Service into your own warehouse.")
     .version(VERSION)
@@ -140,8 +140,7 @@ async function execute(
   for (const spec of COMMANDS) {
     const command = addCommand(program, spec);
     command.action(async () => {
-      given = new GivenOptions(command.opts(), environment, context.cwd);
-      if (spec.options.includes("config") && !spec.makesConfig) given = given.withFile();
+      const given = new GivenOptions(command.opts(), environment, context.cwd);
       exitCode = await start(spec, command.args, given, environment, context);
     });
   }
@@ -161,10 +160,9 @@ async function execute(
       if (error.exitCode !== 0) answerInJson("CONFIG_INVALID", onlyHosts(error.message));
       return error.exitCode === 0 ? EXIT.done : EXIT.wrongInput;
     }
-    const style = styleOf(given);
-    if (error instanceof SyncError) answerInJson(error.code, withoutUserinfo(sayError(error, style)));
+    if (error instanceof SyncError) answerInJson(error.code, withoutUserinfo(error.message));
     else answerInJson(null, UNEXPECTED);
-    return reportError(error, style, context);
+    return reportError(error, context);
   }
 }
 
@@ -216,18 +214,27 @@ function helpOption(name: OptionName, command: string): Option {
 async function start(
   spec: CommandOfList,
   [first = "", second]: readonly string[],
-  given: GivenOptions,
+  onCommandLine: GivenOptions,
   environment: NodeJS.ProcessEnv,
   context: MainContext,
 ): Promise<number> {
+  const readsFile = spec.options.includes("config") && !spec.makesConfig;
+  const proxies = readProxies(environment);
+  const startedAtMs = context.clock.monotonicMs();
+  const shared = { ...context, environment, startedAtMs, proxies };
+  let given = onCommandLine;
   const isSet = (name: "all" | "json" | "sql"): boolean =>
     spec.options.includes(name) && given.read([name])[name];
-  const proxies = readProxies(environment);
-  // Before a run begins: it would be recorded.
-  if (spec.options.some((name) => name === "baseUrl" || name === "authUrl")) refuseAnyCertificate(proxies);
-  const startedAtMs = context.clock.monotonicMs();
-  const commandContext = { ...context, given, environment, startedAtMs, proxies };
-  const accounts = isSet("all") ? given.allAccounts() : undefined;
+  let accounts: readonly string[] | undefined;
+  try {
+    if (readsFile) given = onCommandLine.withFile();
+    if (spec.options.some((name) => name === "baseUrl" || name === "authUrl")) refuseAnyCertificate(proxies);
+    accounts = isSet("all") ? given.allAccounts() : undefined;
+  } catch (error) {
+    await spec.onFailedStart?.(error, { ...shared, given, isFileRight: given !== onCommandLine });
+    throw saidHere(error, given);
+  }
+  const commandContext = { ...shared, given };
   const isJson = isSet("json");
   const forPeople = isJson || isSet("sql") ? context.stderr : context.stdout;
   if (accounts !== undefined) return eachAccount(spec, accounts, { isJson, forPeople }, commandContext);
@@ -235,7 +242,30 @@ async function start(
     context.onResult(found);
     if (isJson) context.stdout.json(found.json);
   };
-  return spec.execute({ ...commandContext, result }, first, second);
+  try {
+    return await spec.execute({ ...commandContext, result }, first, second);
+  } catch (error) {
+    throw saidHere(error, given);
+  }
+}
+
+/** The error as it is said where these options hold. */
+function saidHere(error: unknown, given: GivenOptions): unknown {
+  if (!(error instanceof SyncError)) return error;
+  const { code, fields, cause } = error;
+  const values = knownValues(given);
+  return new SyncError(code, withSettings(sayError(error, styleHere(values)), values), { fields, cause });
+}
+
+/** As far as they can be read: the error may be about one of them. */
+function knownValues(given: GivenOptions): KnownValues {
+  try {
+    const { account, config } = given.read(["account", "config"]);
+    return { ...nextValues(given, account), config };
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    return {};
+  }
 }
 
 /** Whether the result is JSON; also known where another option is wrong. */
@@ -292,10 +322,10 @@ async function eachAccount(
     let exitCode: number;
     try {
       exitCode = await spec.execute({ ...context, given: given.ofAccount(account), result }, "");
-    } catch (error) {
-      const style = styleOf(given, account);
-      exitCode = reportError(error, style, context);
-      if (error instanceof SyncError) found = failed(error.code, withoutUserinfo(sayError(error, style)));
+    } catch (thrown) {
+      const error = saidHere(thrown, given.ofAccount(account));
+      exitCode = reportError(error, context);
+      if (error instanceof SyncError) found = failed(error.code, withoutUserinfo(error.message));
     }
     context.onResult({ ...found, line: `${account}: ${found.line}` });
     ended.push({ account, exitCode, ...found });
@@ -318,9 +348,9 @@ const BY_WEIGHT: readonly number[] = [
 const UNEXPECTED = "Unexpected error: see standard error.";
 
 /** Returns the exit code. */
-function reportError(error: unknown, style: Style, { stderr }: Output): number {
+function reportError(error: unknown, { stderr }: Output): number {
   if (error instanceof SyncError) {
-    stderr.message(`${error.code}: ${withoutUserinfo(sayError(error, style))}`);
+    stderr.message(`${error.code}: ${withoutUserinfo(error.message)}`);
     return exitCodeOfError(error);
   }
   const { message, frames } = shownDefect(error);

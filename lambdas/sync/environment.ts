@@ -20,6 +20,7 @@ const ENVIRONMENT: ReadonlyMap<PropertyKey, string> = new Map(
     stateMachineArn: "STATE_MACHINE_ARN",
     maxTurns: "MAX_TURNS",
     tokensSecretName: "BRAND_EVENTS_TOKENS_SECRET_NAME",
+    program: "BRAND_EVENTS_PROGRAM",
   }),
 );
 
@@ -55,6 +56,8 @@ const schema = z.strictObject({
   maxTurns: text("expected a whole number from 1", (value) => /^[1-9]\d{0,4}$/.test(value))
     .default("1000")
     .transform(Number),
+  /** How the command line is started where the stack is deployed from, for the commands that are told. */
+  program: named("how the command line is started"),
 });
 
 /** What `lib` gives: what has a default may be left out. */

@@ -4,17 +4,11 @@
 
 import { shellWord } from "../job/errors/shown-text.ts";
 import { isRefusedLogin, type SyncError } from "../job/errors/sync-error.ts";
-import { ifNotAccepted, type Preview, wasPinned } from "../job/run/record/held-mark.ts";
+import { ifNotAccepted, type Preview, readersSee, wasPinned } from "../job/run/record/held-mark.ts";
 import { type BusEvent, failedStartEvent, runEvent } from "../job/run/record/run-event.ts";
-import {
-  errorColumns,
-  isRun,
-  isStranded,
-  leftOutCount,
-  type RunLogEntry,
-} from "../job/run/record/run-log.ts";
+import { errorColumns, isRun, leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
-import { changesText, missingText } from "../job/run/record/texts.ts";
+import { changesText } from "../job/run/record/texts.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import type { ListDoubt, ListTrial } from "../job/service/event-service.ts";
 import { allowance } from "../job/settings/values.ts";
@@ -38,7 +32,7 @@ export async function reportResult(
   const { outcome, run_id, reason, attempt, seconds, requests, retries, throttled } = row;
   ports.metrics(account, attemptMetrics(result, settings));
   const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
-  const why = reason ?? row.error_code;
+  const why = row.error_code ?? reason;
   const { doubt } = doubtInAws(result.doubt, styleInAws(ports.environment, account), settings);
   const isEnd = !isRepeat && outcome !== "HANDED_OVER" && outcome !== "FAILED";
   if (doubt !== undefined && isEnd) ports.logger.warn(doubt);
@@ -49,7 +43,7 @@ export async function reportResult(
     const event = runEvent(account, result, publication, (snapshotId) =>
       heldCommands(snapshotId, styleInAws(ports.environment, account)),
     );
-    return event && withMail(event, mailOf(account, result, ports.environment));
+    return event && withMail(event, mailOf(account, result, ports.environment, ports.clock.now()));
   });
   return publication;
 }
@@ -65,7 +59,10 @@ export function styleInAws(environment: Environment, account: string, invoke = i
   const words = Object.entries(options).flatMap(([option, value]) => [option, shellWord(String(value))]);
   return awsStyle(account, {
     invoke: (input) => invoke(environment, input),
-    authorize: authUrl === undefined ? undefined : ["npm run sync -- authorize", ...words].join(" "),
+    authorize:
+      authUrl === undefined
+        ? undefined
+        : [environment.program ?? "npm run sync --", "authorize", ...words].join(" "),
   });
 }
 
@@ -118,18 +115,23 @@ export async function tell(
 const MAX_TEXT = 2_000;
 
 type Environment = Pick<FunctionEnvironment, "region" | "functionName"> &
-  Partial<Pick<FunctionEnvironment, "accounts">>;
+  Partial<Pick<FunctionEnvironment, "accounts" | "program">>;
 
 /**
  * Undefined where no person has to be told: a retry follows, or the start has found the run finished and told before.
  */
-function mailOf(account: string, result: RunResult, environment: Environment): Mail | undefined {
+function mailOf(
+  account: string,
+  result: RunResult,
+  environment: Environment,
+  nowMs: number,
+): Mail | undefined {
   const { row, error, explanation, isRepeat, isAbandoned } = result;
   if (isRepeat) return undefined;
   const style = styleInAws(environment, account, (of, input) => mailedCommand(of, payload(input)));
   const next = say(nextOf(result), style);
-  if (row.outcome === "HELD") return heldMail(account, result, next);
-  if (isStranded(row)) {
+  if (row.outcome === "HELD") return heldMail(account, result, style, nowMs);
+  if (row.reason === "OTHER_VERSION") {
     const { run_id, reason } = row;
     return failedMail(account, { run_id, error_code: reason, error_message: explanation ?? null, next });
   }
@@ -143,14 +145,15 @@ function withMail(event: BusEvent, mail: Mail | undefined): BusEvent {
   return mail === undefined ? event : { ...event, detail: { ...event.detail, mail: { ...mail } } };
 }
 
-function heldMail(account: string, { row, explanation, preview }: RunResult, next: string): Mail {
+/** The lines of the mail about a held snapshot. */
+export function heldMail(account: string, result: RunResult, style: Style, nowMs: number): Mail {
+  const { row, explanation, preview } = result;
   const snapshotId = String(row.snapshot_id);
   return {
     section: "held",
-    what: `The snapshot ${snapshotId} of the account ${account} is held: it waits for a person to decide. Readers keep what they have.`,
-    why: because([row.reason, explanation ?? null], next),
-    effect: [changes(preview), missing(row, preview)].filter((part) => part !== "").join(" "),
-    examples: examples(preview),
+    what: `Account ${account}: a snapshot is held (${row.reason}). ${readersSee(preview ?? {}, nowMs)}`,
+    why: because([explanation ?? null], say(nextOf(result), style)),
+    effect: changes(preview),
     wait: ifNotAccepted(wasPinned({ reason: row.reason, preview })),
     diff: payload({ action: "diff", account, snapshotId }),
     accept: payload({ action: "accept", account, snapshotId }),
@@ -196,19 +199,6 @@ function changes(preview: Preview | undefined): string {
     return "What publishing it would change is not known.";
   }
   return `Publishing it would ${changesText({ added, changed, removed })}.`;
-}
-
-function missing({ listed, ...row }: RunLogEntry, preview: Preview | undefined): string {
-  const text = missingText({ ...(preview ?? row), listed });
-  return text === "" ? "" : `${text}.`;
-}
-
-/** `added 5a…, 7c…; removed 9e…`. */
-function examples(preview: Preview | undefined): string {
-  const named = Object.entries(preview?.uuids ?? {})
-    .filter(([, uuids]) => uuids.length > 0)
-    .map(([kind, uuids]) => `${kind} ${uuids.map(plain).join(", ")}`);
-  return named.length === 0 ? "none are known" : named.join("; ");
 }
 
 function payload(input: object): string {
@@ -269,7 +259,7 @@ function isRetried({ row: { trigger, attempt }, isAbandoned, isTurn }: RunResult
  */
 function ofRun(row: RunLogEntry, error: SyncError | undefined, isAbandoned: boolean): MetricValues {
   if (isRefusal(error)) return { LoginRefused: 1 };
-  if (isStranded(row)) return { Failed: 1 };
+  if (row.reason === "OTHER_VERSION") return { Failed: 1 };
   switch (row.outcome) {
     case "PUBLISHED":
     case "HELD":

@@ -1,6 +1,7 @@
 // The function's response to a run, an accept or a rollback, short enough to read in the console.
 
 import type { Context } from "aws-lambda";
+import { type Undo, undoOf } from "../job/commands/decisions.ts";
 import type { Held } from "../job/run/publish/held-snapshots.ts";
 import { ifNotAccepted, wasPinned } from "../job/run/record/held-mark.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
@@ -10,7 +11,7 @@ import { explained, heldCommands } from "../words/ends.ts";
 import { sayError } from "../words/style.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import type { Invocation } from "./function-ports.ts";
-import { doubtInAws, isRefusal, reportResult, styleInAws } from "./report-result.ts";
+import { doubtInAws, invokeCommand, isRefusal, reportResult, styleInAws } from "./report-result.ts";
 
 /** Reports the result. Throws the error of one that failed. */
 export async function runResponse(invocation: Invocation, result: RunResult): Promise<object> {
@@ -27,7 +28,8 @@ export async function runResponse(invocation: Invocation, result: RunResult): Pr
     return { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation, account, run_id };
   }
   if (error) throw error;
-  const facts = { account, publication, environment: ports.environment, context };
+  const undo = await undoOf(host.store, result);
+  const facts = { account, publication, undo, environment: ports.environment, context };
   return responseOf(result, { ...facts, ...doubtInAws(result.doubt, style, settings) });
 }
 
@@ -35,6 +37,8 @@ interface ResponseFacts {
   readonly account: string;
   /** Ten digits; undefined where nothing was published. */
   readonly publication: string | undefined;
+  /** Of an accept or a rollback. */
+  readonly undo?: Undo | undefined;
   /** Why the list may be a part only. */
   readonly doubt?: string | undefined;
   readonly environment: Pick<FunctionEnvironment, "region" | "functionName" | "workgroup" | "database"> &
@@ -91,6 +95,7 @@ function nextSteps({ row, preview }: RunResult, facts: ResponseFacts): object {
   if (outcome === "PUBLISHED") {
     const changes = `${from("event_changes")} AND publication = '${publication}'`;
     return {
+      ...undoDecision(facts),
       sql: [`${from("events")} LIMIT 10`, ...(publication === undefined ? [] : [changes])],
     };
   }
@@ -99,6 +104,13 @@ function nextSteps({ row, preview }: RunResult, facts: ResponseFacts): object {
     return heldDecision(environment, account, { snapshotId, isPinned, preview });
   }
   return {};
+}
+
+function undoDecision({ undo, account, environment }: ResponseFacts): object {
+  if (undo === undefined) return {};
+  const { snapshotId, pin } = undo;
+  const input = { action: "rollback", account, snapshotId, ...(pin ? {} : { pin }) };
+  return { undo_event: input, undo_command: invokeCommand(environment, input) };
 }
 
 /**

@@ -63,8 +63,6 @@ export interface Mail {
   readonly why: string;
   /** What publishing the held snapshot would do. */
   readonly effect?: string;
-  /** The first uuids of each kind in the held snapshot. */
-  readonly examples?: string;
   /** What happens to the held snapshot if no person accepts it. */
   readonly wait?: string;
   /** What the function is invoked with, in base64: a template cannot show double quotes. */

@@ -3,7 +3,7 @@
 import { type Advice, type CommandRef, command, inOrder } from "../job/errors/advice.ts";
 import { ERROR_CODES, type ErrorCode } from "../job/errors/sync-error.ts";
 import type { HeldCommands } from "../job/run/record/held-mark.ts";
-import type { RunResult, Skipped } from "../job/run/record/run-result.ts";
+import { OTHER_VERSION_TEXT, type RunResult, type Skipped } from "../job/run/record/run-result.ts";
 import { nextOfHold } from "./hold.ts";
 import { type Style, say } from "./style.ts";
 
@@ -13,31 +13,32 @@ export interface Step {
   readonly command: CommandRef;
 }
 
-const FIND: Step = { purpose: "To find the cause", command: command("check") };
+/** A check may pass after the cause is gone, and would change nothing. */
+const AGAIN: Step = { purpose: "Then start again", command: command("run") };
 const RESUME: Step = { purpose: "To resume it", command: command("run") };
 const START: Step = { purpose: "To start a run", command: command("run") };
 const AUTHORIZE: Step = { purpose: "To authorize again", command: command("authorize") };
 
 /** Of a run that no later start resumes. */
 const AFTER: Readonly<Record<ErrorCode, Step>> = {
-  ACCOUNT_DISABLED: FIND,
+  ACCOUNT_DISABLED: AGAIN,
   AUTHORIZATION_EXPIRED: AUTHORIZE,
-  CATALOG_FAILED: FIND,
-  CONFIG_INVALID: FIND,
-  CREDENTIALS_INVALID: FIND,
-  INTERRUPTED: FIND,
-  LIST_INCOMPLETE: FIND,
-  LOGIN_REFUSED: FIND,
-  NOT_ENTITLED: FIND,
-  QUERY_FAILED: FIND,
-  SERVICE_UNAVAILABLE: FIND,
-  SNAPSHOT_INCOMPLETE: FIND,
-  SNAPSHOT_NOT_FOUND: FIND,
-  STORE_CORRUPT: FIND,
-  STORE_FAILED: FIND,
-  THROTTLED: FIND,
-  UNAUTHENTICATED: FIND,
-  UNEXPECTED_RESPONSE: FIND,
+  CATALOG_FAILED: AGAIN,
+  CONFIG_INVALID: AGAIN,
+  CREDENTIALS_INVALID: AGAIN,
+  INTERRUPTED: AGAIN,
+  LIST_INCOMPLETE: AGAIN,
+  LOGIN_REFUSED: AGAIN,
+  NOT_ENTITLED: AGAIN,
+  QUERY_FAILED: AGAIN,
+  SERVICE_UNAVAILABLE: AGAIN,
+  SNAPSHOT_INCOMPLETE: AGAIN,
+  SNAPSHOT_NOT_FOUND: AGAIN,
+  STORE_CORRUPT: AGAIN,
+  STORE_FAILED: AGAIN,
+  THROTTLED: AGAIN,
+  UNAUTHENTICATED: AGAIN,
+  UNEXPECTED_RESPONSE: AGAIN,
 };
 
 /**
@@ -46,25 +47,25 @@ const AFTER: Readonly<Record<ErrorCode, Step>> = {
  */
 export function afterFailure(code: unknown, isUnfinished: boolean): Step {
   const known = ERROR_CODES.find((each) => each === code);
-  const step = known === undefined ? FIND : AFTER[known];
-  return isUnfinished && step === FIND ? RESUME : step;
+  const step = known === undefined ? AGAIN : AFTER[known];
+  return isUnfinished && step === AGAIN ? RESUME : step;
 }
 
 type SkipReason = Skipped["reason"] | "NOT_SET_UP";
 
 /** The run log has no message of a start that was skipped. */
-const SKIPPED: Readonly<Record<SkipReason, readonly [why: string, next: Step]>> = {
-  LEASE_TAKEN: ["Another process worked on the account.", START],
-  LEASE_LOST: ["Another process took the account over.", START],
-  LOGIN_REFUSED: ["The service had refused the login, and the credentials had not changed since.", FIND],
-  OTHER_VERSION: ["Another version of this program began the run, so it cannot be continued.", START],
-  NOT_SET_UP: ["The credentials were not set up.", FIND],
+const SKIPPED: Readonly<Record<SkipReason, string>> = {
+  LEASE_TAKEN: "Another process worked on the account.",
+  LEASE_LOST: "Another process took the account over.",
+  LOGIN_REFUSED: "The service had refused the login, and the credentials had not changed since.",
+  OTHER_VERSION: `The run ${OTHER_VERSION_TEXT}.`,
+  NOT_SET_UP: "The credentials were not set up.",
 };
 
 /** Of a reason of another version nothing is known. */
 export function afterSkip(reason: string | null): { readonly why?: string; readonly next: Step } {
-  const [why, next] = new Map(Object.entries(SKIPPED)).get(reason ?? "") ?? [undefined, START];
-  return { ...(why !== undefined && { why }), next };
+  const why = new Map(Object.entries(SKIPPED)).get(reason ?? "");
+  return { ...(why !== undefined && { why }), next: START };
 }
 
 /** What a person does about an end, beside the step that follows. */

@@ -1,6 +1,6 @@
 // Why a snapshot is held, in a sentence, and what a person does about it.
 
-import { type Advice, advise, inOrder, setting } from "../job/errors/advice.ts";
+import { type Advice, advise, setting } from "../job/errors/advice.ts";
 import type { HoldFacts } from "../job/run/record/held-mark.ts";
 import { countText, missingReasons, unstableText } from "../job/run/record/texts.ts";
 import type { Words } from "../job/run/run-ports.ts";
@@ -15,70 +15,82 @@ interface HoldWords<Facts> {
 
 const HOLDS: { readonly [Reason in HoldFacts["reason"]]: HoldWords<Of<Reason>> } = {
   NO_EVENTS: {
-    why: ({ listed }) =>
-      `The snapshot has no events: ${listed === 0 ? "the list is empty" : `none of the ${countText(listed)} listed events has details`}.`,
-    next: () => [],
+    why: ({ listed, missing }) => {
+      const what =
+        listed === 0
+          ? "An empty list is nearly always the service's fault"
+          : `None of the ${countText(listed)} listed events has details, nearly always by the service's fault`;
+      return `${what}, and publishing it empties the tables.${without(missing)}`;
+    },
+    next: () => ["Ask the service's operator first."],
   },
   LIST_UNSTABLE: {
     why: ({ most, ...list }) => `${unstableText(list)} The limit is ${countText(most)}.`,
     next: () => advise`${setting("maxMissingPercent")} sets the limit.`,
   },
   DROPPED: {
-    why: ({ events, seen, limit }) =>
-      `${countText(events)} events are ${((1 - events / seen) * 100).toFixed(1)} % fewer than the ${countText(seen)} that readers see now; the limit is ${limit} %.`,
+    why: ({ events, seen, limit, missing }) =>
+      `${countText(events)} events are ${((1 - events / seen) * 100).toFixed(1)} % fewer than the ${countText(seen)} that readers see now; the limit is ${limit} %.${without(missing)}`,
     next: () => advise`${setting("maxDropPercent")} sets the limit.`,
   },
   GREW: {
-    why: ({ events, seen, limit }) =>
-      `${countText(events)} events are ${growth(events, seen)} the ${countText(seen)} that readers see now; the limit is ${limit} %.`,
+    why: ({ events, seen, limit, missing }) =>
+      `${countText(events)} events are ${growth(events, seen)} the ${countText(seen)} that readers see now; the limit is ${limit} %.${without(missing)}`,
     next: () => advise`${setting("maxGrowthPercent")} sets the limit.`,
   },
   FEW_ROWS: {
-    why: ({ listed, events, limit, before }) =>
-      `Only ${countText(events)} of ${countText(listed)} listed events have details; at least ${limit} % must${beside(before)}, and no setting changes that.`,
-    next: (facts) => acceptMissing(facts),
+    why: ({ listed, events, limit, before, missing }) =>
+      `Only ${countText(events)} of ${countText(listed)} listed events have details: ${reasons(missing)}. At least ${limit} % must${besides(before)}, whatever is set.`,
+    next: () => ["Accepting lets similar later ones pass."],
   },
   MISSING: {
     why: ({ listed, most, before, missing }) => {
-      const found = `${countText(allOf(missing))} of ${countText(listed)} listed events have no details`;
+      const lacking = `${countText(allOf(missing))} of ${countText(listed)} listed events have no details`;
       return most === undefined
-        ? `${found}, and some of them were asked for once only: when they were, fewer had been accepted.`
-        : `${found}; ${countText(most)} may have none${beside(before)}.`;
+        ? `${lacking}: ${reasons(missing)}. Some were asked for once only, as fewer were accepted then.`
+        : `${lacking} (${countText(most)} may${besides(before)}): ${reasons(missing)}.`;
     },
-    next: (facts) => {
-      const { listed, most, before = 0, missing } = facts;
-      if (most === undefined) return inOrder(acceptMissing(facts), "Or start a run again, which asks twice.");
+    next: ({ listed, most, before = 0, missing }) => {
+      if (most === undefined) return ["Start a run again, which asks twice."];
       const percent = Math.floor(((allOf(missing) - before) / listed) * 100) + 1;
-      return inOrder(
-        acceptMissing(facts),
-        advise`Or allow as many: ${setting("maxMissingPercent", percent)}.`,
-      );
+      return advise`Accepting, or ${setting("maxMissingPercent", percent)}, lets later ones pass.`;
     },
   },
   UNREADABLE: {
-    why: ({ listed, newly, uuids }) => {
-      const more = newly > uuids.length ? `, and ${countText(newly - uuids.length)} more` : "";
-      return `${countText(newly)} of ${countText(listed)} listed events cannot be read, while others can: ${uuids.join(", ")}${more}.`;
-    },
+    why: ({ listed, newly, uuids }) =>
+      `${countText(newly)} of ${countText(listed)} listed events cannot be read, while others can: ${firstNamed(uuids, newly)}.`,
     next: () => [
-      "Ask the service's operator about them. If you can do without them, accept this snapshot: then later ones that lack only these are published.",
+      "Ask the service's operator about them. Accepting lets later ones that lack only these pass.",
     ],
   },
   REQUIRED: {
     why: ({ events, lacking, most, fields }) => {
       const named = fields.filter((field) => field.events > 0);
-      const places = named.map((field) => `${field.pointer} in ${countText(field.events)}`).join(", ");
-      return `${countText(lacking)} of ${countText(events)} events lack a required field: ${places}. ${countText(most)} may lack one.`;
+      const places = named.map((field) => `${field.pointer} in ${countText(field.events)}`);
+      return `${countText(lacking)} of ${countText(events)} events lack a required field: ${firstNamed(places)}. ${countText(most)} may.`;
     },
     next: () =>
-      advise`${setting("require")} names the required fields, ${setting("maxMissingPercent")} how many events may lack one.`,
+      advise`${setting("require")} names the fields, ${setting("maxMissingPercent")} how many events may lack one.`,
   },
   PINNED: {
-    why: ({ snapshot_id, publication }) =>
-      `The account is pinned to the snapshot ${snapshot_id} (publication ${publication}).`,
+    why: ({ publication }) =>
+      `A rollback has pinned the account to what readers see (publication ${Number(publication)}).`,
     next: () => [],
   },
 };
+
+const MOST_NAMED = 3;
+const MOST_REASONS = 2;
+
+const reasons = (missing: Missing): string => missingReasons(missing, MOST_REASONS);
+
+const without = (missing: Missing): string => (allOf(missing) === 0 ? "" : ` Missing: ${reasons(missing)}.`);
+
+/** The preview names more of them. */
+function firstNamed(some: readonly string[], all = some.length): string {
+  const more = all - MOST_NAMED;
+  return `${some.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${countText(more)} more` : ""}`;
+}
 
 function wordsOf<Reason extends HoldFacts["reason"]>({ reason }: Of<Reason>): HoldWords<Of<Reason>> {
   return HOLDS[reason] as HoldWords<Of<Reason>>;
@@ -86,9 +98,7 @@ function wordsOf<Reason extends HoldFacts["reason"]>({ reason }: Of<Reason>): Ho
 
 /** One or two sentences that are stored: neither a setting nor a command is in them. */
 export function whyHeld(facts: HoldFacts): string {
-  const all = "missing" in facts && allOf(facts.missing) > 0;
-  const why = wordsOf(facts).why(facts);
-  return all ? `${why} Missing: ${missingReasons(facts.missing)}.` : why;
+  return wordsOf(facts).why(facts);
 }
 
 /** Those of a process whose log has this style. */
@@ -105,16 +115,8 @@ type Missing = Of<"MISSING">["missing"];
 
 const allOf = ({ gone, forbidden, rejected }: Missing): number => gone + forbidden + rejected;
 
-function beside(before: number | undefined): string {
-  return before === undefined ? "" : `, in addition to the ${countText(before)} that were accepted before`;
-}
-
-function acceptMissing({ listed, missing: { forbidden } }: Of<"MISSING" | "FEW_ROWS">): Advice {
-  const refused =
-    forbidden === 0
-      ? "If they are right to be missing"
-      : `${((forbidden / listed) * 100).toFixed(1)} % of the listed events are refused (403). If the account may not see them`;
-  return [`${refused}, accept this snapshot: then later ones with the same share are published.`];
+function besides(before: number | undefined): string {
+  return before === undefined ? "" : `, besides ${countText(before)} accepted before`;
 }
 
 /** `25.0 % more than`; of nothing there is no percentage. */

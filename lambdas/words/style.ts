@@ -60,11 +60,11 @@ export const DECISION_OPTIONS: Readonly<Record<NonNullable<CommandRef["decision"
 };
 
 /** Settings of an account in a file with the account, by their key. */
-export function asKeyIn(file: string, account: string): Style["setting"] {
+export function asKeyIn(file: string, account?: string): Style["setting"] {
   return ({ setting, value }, isNamed = false) => {
     const entry = value === undefined ? `"${setting}"` : `"${setting}": ${JSON.stringify(value)}`;
     if (isNamed) return entry;
-    return setting in ACCOUNT_SETTINGS
+    return account !== undefined && setting in ACCOUNT_SETTINGS
       ? `${entry} of the account ${account} in ${file}`
       : `${entry} in ${file}`;
   };

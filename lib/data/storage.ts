@@ -18,7 +18,7 @@ import {
 import { Construct } from "constructs";
 import { glueTable, glueViews } from "../../lambdas/job/catalog/glue/glue-tables.ts";
 import { isTakenOtherwise, TAKEN_OTHERWISE_TEXT } from "../../lambdas/job/snapshot/rows/lifted-column.ts";
-import { FOLDERS, type TableName } from "../../lambdas/job/storage/layout.ts";
+import { FOLDERS, KEPT_DAYS, type TableName } from "../../lambdas/job/storage/layout.ts";
 import { acknowledge } from "../acknowledge.ts";
 import type { Settings } from "../settings.ts";
 
@@ -116,7 +116,7 @@ function hasVersions({ stack, versioningConfiguration }: CfnBucket): boolean {
 }
 
 /** How long the bucket keeps what a run has staged: a run that takes longer cannot be finished. */
-export const STAGING_EXPIRY = Duration.days(14);
+export const STAGING_EXPIRY = Duration.days(KEPT_DAYS.runs);
 
 /** Athena writes the results of queries here. */
 export const RESULTS_PREFIX = "athena-results/";
@@ -128,6 +128,7 @@ const OLD_VERSIONS = { noncurrentVersionExpiration: Duration.days(30), expiredOb
 const INCOMPLETE_UPLOADS = { abortIncompleteMultipartUploadAfter: Duration.days(1) };
 const EXPIRING: readonly LifecycleRule[] = [
   { id: "staging", prefix: FOLDERS.runs, expiration: STAGING_EXPIRY },
+  { id: "run-log", prefix: FOLDERS.runLogs, expiration: Duration.days(KEPT_DAYS.runLogs) },
   { id: "query-results", prefix: RESULTS_PREFIX, expiration: Duration.days(7) },
 ];
 

@@ -144,10 +144,9 @@ export function addMails(parent: Construct, props: MailsProps): void {
   };
   addRule("Held", "Snapshot Held", [
     line("effect"),
-    `The first events of each kind: ${line("examples")}`,
-    `To see what publishing it would change: ${invoke(line("diff"))}`,
-    `To publish it anyway: ${invoke(line("accept"))}`,
-    `To leave it, do nothing. ${line("wait")}`,
+    `Compare: ${invoke(line("diff"))}`,
+    `Publish: ${invoke(line("accept"))}`,
+    `Or wait: ${line("wait")}`,
   ]);
   addRule("Failed", "Run Failed", [
     `When the cause is removed, check: ${invoke(line("check"))}`,

@@ -4,7 +4,7 @@
 import type { Deployed, Stated } from "./deployment.ts";
 import { BUCKET } from "./described-bucket.ts";
 import { FUNCTION, QUEUE, RULES, SCHEDULES, STATE_MACHINE } from "./described-compute.ts";
-import { SECRETS, TABLES, WORKGROUP } from "./described-data.ts";
+import { GLUE_TABLES, SECRETS, WORKGROUP } from "./described-data.ts";
 import { ALARMS, DASHBOARD, LOG, SUBSCRIPTION, TOPIC } from "./described-monitoring.ts";
 import { KEY, POLICIES } from "./described-rights.ts";
 import { compare, UNKNOWN } from "./differences.ts";
@@ -20,7 +20,7 @@ export const KINDS: Readonly<Record<string, readonly Kind[]>> = {
   queue: QUEUE,
   alarms: ALARMS,
   dashboard: DASHBOARD,
-  tables: TABLES,
+  tables: GLUE_TABLES,
   workgroup: WORKGROUP,
   "own bucket": BUCKET,
   secrets: SECRETS,

@@ -2,7 +2,7 @@
 
 import { type Kind, tagsOf, unlessMissing, without } from "./kind.ts";
 
-export const TABLES: readonly Kind[] = [
+export const GLUE_TABLES: readonly Kind[] = [
   {
     type: "AWS::Glue::Database",
     read: async ({ glue }, { id }) => {

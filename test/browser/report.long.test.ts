@@ -1,6 +1,6 @@
 // The page of `report` in a real browser: its policy, who can read it, and where it fits.
 
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import axe from "axe-core";
@@ -191,6 +191,19 @@ inBrowser("the page of report", () => {
     expect(await tops()).toBe(3);
   });
 
+  test("is what the picture in the README shows; -u makes that again", async () => {
+    const world = new ReportWorld();
+    sixWeeks(world);
+    const { page } = await opened(world, ["demo"], 1_280);
+    await page.emulateMedia({ colorScheme: "light" });
+    const last = await page.locator(".figures").boundingBox();
+    const clip = { x: 0, y: 0, width: 1_280, height: Math.ceil((last?.y ?? 0) + (last?.height ?? 0) + 16) };
+    const today = await page.screenshot({ clip, fullPage: true });
+    if (isWriting()) await writeFile(PICTURE, today);
+
+    expect(await difference(page, today, await readFile(PICTURE))).toBeLessThan(MOST_DIFFERENT);
+  });
+
   test("opens an account that needs no attention by the link to it", async () => {
     const world = new ReportWorld();
     for (const name of ["uk", "us"]) ordinaryDays(world.account(name), 2);
@@ -203,6 +216,49 @@ inBrowser("the page of report", () => {
     expect(await figures.isVisible()).toBe(true);
   });
 });
+
+const PICTURE = join(import.meta.dirname, "../../docs/report.png");
+
+/** The parts of a picture of which so many have another brightness make it another one; fonts differ from computer to computer. */
+const MOST_DIFFERENT = 0.05;
+
+/** Six weeks with a run a day, of which one was held. */
+function sixWeeks(world: ReportWorld): void {
+  const demo = world.account("demo");
+  ordinaryDays(demo, 40);
+  demo.hold("DROPPED", "811 events are 29 % fewer than the 1,142 that readers see now.", 811);
+  demo.publish({ events: 1_148, added: 9, changed: 31, removed: 3, run: { seconds: 331 } });
+  world.limits.set("demo", { requestsPerMinute: 600, limitWindowSeconds: 60 });
+}
+
+/** Whether this start of the tests writes again what they compare with. */
+function isWriting(): boolean {
+  const { snapshotState } = expect.getState();
+  return JSON.stringify(snapshotState).includes('"_updateSnapshot":"all"');
+}
+
+/** The share of the parts, each of 20 pixels by 20, whose brightness differs; 1 for pictures of another size. */
+async function difference(page: Page, one: Buffer, other: Buffer): Promise<number> {
+  const sources = [one, other].map((bytes) => `data:image/png;base64,${bytes.toString("base64")}`);
+  await page.goto("about:blank");
+  return page.evaluate(`(async () => {
+    const [one, other] = await Promise.all(${JSON.stringify(sources)}.map(async (source) => {
+      const image = new Image();
+      image.src = source;
+      await image.decode();
+      const { width, height } = image;
+      const canvas = new OffscreenCanvas(Math.ceil(width / 20), Math.ceil(height / 20));
+      const context = canvas.getContext("2d");
+      context.imageSmoothingQuality = "high";
+      context.drawImage(image, 0, 0, canvas.width, canvas.height);
+      const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+      return { width, height, bright: [...data].filter((_, index) => index % 4 === 1) };
+    }));
+    if (Math.abs(one.width - other.width) > 40 || Math.abs(one.height - other.height) > 40) return 1;
+    const parts = Math.min(one.bright.length, other.bright.length);
+    return one.bright.slice(0, parts).filter((value, index) => Math.abs(value - other.bright[index]) > 40).length / parts;
+  })()`);
+}
 
 /** Texts of charts, and what opens the tables below, that cover each other. */
 async function overlaps(page: Page): Promise<unknown> {

@@ -3,9 +3,12 @@
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { livingLease } from "../job/run/lease/lease-world.ts";
+import { rawServer } from "../job/service/http/local-server.ts";
+import { ManualClock } from "../simulator/manual-clock.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { type Laptop, laptop, lastJson } from "./command-line.ts";
+import { type Laptop, laptop, lastJson, sync } from "./command-line.ts";
 
 test("check says how many events there are and how long a run of them takes", async () => {
   const world = await laptop({ events: makeEvents(40) });
@@ -15,6 +18,38 @@ test("check says how many events there are and how long a run of them takes", as
 
   expect(stdout).toContain("ok      list  40 events, about 2 min\n");
   expect(exitCode).toBe(0);
+});
+
+test("what a run of a list that is not whole says, check does: it says what it tried, and not to run check", async () => {
+  const world = await laptop({
+    events: makeEvents(10),
+    list: { pageSize: 4, next: "none", members: { top: () => `"has_more":true` } },
+  });
+
+  const run = await world.ask("run");
+  const check = await world.ask("check");
+
+  expect(run.stderr).toContain("Run `check`: it tries what asks for the next page");
+  expect(check.stdout).toMatch(
+    /FAILED {2}list {2}LIST_INCOMPLETE: .* A partial snapshot is never published\. If no page/,
+  );
+  expect(check.stdout).not.toContain("Run `check`");
+});
+
+test("check names a server that takes the connection and does not answer, within two seconds", async () => {
+  const world = await laptop();
+  const clock = new ManualClock(Date.now());
+  await using silent = await rawServer(() => clock.advance(1_500));
+  const stop = new AbortController();
+  const onStderr = (text: string): void => {
+    if (text.includes("no answer")) stop.abort(new SyncError("INTERRUPTED", "Seen."));
+  };
+
+  const { stderr } = await sync(["check", "--base-url", silent.url], {
+    ...{ cwd: world.cwd, clock, signal: stop.signal, onStderr },
+  });
+
+  expect(stderr).toContain(`no answer yet from ${silent.url}\n`);
 });
 
 async function leased({ warehouse }: Laptop, content: string): Promise<void> {

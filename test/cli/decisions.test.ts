@@ -4,9 +4,17 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeEvent, makeEvents } from "../simulator/simulated-event.ts";
+import { customEvent, makeEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { against, laptop, lastJson, printedCommand, sync, writeCredentials } from "./command-line.ts";
+import {
+  against,
+  laptop,
+  lastJson,
+  printedCommand,
+  printedCommands,
+  sync,
+  writeCredentials,
+} from "./command-line.ts";
 
 test("a held snapshot is accepted, an older one rolled back to, and each says what readers see now", async () => {
   const { cwd, simulator, command, ask, snapshot } = await laptop();
@@ -54,6 +62,40 @@ test("a held snapshot is accepted, an older one rolled back to, and each says wh
     ["rollback", "true"],
     ["rollback", "false"],
   ]);
+});
+
+test("an accept and a rollback end with the command that undoes them; the first publication of an account has none", async () => {
+  const { command, snapshot } = await laptop();
+  const empty = await snapshot(0);
+  const first = await command("accept", empty);
+  const held = await snapshot(6);
+  const decide = async (...args: readonly string[]) => {
+    const { stdout } = await command(...args);
+    const undo = printedCommands(stdout).at(-1) ?? [];
+    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^To undo this: npm run sync -- rollback /);
+    return undo;
+  };
+  const seen = async (): Promise<unknown> => {
+    const [head] = [lastJson(await command("status", "--json"))["accounts"]].flat();
+    const { snapshot_id, pinned } = Object(head).head;
+    return [snapshot_id, pinned];
+  };
+
+  expect(first.stdout).not.toContain("undo");
+  expect(await seen()).toEqual([held, false]);
+  const unroll = await decide("rollback", empty);
+  expect(unroll.slice(0, 3)).toEqual(["rollback", held, "--no-pin"]);
+  const unaccept = await decide("accept", held);
+  expect(unaccept.slice(0, 2)).toEqual(["rollback", empty]);
+  expect(unaccept).not.toContain("--no-pin");
+  await decide(...unaccept);
+  expect(await seen()).toEqual([empty, true]);
+  await decide(...unroll);
+  expect(await seen()).toEqual([held, false]);
+  const nothing = await command("accept", held);
+  expect(nothing.stdout).not.toContain("undo");
+  const json = lastJson(await command("rollback", empty, "--json"));
+  expect(json["undo_command"]).toContain(`rollback ${held} --no-pin`);
 });
 
 test("retire takes an older snapshot out of event_snapshots, once it is confirmed", async () => {
@@ -150,8 +192,8 @@ describe("diff", () => {
   });
 
   test.each([
-    { format: "csv", first: /^uuid,change,fields,reason\r\n/ },
-    { format: "tsv", first: /^uuid\tchange\tfields\treason\r\n/ },
+    { format: "csv", first: /^uuid,change,fields,reason\n/ },
+    { format: "tsv", first: /^uuid\tchange\tfields\treason\n/ },
     { format: "ndjson", first: /^\{"uuid":"/ },
     { format: "json", first: /^\[\n\{"uuid":"/ },
     { format: "vertical", first: /^─── row 1 / },
@@ -160,6 +202,37 @@ describe("diff", () => {
 
     expect(stdout).toMatch(first);
     expect(stderr).toContain(": 1 added, 0 changed, 6 removed (6 not listed)\n");
+  });
+
+  test("prints with --values what changed events held before and after, a row for each field", async () => {
+    const before = customEvent("x", '"name":"old","n":1.10,"same":1');
+    const after = customEvent("x", '"name":"new","n":1.1,"same":1');
+    const { simulator, ask, command } = await laptop({ events: [before] });
+    const first = String(lastJson(await ask("run", "--json"))["run_id"]);
+    simulator.setEvents([after, customEvent("y", '"name":"z"')]);
+    const second = String(lastJson(await ask("run", "--json"))["run_id"]);
+
+    const changed = await command("diff", second, first, "--values", "--format", "csv");
+    const json = lastJson(await command("diff", second, first, "--values", "--json"));
+    const shown = await command("diff", second, first, "--values");
+
+    expect(changed.stdout.replaceAll(/^[\w-]{36}/gm, "UUID").split("\n")).toEqual([
+      "uuid,change,field,before,after,reason",
+      "UUID,changed,/n,1.10,1.1,",
+      'UUID,changed,/name,"""old""","""new""",',
+      expect.stringMatching(/^UUID,added,,,"\{""uuid""/),
+      "",
+    ]);
+    expect(
+      shown.stdout
+        .replaceAll(/^[\w-]{36}/gm, "UUID")
+        .split("\n")
+        .slice(1),
+    ).toEqual(["UUID  changed", "  /n: 1.10 → 1.1", '  /name: "old" → "new"', "UUID  added", ""]);
+    expect(json["rows"]).toMatchObject([
+      { change: "changed", values: [{ field: "/n", before: "1.10", after: "1.1" }, { field: "/name" }] },
+      { change: "added", fields: null, values: [{ field: null, before: null }] },
+    ]);
   });
 
   test("compares with what readers saw, where nothing was published then", async () => {

@@ -63,7 +63,9 @@ function crashing(inner: Store): Store {
     create: (key, body) => around(key, () => inner.create(key, body)),
     copy: (from, to) => around(to, () => inner.copy(from, to)),
     replace: (key, bytes, version) => around(key, () => inner.replace(key, bytes, version)),
-    delete: (key) => around(key, () => inner.delete(key)),
+    delete: async (keys) => {
+      for (const key of keys) await around(key, () => inner.delete([key]));
+    },
   };
 }
 

@@ -125,6 +125,27 @@ test("discover of a warehouse with all columns still says which types fit them",
   expect(stdout).toContain("with types for the view events_typed:\n  --lift n=/n:BIGINT\n");
 });
 
+test("discover says which arrays it leaves out, with a query that reads one, and which texts look like numbers", async () => {
+  const members = `"lines":[{"net":"1.5"}],"spend":{"net":"12.50","ids":[1,2]},"code":"007","tags":["a"]`;
+  const { ask, command } = await laptop({ events: [customEvent("x", members)] });
+
+  const { stdout } = await ask("discover");
+  const run = await ask("run", "--fresh", "--lift", "net=/spend/net:DECIMAL(18,2)");
+  const [, asked = ""] = /reads the elements:\n {2}(.*)\n/.exec(stdout) ?? [];
+  const read = await command("query", "--json", asked);
+  const typed = await ask("discover");
+
+  expect(stdout).toContain(
+    "1 column of text looks like numbers. To calculate with one give it a type, in place of its option above:\n  --lift 'net=/spend/net:DECIMAL(18,2)'\n",
+  );
+  expect(stdout).toContain(
+    "2 arrays are left out, because a column holds no more than a list of texts: /lines, /spend/ids. This query",
+  );
+  expect(run.exitCode, run.stderr).toBe(0);
+  expect(lastJson(read)["rows"]).toEqual([[expect.any(String), '{"net":"1.5"}']]);
+  expect(typed.stdout).not.toContain("numbers");
+});
+
 test("discover says of how many events an object has a key twice, and which value counts where", async () => {
   const event = customEvent("1c48fc8e-ae9e-46d1-a7c1-4b108a0b85e6", '"name":"first","name":"last"');
   const world = await laptop({ events: [event] });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { formatRunId } from "../../lambdas/job/storage/layout.ts";
+import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { FAILED } from "../sync/rows.ts";
 import { type Ended, lastJson, printedCommand, sync } from "./command-line.ts";
@@ -45,7 +46,8 @@ test("shows a line for each account, and how to see more of one", async () => {
   const { exitCode, stdout, stderr } = await status(world);
 
   const cells = stdout.split("\n").map((line) => line.trimEnd().split(/ {2,}/));
-  expect(cells[0]).toEqual(["account", "readers see", "as of", "last outcome", "held", "running"]);
+  // A column that is empty for all, as "held" is here, is not there.
+  expect(cells[0]).toEqual(["account", "readers see", "as of", "last outcome", "running"]);
   expect(cells[2]).toEqual(["de", "1 event, pinned", expect.stringMatching(/UTC, 30 h \d min ago$/)]);
   expect(cells[3]).toEqual(["fr", "nothing", "FAILED LOGIN_REFUSED"]);
   expect(cells[4]).toEqual([
@@ -56,9 +58,85 @@ test("shows a line for each account, and how to see more of one", async () => {
   ]);
   const { directory } = world.warehouse;
   expect(stdout).toContain(
-    `(3 rows)\nfr: FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. To find the cause: check, which needs --base-url or a settings file\nIn ${directory} on host ${hostname()}\nOne account with its last runs: npm run sync -- status --account de --warehouse ${directory}\n`,
+    `(3 rows)\nfr: FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. Then start again: run, which needs --base-url or a settings file\nIn ${directory} on host ${hostname()}\nThe account fr needs attention: npm run sync -- status --account fr --warehouse ${directory}\n`,
   );
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+});
+
+/** de: a snapshot is held over data of 30 hours ago; fr: a failed run; uk: fine, and a run is under way. */
+async function heldAccount(): Promise<World> {
+  const world = await threeAccounts();
+  const at = formatRunId(Date.now() - 5 * HOUR_MS);
+  const mark = {
+    reason: "DROPPED",
+    explanation: "6 events are 50.0 % fewer.",
+    held_at: new Date().toISOString(),
+  };
+  await world.warehouse.manifest(aManifest({ account: "de", snapshot_id: at }));
+  await world.warehouse.put(`snapshots/de/${at}/_held.json`, [mark]);
+  const held = { ...failedRun, run_id: at, started_at: new Date(Date.now() - 5 * HOUR_MS).toISOString() };
+  const ended = { outcome: "HELD", reason: "DROPPED", error_code: null, error_message: null };
+  await world.warehouse.put(`run-log/de/${at}-1.ndjson`, [{ ...held, ...ended }]);
+  return world;
+}
+
+test("at a terminal of 80 columns no line of the table is broken, and no column is empty", async () => {
+  const world = await heldAccount();
+
+  const { stdout } = await sync(["status"], { ...world, columns: 80 });
+
+  const [header = "", , ...rows] = stdout.slice(0, stdout.indexOf("(3 rows)")).trimEnd().split("\n");
+  const cells = [header, ...rows].map((line) => line.split(/ {2,}/));
+  expect(cells).toEqual([
+    ["account", "readers see", "as of", "last outcome", "held", "running"],
+    ["de", "1 event, pinned", "30 h 0 min ago", "HELD DROPPED", "1"],
+    ["fr", "nothing", "FAILED LOGIN_REFUSED"],
+    ["uk", "1,002 events", "2 h 0 min ago", "60 min"],
+  ]);
+  expect([header, ...rows].filter((line) => line.length > 80)).toEqual([]);
+  expect(stdout).not.toContain("cut to fit");
+});
+
+test("at 80 columns a table with long names says the most urgent, whole", async () => {
+  const world = await heldAccount();
+  const name = "an-account-with-a-long-name";
+  await world.warehouse.put(`run-log/${name}/2026-11-21T06-00-00.000Z-1.ndjson`, [
+    { ...failedRun, error_code: "CREDENTIALS_INVALID" },
+  ]);
+
+  const { stdout } = await sync(["status"], { ...world, columns: 80 });
+
+  const lines = stdout.slice(0, stdout.indexOf("\n(")).split("\n");
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  expect(lines[2]?.split(/ {2,}/)).toEqual([name, "nothing", "CREDENTIALS_INVALID"]);
+});
+
+test("a held account has its sentence and its two commands, and the last line names it: it is the most urgent", async () => {
+  const world = await heldAccount();
+
+  const { stdout } = await status(world);
+
+  const [, held = ""] = /^de: (.*)$/m.exec(stdout) ?? [];
+  expect(held).toBe("held (DROPPED). 6 events are 50.0 % fewer.");
+  const place = `--account de --warehouse ${world.warehouse.directory}`;
+  const id = /accept (\S+)/.exec(stdout)?.[1];
+  expect(stdout).toContain(
+    `${held}\n  look at it: npm run sync -- diff ${id} ${place}\n  publish it anyway: npm run sync -- accept ${id} ${place}\n`,
+  );
+  expect(stdout.trimEnd().split("\n").at(-1)).toBe(
+    `The account de needs attention: npm run sync -- status ${place}`,
+  );
+});
+
+test("where no account needs attention, the last line names the one with the oldest data", async () => {
+  const cwd = await temporaryDirectory();
+  const warehouse = new Warehouse(join(cwd, "warehouse"));
+  await warehouse.publish("de", { snapshot_id: formatRunId(Date.now() - HOUR_MS), events: 1 });
+  await warehouse.publish("uk", { snapshot_id: formatRunId(Date.now() - 2 * HOUR_MS), events: 1 });
+
+  const { stdout } = await sync(["status"], { cwd });
+
+  expect(stdout).toMatch(/\nOne account with its last runs: npm run sync -- status --account uk .*\n$/);
 });
 
 test.each(["status", "status --account uk", "report"])("%s ends when a person stops it", async (command) => {
@@ -162,7 +240,7 @@ test("shows the accounts of the settings file that never ran, whose data are too
   const file = join(world.cwd, "brand-events.json");
   expect(all.stdout).toContain(` on host ${hostname()}, settings ${file}\n`);
   expect(printedCommand(all.stdout, "status")).toEqual([
-    ...["status", "--account", "de", "--config", file],
+    ...["status", "--account", "fr", "--config", file],
     // The file does not say where the warehouse is.
     ...["--warehouse", world.warehouse.directory],
   ]);
@@ -221,9 +299,19 @@ test.each([
     says: "SKIPPED LEASE_TAKEN at 2026-11-22 06:00 UTC: Another process worked on the account. To start a run: npm run sync -- run --account fr",
   },
   {
+    what: "a run that a person stopped",
+    row: { error_code: "INTERRUPTED", error_message: "Stopped by SIGINT." },
+    says: "interrupted at 2026-11-22 06:00 UTC: Stopped by SIGINT. To resume it: npm run sync -- run --account fr",
+  },
+  {
+    what: "a run before a dry run that failed",
+    row: { outcome: "FAILED", reason: "DRY_RUN", error_code: "STORE_FAILED", error_message: "no" },
+    says: "FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. Then start again: npm run sync -- run --account fr",
+  },
+  {
     what: "a run before a verification that failed",
     row: { trigger: "verify", outcome: "FAILED", error_code: "STORE_FAILED", error_message: "no" },
-    says: "FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. To find the cause: npm run sync -- check --account fr",
+    says: "FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. Then start again: npm run sync -- run --account fr",
   },
 ])(
   "ends with the newest attempt that came to nothing, and its next command: $what",

@@ -15,6 +15,7 @@ import type { Publication } from "../../lambdas/job/storage/publication.ts";
 import { publish } from "../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../lambdas/job/storage/store.ts";
 import { aManifest, liftedManifest } from "../job/snapshot/files/manifests.ts";
+import { aRow } from "../job/snapshot/rows/a-row.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { aPublication } from "../job/storage/publications.ts";
 
@@ -95,11 +96,7 @@ export async function warehouse(name = "warehouse"): Promise<Warehouse> {
 }
 
 export const eventRow = (uuid: string, over: object = {}): object => ({
-  uuid,
-  event_date: "2026-11-01",
-  scope: "uk",
-  event: `{"uuid":"${uuid}"}`,
-  listing: "{}",
+  ...aRow(uuid, { event_date: "2026-11-01", scope: "uk" }),
   ...over,
 });
 

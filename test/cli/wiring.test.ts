@@ -8,7 +8,7 @@ import { chmod, mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { expireRuns } from "../../bin/cli/commands/run.ts";
+import { expire } from "../../bin/cli/commands/run.ts";
 import { GivenOptions } from "../../bin/cli/options/read-options.ts";
 import { openTokens } from "../../bin/cli/wiring/open-warehouse.ts";
 import { isGone, stopSignals, thisProcess } from "../../bin/cli/wiring/this-process.ts";
@@ -88,7 +88,7 @@ it("a file that is not there has no warning", async () => {
 
 const NOW = Date.UTC(2026, 10, 21, 6);
 
-test("what a run staged is deleted after 14 days, and nothing else is", async () => {
+test("what a run staged is deleted after 14 days, its line after 400, and nothing else is", async () => {
   const store = new MemoryStore();
   const kept = [
     "runs/de/2026-01-01T00-00-00.000Z/plan.ndjson.gz",
@@ -96,18 +96,40 @@ test("what a run staged is deleted after 14 days, and nothing else is", async ()
     "runs/uk/2026-11-21T06-00-00.000Z/outcome.json",
     "runs/uk/check-token.json",
     "snapshots/uk/2026-01-01T00-00-00.000Z/part-00000.ndjson.gz",
+    "snapshots/uk/2024-01-01T00-00-00.000Z/part-00000.ndjson.gz",
+    "run-log/de/2024-01-01T00-00-00.000Z-1.ndjson",
+    "run-log/uk/2024-01-01T00-00-00.000Z-1.ndjson.bak",
+    "run-log/uk/2025-10-17T06-00-00.000Z-1.ndjson",
+    "run-log/uk/a-run-1.ndjson",
+    "publications/uk/0000000001.ndjson",
     "runs/uk/2026-01-01T00-00-00.000Z/a copy (1).json",
     "runs/uk/2026-01-01T00-00-00.000Z/z/plan.ndjson.gz",
   ];
   const old = [
     "runs/uk/2026-11-07T05-59-59.000Z/outcome.json",
     "runs/uk/2026-11-01T00-00-00.000Z/plan.ndjson.gz",
+    "run-log/uk/2025-10-17T05-59-59.999Z-12.ndjson",
+    "run-log/uk/2024-01-01T00-00-00.000Z-1.ndjson",
   ];
   for (const key of [...kept, ...old]) store.put(key, "x");
 
-  await expireRuns(accountStore(store, "uk"), NOW);
+  await expire(accountStore(store, "uk"), NOW);
 
   expect(store.keys()).toEqual(kept.toSorted());
+});
+
+test("nothing is deleted before a day's worth is due, so that few queries meet it", async () => {
+  const store = new MemoryStore();
+  const line = "run-log/uk/2025-10-16T06-00-00.000Z-1.ndjson";
+  const keys = [line, "run-log/uk/2025-10-17T05-59-59.999Z-1.ndjson"];
+  for (const key of keys) store.put(key, "x");
+
+  await expire(accountStore(store, "uk"), NOW);
+  const before = store.keys();
+  await expire(accountStore(store, "uk"), NOW + 1);
+
+  expect(before).toEqual(keys);
+  expect(store.keys()).toEqual([]);
 });
 
 const own = (changes: Partial<Holder> = {}): Holder => ({ token: "t", ...thisProcess(), ...changes });

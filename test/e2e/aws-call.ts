@@ -85,11 +85,17 @@ function glueResources(input: unknown): readonly string[] {
   return table === undefined ? levels : [...levels, `arn:aws:glue:${PREFIX}:table/${database}/${table}`];
 }
 
-function s3Calls({ method, url, headers }: AwsRequest): readonly AwsCall[] {
+function s3Calls({ method, url, headers, body }: AwsRequest): readonly AwsCall[] {
   const { pathname, searchParams } = new URL(url, "http://s3");
   const [bucket = "", ...rest] = pathname.slice(1).split("/").map(decodeURIComponent);
   const key = rest.join("/");
   const expectedOwner = headers["x-amz-expected-bucket-owner"]?.toString();
+  if (key === "" && method === "POST" && searchParams.has("delete")) {
+    // S3 API Reference, DeleteObjects: without versions each key needs the permission to delete it, and nothing else.
+    const keys = [...body.toString().matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, named = ""]) => named);
+    const resources = keys.map((named) => `arn:aws:s3:::${bucket}/${named}`);
+    return [{ action: "s3:DeleteObject", resources, conditions: {}, expectedOwner }];
+  }
   if (key === "") {
     if (method !== "GET" || searchParams.get("list-type") !== "2") throw unknown(method, url);
     return [{ ...listingOf(bucket, searchParams.get("prefix") ?? ""), expectedOwner }];
@@ -111,7 +117,8 @@ function s3Calls({ method, url, headers }: AwsRequest): readonly AwsCall[] {
       return headers["if-match"] === undefined ? [write] : [write, call("GetObject")];
     }
     case "DELETE":
-      return [call(searchParams.has("uploadId") ? "AbortMultipartUpload" : "DeleteObject")];
+      if (!searchParams.has("uploadId")) throw unknown(method, url);
+      return [call("AbortMultipartUpload")];
     default:
       throw unknown(method, url);
   }

@@ -88,8 +88,9 @@ describe("a bucket of the app", () => {
 
     expect(LifecycleConfiguration).toMatchObject({ Rules: expect.any(Array) });
     expect(JSON.stringify(LifecycleConfiguration)).toContain('"Id":"staging","Prefix":"runs/"');
-    expect(JSON.stringify(LifecycleConfiguration).match(/"Id"/g)).toHaveLength(9);
-    expect(JSON.stringify(LifecycleConfiguration).match(/"Prefix"/g)).toHaveLength(9);
+    expect(JSON.stringify(LifecycleConfiguration)).toContain('"Id":"run-log","Prefix":"run-log/"');
+    expect(JSON.stringify(LifecycleConfiguration).match(/"Id"/g)).toHaveLength(10);
+    expect(JSON.stringify(LifecycleConfiguration).match(/"Prefix"/g)).toHaveLength(10);
   });
 
   it("gets the policy that refuses to overwrite published files", () => {

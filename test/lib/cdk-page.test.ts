@@ -52,7 +52,7 @@ test("the bucket's policy, which requires TLS and refuses to overwrite published
   ).toHaveLength(2);
 });
 
-test("the lifecycle rules, of old versions, incomplete uploads, staging and query results, are those of the stack's bucket", () => {
+test("the lifecycle rules, of old versions, incomplete uploads, staging, run log and query results, are those of the stack's bucket", () => {
   const [lifecycle] = blocks("## A bucket that exists");
 
   // CloudFormation has other names for the same.

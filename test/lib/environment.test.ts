@@ -80,6 +80,7 @@ it("the function reads the settings that the stack writes, and gets no key that 
     workgroup: "Stack",
     metricNamespace: "BrandEventsSync",
     stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
+    program: "npm run sync --",
     maxTurns: 1_000,
     region: "eu-west-1",
     functionName: "brand-events-sync",

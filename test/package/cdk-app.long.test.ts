@@ -1,7 +1,7 @@
 // `examples/cdk-app` with the packed package, as a user's app: compiled strictly, with what docs/cdk.md shows, and
 // synthesized without the sources and without esbuild.
 
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -51,6 +51,16 @@ interface Known {
 }
 `;
 
+const AUTHORIZED = `
+const { App, Stack } = require("aws-cdk-lib");
+const { EventSync } = require("brand-events-sync");
+const app = new App();
+const stack = new Stack(app, "Stack", { env: { account: "123456789012", region: "eu-west-1" } });
+const accounts = { uk: { schedule: "rate(1 day)", authUrl: "https://login.example.net" } };
+new EventSync(stack, "Events", { settings: { baseUrl: "https://brand.example.net", accounts } });
+app.synth();
+`;
+
 const REQUIRE =
   'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
@@ -61,7 +71,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "brand-events-cdk-app-"));
   app = join(folder, "app");
   await cp(join(ROOT, "examples/cdk-app"), app, { recursive: true });
-  const packages = ["aws-cdk-lib", "constructs", "@types/node", "undici-types"];
+  const packages = ["aws-cdk-lib", "constructs", "@types/node", "undici-types", "fs-native-extensions"];
   await installInApp(
     app,
     await packProject(folder),
@@ -146,6 +156,25 @@ describe("an app with the package", () => {
     ]);
     for (const { code } of assets) expect(code === ofClone?.code).toBe(true);
   }, 300_000);
+
+  test("names a command for its own folder that logs in", async () => {
+    const file = join(app, "authorized.cjs");
+    await writeFile(file, AUTHORIZED);
+    const bin = join(app, "node_modules/.bin");
+    await mkdir(bin);
+    await symlink("../brand-events-sync/dist/brand-events-sync.js", join(bin, "brand-events-sync"));
+    const outdir = join(folder, "cdk.out-authorized");
+    const env = { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: "{}" };
+    await execute(process.execPath, [file], { cwd: app, env });
+    const template = await readFile(join(outdir, "Stack.template.json"), "utf8");
+    const [, command = ""] =
+      /AWS_REGION=eu-west-1 (npx brand-events-sync authorize) --auth-url/.exec(template) ?? [];
+
+    const { stdout } = await execute("sh", ["-c", `${command} --help`], { cwd: app });
+
+    expect(stdout).toContain(`${await realpath(bin)}/brand-events-sync authorize`);
+    expect(template).toMatch(/"BRAND_EVENTS_PROGRAM": ?"npx brand-events-sync"/);
+  });
 
   test.each(["cjs", "esm"] as const)(
     "that is bundled with esbuild as %s says what to leave out of the bundle, and is synthesized then",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatTable } from "../../bin/cli/output/format-result.ts";
+import { formatTable } from "../../bin/cli/output/table.ts";
 import { oneLine } from "../../bin/cli/output/terminal.ts";
 import { awsError } from "../../lambdas/job/errors/aws-error.ts";
 import { redactKey } from "../../lambdas/job/errors/shown-text.ts";

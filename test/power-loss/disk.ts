@@ -29,7 +29,7 @@ export interface State {
 
 /** Of up to so many unsynced changes every subset is a state; of more, some are drawn. */
 const MOST_CHANGES = 6;
-const DRAWN = 32;
+const DRAWN = 6;
 
 /** No reader looks there: what is in it has no name yet, or was given another one. */
 const UNSEEN = ".tmp";

@@ -34,8 +34,20 @@ async function calls(): Promise<void> {
   const version = (await store.read("a/b/one"))?.version ?? "";
   await store.replace("a/b/one", bytes("new"), version);
   reached("a/b/one has new");
-  await store.delete("a/b/two");
+  await store.delete(["a/b/two"]);
   reached("a/b/two");
+  // A folder goes with its last file, and is made again.
+  await store.delete(["a/b/one", "c/d/three"]);
+  reached("a/b/one");
+  reached("c/d/three");
+  await store.create("c/d/three", bytes("again"));
+  reached("c/d/three has again");
+  await store.delete(["c/d/three"]);
+  reached("c/d/three");
+  // Another process has made the folders again, and was killed before it synced their names.
+  for (const folder of ["c", "c/d"]) await mkdir(join(directory, "warehouse", folder));
+  await store.create("c/d/four", bytes("four"));
+  reached("c/d/four has four");
 }
 
 /** A person authorizes, and two renewals replace the tokens. */

@@ -51,11 +51,12 @@ function* stepsOf({ root, record }: History): Generator<Step> {
   }
 }
 
-const logOf = (files: Files): string =>
-  [...files.keys()]
-    .filter((path) => path.startsWith("publications/"))
-    .sort()
-    .join();
+/** What counts of the log: of what a removal is about to delete, anything may be left. */
+function logOf(files: Files): string {
+  const log = [...files.keys()].filter((path) => path.startsWith("publications/")).sort();
+  const from = log.findLastIndex((path) => latin1(files.get(path)).includes('"action":"remove"'));
+  return log.slice(Math.max(from, 0)).join();
+}
 
 const latin1 = (file: Uint8Array | undefined): string => Buffer.from(file ?? []).toString("latin1");
 

@@ -33,7 +33,7 @@ async function recorded<T>(call: FileCall, work: () => Promise<T>): Promise<T> {
 
 const handleNumbers = new WeakMap<object, number>();
 const numberOf = (handle: object): number => handleNumbers.get(handle) ?? 0;
-const { open, link, rename, unlink, rm, mkdir } = fs.promises;
+const { open, link, rename, unlink, rm, mkdir, rmdir } = fs.promises;
 
 /** A file in a folder that is open, by the folder's own path. */
 function real(path: string): string {
@@ -64,6 +64,7 @@ const recording = {
   unlink: (path: string) => recorded({ name: "unlink", path: real(path) }, () => unlink(path)),
   rm: (path: string, options?: fs.RmOptions) =>
     recorded({ name: "unlink", path: real(path) }, () => rm(path, options)),
+  rmdir: (path: string) => recorded({ name: "unlink", path: real(path) }, () => rmdir(path)),
   mkdir: (path: string, mode?: number) =>
     recorded({ name: "mkdir", path: real(path) }, () => mkdir(path, mode)),
 };
@@ -96,7 +97,7 @@ Object.assign(ofHandles, {
 Object.assign(
   fs.promises,
   recording,
-  refused("appendFile", "copyFile", "cp", "mkdtemp", "rmdir", "symlink", "truncate", "writeFile"),
+  refused("appendFile", "copyFile", "cp", "mkdtemp", "symlink", "truncate", "writeFile"),
 );
 syncBuiltinESMExports();
 

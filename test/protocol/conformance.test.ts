@@ -258,7 +258,9 @@ function recording(store: Store, calls: string[]): Store {
     copy: (from, to) => noted(`copy ${to}`, store.copy(from, to)),
     replace: (key, bytes, version) => noted(`replace ${key}`, store.replace(key, bytes, version)),
     list: (prefix, after) => noted(`list ${prefix}`, store.list(prefix, after)),
-    delete: (key) => noted(`delete ${key}`, store.delete(key)),
+    delete: async (keys) => {
+      for (const key of keys) await noted(`delete ${key}`, store.delete([key]));
+    },
   };
 }
 

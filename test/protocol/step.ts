@@ -105,22 +105,22 @@ export function readLogSince(after: number, has: Has): Program<LogSince> {
   });
 }
 
-const TABLES = ["staged", "snapshots", "held", "changes", "log", "outcomes"] as const;
-type Table = (typeof TABLES)[number];
+const FILE_KINDS = ["staged", "snapshots", "held", "changes", "log", "outcomes"] as const;
+type FileKind = (typeof FILE_KINDS)[number];
 
 /** Creates a file if there is none; its result says whether it did. */
-export function create<Key extends Table>(
-  table: Key,
+export function create<Key extends FileKind>(
+  kind: Key,
   key: string | number,
   value: Content | Entry | Outcome | true | World["changes"][string],
   overwrites = false,
 ): Program<boolean> {
-  const name = `creates ${table}/${key}`;
+  const name = `creates ${kind}/${key}`;
   const apply = (world: World): Effect<boolean> => {
-    const files: Readonly<Record<string, unknown>> = world[table];
+    const files: Readonly<Record<string, unknown>> = world[kind];
     if (files[key] !== undefined && !overwrites) return { world, result: false };
-    const changed = { ...world, [table]: put(files, key, value) };
-    return { world: table === "log" ? withPublished(changed, Number(key)) : changed, result: true };
+    const changed = { ...world, [kind]: put(files, key, value) };
+    return { world: kind === "log" ? withPublished(changed, Number(key)) : changed, result: true };
   };
   return perform({ name, apply, lost: false });
 }
@@ -132,29 +132,29 @@ function withPublished(world: World, publication: number): World {
   return { ...world, published: [...new Set([...world.published, entry.by])].sort() };
 }
 
-type Files = Readonly<Partial<Record<Table, readonly string[]>>>;
+type Files = Readonly<Partial<Record<FileKind, readonly string[]>>>;
 
 /** The keys of all files of the account, but for its lease. */
 export function listFiles(): Program<Files> {
   return look("lists all files", (world) =>
-    Object.fromEntries(TABLES.map((table) => [table, Object.keys(world[table])])),
+    Object.fromEntries(FILE_KINDS.map((kind) => [kind, Object.keys(world[kind])])),
   );
 }
 
 export function deleteFiles(files: Files): Program<boolean> {
   const named = Object.entries(files).filter(([, keys]) => keys.length > 0);
   return perform({
-    name: `deletes ${named.map(([table, keys]) => `${table}/${keys}`).join(", ")}`,
+    name: `deletes ${named.map(([kind, keys]) => `${kind}/${keys}`).join(", ")}`,
     apply: (world) => ({
-      world: TABLES.reduce((left, table) => withoutKeys(left, table, files[table] ?? []), world),
+      world: FILE_KINDS.reduce((left, kind) => withoutKeys(left, kind, files[kind] ?? []), world),
       result: true,
     }),
   });
 }
 
-function withoutKeys(world: World, table: Table, keys: readonly string[]): World {
-  const left = Object.entries(world[table]).filter(([key]) => !keys.includes(key));
-  return { ...world, [table]: Object.fromEntries(left) };
+function withoutKeys(world: World, kind: FileKind, keys: readonly string[]): World {
+  const left = Object.entries(world[kind]).filter(([key]) => !keys.includes(key));
+  return { ...world, [kind]: Object.fromEntries(left) };
 }
 
 export function changeGlue(name: string, change: (glue: GlueTables) => GlueTables): Program<boolean> {

@@ -37,7 +37,7 @@ describe("a held snapshot", () => {
       uuids: { removed: removed.slice(0, 10) },
     });
     expect(accept_command).toContain(JSON.stringify(decision.accept_event));
-    expect(wait).toContain("Readers keep what they see.");
+    expect(wait).toContain("The next run makes");
     expect(response).toMatchObject({ outcome: "HELD", reason: "DROPPED", ...decision });
     expect(status).toMatchObject({ held: [{ snapshotId: NEXT_RUN, reason: "DROPPED", ...decision }] });
     expect(sandbox.events.at(-1)).toMatchObject({
@@ -89,6 +89,7 @@ describe("a person's decision", () => {
 
     expect(held).toMatchObject({ outcome: "HELD", reason: "NO_EVENTS" });
     expect(accepted).toMatchObject({ outcome: "PUBLISHED", snapshot_id: RUN, publication: "0000000001" });
+    expect(accepted).not.toHaveProperty("undo_event");
     expect(sandbox.events.map(({ detailType }) => detailType)).toEqual([
       "Run Started",
       "Snapshot Held",
@@ -101,9 +102,16 @@ describe("a person's decision", () => {
     await sandbox.invoke({ scheduledAt: SCHEDULED_AT });
     await sandbox.invoke({ scheduledAt: NEXT_DAY });
 
-    await sandbox.invoke({ action: "rollback", snapshotId: RUN });
+    const rolledBack = await sandbox.invoke({ action: "rollback", snapshotId: RUN });
     const pinned = sandbox.catalog.head("uk");
-    await sandbox.invoke({ action: "rollback", snapshotId: RUN, pin: false });
+    const unpinned = await sandbox.invoke({ action: "rollback", snapshotId: RUN, pin: false });
+
+    const undo = { action: "rollback", account: "uk", snapshotId: NEXT_RUN, pin: false };
+    expect(rolledBack).toMatchObject({
+      undo_event: undo,
+      undo_command: expect.stringContaining(JSON.stringify(undo)),
+    });
+    expect(unpinned).toMatchObject({ undo_event: { action: "rollback", account: "uk", snapshotId: RUN } });
 
     expect(pinned).toMatchObject({ action: "rollback", snapshot_id: RUN, pinned: true });
     expect(sandbox.catalog.head("uk")).toMatchObject({ publication: "0000000004", pinned: false });

@@ -16,6 +16,7 @@ const SETTINGS: FunctionSettings = {
   workgroup: "analysis",
   metricNamespace: "Mine",
   secretName: "Stack/{account}-5f0c",
+  program: "npm run sync --",
   stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
 };
 const FILE: FunctionFile = { accounts: { uk: { baseUrl: "https://service.example" } } };
@@ -30,6 +31,7 @@ test("the defaults of the function are those of the command line", () => {
     workgroup: "analysis",
     metricNamespace: "Mine",
     stateMachineArn: SETTINGS.stateMachineArn,
+    program: "npm run sync --",
     maxTurns: 1_000,
     region: "us-east-1",
     functionName: "brand-events-sync",
@@ -75,6 +77,7 @@ test("the function reads every setting as the stack writes it", () => {
     workgroup: "analysis",
     metricNamespace: "Mine",
     stateMachineArn: SETTINGS.stateMachineArn,
+    program: "npm run sync --",
     maxTurns: 3,
     region: "eu-west-1",
     functionName: "Stack-Sync",

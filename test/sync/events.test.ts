@@ -35,7 +35,7 @@ describe("the event Run Started", () => {
       "not again after one that was killed after its plan, before it could write a line of the run log",
       "/record-",
       async (sandbox) => {
-        for (const key of sandbox.store.keys("run-log/")) await sandbox.store.delete(key);
+        for (const key of sandbox.store.keys("run-log/")) await sandbox.store.delete([key]);
         return retry(sandbox);
       },
       ONCE,

@@ -115,6 +115,7 @@ export class FunctionSandbox implements AsyncDisposable {
       stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
       secretName: "secret-of-{account}",
       tokensSecretName: "tokens-of-{account}",
+      program: "npx brand-events-sync",
     });
     const file = functionFileText({
       accounts: { uk: { ...uk, bytesPerMinute: "unlimited", ...this.#account } },

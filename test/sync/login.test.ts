@@ -107,7 +107,7 @@ describe("a scheduled run with the method oauth", () => {
       outcome: "SKIPPED",
       reason: "NOT_SET_UP",
       explanation: expect.stringContaining(
-        `npm run sync -- authorize --auth-url ${world.authorized.provider.url}/ --credentials secretsmanager:secret-of-uk --tokens secretsmanager:tokens-of-uk`,
+        `npx brand-events-sync authorize --auth-url ${world.authorized.provider.url}/ --credentials secretsmanager:secret-of-uk --tokens secretsmanager:tokens-of-uk`,
       ),
     });
     expect(world.sandbox.simulator.counts.requests).toBe(0);

@@ -248,7 +248,7 @@ test("a held snapshot has its reason, what publishing it would do, and how to de
     diff_event: { action: "diff", account: "uk", snapshotId: RUN },
     accept_event: { action: "accept", account: "uk", snapshotId: RUN },
     accept_command: `aws lambda invoke --region eu-west-1 --function-name sync:live --cli-read-timeout 900 --cli-binary-format raw-in-base64-out --payload '{"action":"accept","account":"uk","snapshotId":"${RUN}"}' /dev/stdout`,
-    wait: "Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.",
+    wait: "The next run makes and judges another one.",
   });
   expect(responseOf({ row: HELD }, facts)).not.toHaveProperty("preview");
 });

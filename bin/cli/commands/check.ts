@@ -8,6 +8,7 @@ import { say } from "../../../lambdas/words/style.ts";
 import { type OptionValues, SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { doubtHere, nextValues, styleHere } from "../output/next-command.ts";
+import { withSettings } from "../output/settings-here.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
@@ -44,8 +45,9 @@ export interface Tried {
 async function tellWhatToSet({ account }: OptionValues<"account">, context: CommandContext): Promise<void> {
   const isAll = await askIsAll(context);
   if (isAll === undefined) return;
-  const set = styleHere(nextValues(context.given, account)).setting(setting("nextPage", "all"));
-  context.stderr.lines([isAll ? `Then set ${set}: it is not asked any more.` : NOT_ALL]);
+  const own = nextValues(context.given, account);
+  const set = styleHere(own).setting(setting("nextPage", "all"));
+  context.stderr.lines([isAll ? `Then set ${set}: it is not asked any more.` : withSettings(NOT_ALL, own)]);
 }
 
 export async function tryAccount(

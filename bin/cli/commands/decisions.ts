@@ -7,6 +7,8 @@ import {
   countFiles,
   removeAccount,
   retire,
+  type Undo,
+  undoOf,
 } from "../../../lambdas/job/commands/decisions.ts";
 import { shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
@@ -75,9 +77,22 @@ async function publish(
   const { store } = ports;
   if (directory) await requireFiles(directory);
   await refuseMissingWarehouse(store, values, "SNAPSHOT_NOT_FOUND");
-  const exitCode = reportRun(context, await acceptOrRollback(ports, request), values);
-  if (!values.json) context.stdout.lines(describeHead(await readHead(store), context.clock.now()));
+  const result = await acceptOrRollback(ports, request);
+  const undo = await undoOf(store, result);
+  const command = undo && undoCommand(undo, values);
+  const exitCode = reportRun(context, result, values, command === undefined ? {} : { undo_command: command });
+  if (!values.json) {
+    context.stdout.lines(describeHead(await readHead(store), context.clock.now()));
+    context.stdout.lines(command === undefined ? [] : [`To undo this: ${command}`]);
+  }
   return exitCode;
+}
+
+function undoCommand(
+  { snapshotId, pin }: Undo,
+  values: OptionValues<(typeof PUBLISH_OPTIONS)[number]>,
+): string {
+  return commandLineText(["rollback", snapshotId, ...(pin ? [] : ["--no-pin"])], PLACE_OPTIONS, values);
 }
 
 const retireCommand = command({

@@ -7,12 +7,12 @@ import { FirstChanges } from "../../../lambdas/job/snapshot/rows/first-changes.t
 import { type AccountStore, accountStore } from "../../../lambdas/job/storage/store.ts";
 import { type OptionValues, PLACE_OPTIONS, type TextFormat } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { changesTable, chosenFormat, formatResult } from "../output/format-result.ts";
+import { changesTable, changesText, chosenFormat, formatResult } from "../output/format-result.ts";
 import { changeCounts, firstOf } from "../output/words.ts";
 import { command } from "../wiring/command.ts";
 import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
 
-const OPTIONS = [...PLACE_OPTIONS, "since", "limit", "format", "full", "json"] as const;
+const OPTIONS = [...PLACE_OPTIONS, "since", "limit", "values", "format", "full", "json"] as const;
 
 type Values = OptionValues<(typeof OPTIONS)[number]>;
 
@@ -44,7 +44,7 @@ export const diffCommand = command({
     const store = accountStore(warehouse.store, account);
     await refuseMissingWarehouse(store, values);
     await refuseUnknownAccount(store);
-    const first = new FirstChanges(limit);
+    const first = new FirstChanges(limit, { withValues: values.values });
     const { signal } = context;
     const task = await taskOf(values, store, a, b);
     const compared = await diff({ ...warehouse, store, signal }, task, (change) => first.add(change));
@@ -56,8 +56,12 @@ export const diffCommand = command({
     // Only a table is for a person: the other forms are for programs, which want rows and nothing else.
     (format === "table" ? context.stdout : context.stderr).lines([what]);
     if (format === "table" && rows.length === 0) return EXIT.done;
-    const { columns, rows: texts } = changesTable(rows);
     const width = values.full ? undefined : context.stdout.width;
+    if (format === "table" && values.values) {
+      context.stdout.text(changesText(rows, width));
+      return EXIT.done;
+    }
+    const { columns, rows: texts } = changesTable(rows);
     await context.stdout.pieces(formatResult(format, { columns, batches: [texts] }, { width }));
     return EXIT.done;
   },

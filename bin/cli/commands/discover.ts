@@ -16,11 +16,12 @@ import { typesOf } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { formatTable } from "../output/format-result.ts";
 import { doubtHere, nextValues, styleOf } from "../output/next-command.ts";
 import { reportSkipped } from "../output/run-report.ts";
+import { formatTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
+import { elementsQuery } from "../query/hints.ts";
 import { command } from "../wiring/command.ts";
 import { withService } from "../wiring/service-ports.ts";
 
@@ -45,7 +46,7 @@ export const discoverCommand = command({
     const doubt = doubtHere(found.doubt, nextValues(context.given, values.account));
     context.result({ json: { ...asJson(found), doubt: doubt ?? null }, line });
     if (values.sql) context.stdout.text(typedView(found, isS3(values.warehouse) ? TRINO : DUCKDB));
-    else if (!values.json) print(found, context.stdout);
+    else if (!values.json) print(found, isS3(values.warehouse), context.stdout);
     if (doubt !== undefined) context.stderr.message(doubt);
     return EXIT.done;
   },
@@ -62,7 +63,7 @@ function asJson({ fields, duplicateKeys, suggestions }: Discovery): object {
   };
 }
 
-function print(discovery: Discovery, terminal: Terminal): void {
+function print(discovery: Discovery, isAthena: boolean, terminal: Terminal): void {
   const { listed, events, fields, duplicateKeys, isComplete } = discovery;
   if (events === 0) {
     terminal.lines(["The service lists no events, so there is nothing to discover yet."]);
@@ -78,6 +79,8 @@ function print(discovery: Discovery, terminal: Terminal): void {
     `${countText(events)} of ${countText(listed)} listed events were read${unread(discovery)}.${isComplete ? "" : " They have more fields than these."}`,
     ...(duplicateKeys > 0 ? [twice(duplicateKeys)] : []),
     ...advice(discovery),
+    ...numberAdvice(discovery),
+    ...arrayAdvice(discovery, isAthena),
   ]);
 }
 
@@ -117,6 +120,29 @@ function listAdvice(name: string): readonly string[] {
   return [
     "A VARCHAR[] is a list of texts. After a run with it, this query counts the events of each text:",
     `  SELECT c, count(*) FROM events_typed CROSS JOIN UNNEST("${name}") AS t(c) GROUP BY 1`,
+  ];
+}
+
+const MOST_NAMED = 5;
+
+/** An identifier looks like a number too. */
+function numberAdvice({ numbers }: Discovery): readonly string[] {
+  if (numbers.length === 0) return [];
+  const options = numbers.slice(0, MOST_NAMED).map((column) => `  --lift ${shellWord(liftText(column))}`);
+  return [
+    `${plural(numbers.length, "column")} of text ${numbers.length === 1 ? "looks" : "look"} like numbers. To calculate with one give it a type, in place of its option above:`,
+    ...options,
+  ];
+}
+
+function arrayAdvice({ arrays }: Discovery, isAthena: boolean): readonly string[] {
+  if (arrays.length === 0) return [];
+  const others = arrays.length - MOST_NAMED;
+  const named = `${arrays.slice(0, MOST_NAMED).join(", ")}${others > 0 ? ` and ${others} more` : ""}`;
+  const [query] = arrays.flatMap((pointer) => elementsQuery(pointer, isAthena) ?? []);
+  return [
+    `${plural(arrays.length, "array")} ${arrays.length === 1 ? "is" : "are"} left out, because a column holds no more than a list of texts: ${named}.${query === undefined ? "" : " This query reads the elements:"}`,
+    ...(query === undefined ? [] : [`  ${query}`]),
   ];
 }
 

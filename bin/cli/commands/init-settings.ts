@@ -23,8 +23,16 @@ export function settingsBefore(path: string, title: string): SettingsBefore | un
   return { text: readFileSync(path, "utf8"), settings };
 }
 
-/** Its places are absolute, or in AWS. The warehouse is for a file that is new. */
+/** Those that a new account has too, unless a person says otherwise: where accounts differ, those of the last one. */
+export function addressesIn(before: SettingsBefore | undefined): Pick<FileSettings, "baseUrl" | "authUrl"> {
+  const { baseUrl, authUrl, accounts = {} } = before?.settings ?? {};
+  const last = Object.values(accounts).at(-1);
+  return { baseUrl: last?.baseUrl ?? baseUrl, authUrl: last?.authUrl ?? authUrl };
+}
+
+/** Its places are absolute, or in AWS. The warehouse and the schema are for a file that is new. */
 type NewAccount = OptionValues<"account" | "authUrl" | "warehouse"> & {
+  readonly schema: string | undefined;
   readonly baseUrl: string;
   readonly credentials: string;
 };
@@ -39,10 +47,8 @@ export function settingsWith(before: SettingsBefore | undefined, added: NewAccou
     credentials: beside(path, added.credentials),
   };
   if (text !== undefined) return textWith(text, account, (account) => ({ ...own, ...withoutOwn(account) }));
-  const schema = schemaFile();
   const made = {
-    // Below the file's folder it is there for a colleague too, who clones it.
-    $schema: schema && belowFolderOf(path, schema),
+    $schema: added.schema && beside(path, added.schema),
     warehouse: beside(path, added.warehouse),
     accounts: { [account]: own },
   };
@@ -104,12 +110,12 @@ function belowFolderOf(path: string, place: string): string | undefined {
 /** The JSON Schema of the settings file, which editors complete and check with. */
 const SCHEMA = "brand-events.schema.json";
 
-/** In the folder of this program, or in one above this code. Undefined where a package leaves it out. */
-function schemaFile(): string | undefined {
+/** What editors check the file with, beside it: there for a colleague too, who clones it. Undefined where a package leaves it out. */
+export function schemaBeside(path: string): { readonly file: string; readonly text: string } | undefined {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (dirname(folder) !== folder) {
     const file = join(folder, SCHEMA);
-    if (existsSync(file)) return file;
+    if (existsSync(file)) return { file: join(dirname(path), SCHEMA), text: readFileSync(file, "utf8") };
     folder = dirname(folder);
   }
   return undefined;

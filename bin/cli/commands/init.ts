@@ -9,18 +9,28 @@ import type {
   ServiceCredentials,
 } from "../../../lambdas/job/credentials/credentials.ts";
 import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { accountName, authUrl as authUrlSchema } from "../../../lambdas/job/settings/values.ts";
+import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT, systemReason } from "../output/exit-code.ts";
+import { nextValues } from "../output/next-command.ts";
+import { withSettings } from "../output/settings-here.ts";
 import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, openWarehouse, uncheckedMark } from "../wiring/open-warehouse.ts";
 import { requireDisk } from "../wiring/warehouse-disk.ts";
 import { type Tried, tryAccount } from "./check.ts";
-import { type SettingsBefore, settingsBefore, settingsWith, settingsWithAdvice } from "./init-settings.ts";
+import {
+  addressesIn,
+  type SettingsBefore,
+  schemaBeside,
+  settingsBefore,
+  settingsWith,
+  settingsWithAdvice,
+} from "./init-settings.ts";
 import {
   type Ask,
+  askAuthUrl,
   askBaseUrl,
   askCredentials,
   askIsAll,
@@ -88,7 +98,7 @@ export const initCommand = command({
       await replace(written.credentials, credentialsText(login));
       tried = await check();
     }
-    const { checks, exitCode } = await settle(tried, written, context, check);
+    const { checks, exitCode } = await settle(tried, written, { ...context, given: readFile() }, check);
     const wrong = isRefused(first, checks)
       ? `the password or the e-mail address in ${written.credentials}`
       : `${written.settings} or ${written.credentials}`;
@@ -126,7 +136,8 @@ async function settle(
   if (isAll) {
     await writeSetting(path, account, { setting: "nextPage", value: "all" });
     context.stderr.lines([`Written: "nextPage": "all" of the account ${account} in ${settings}.`]);
-  } else if (isAll === false) context.stderr.lines([NOT_ALL]);
+  } else if (isAll === false)
+    context.stderr.lines([withSettings(NOT_ALL, nextValues(context.given, account))]);
   return tried;
 }
 
@@ -169,21 +180,18 @@ async function write(values: Values, context: CommandContext, ask: Ask): Promise
   });
   const credentials = join(dirname(path), "credentials", `${account}.json`);
   refuseKnownAccount(before, account, credentials, title);
-  const baseUrl = await askBaseUrl(values.baseUrl, context, ask);
+  const known = addressesIn(before);
+  const baseUrl = await askBaseUrl(values.baseUrl, known.baseUrl, context, ask);
   const login = await askCredentials(values, ask);
   const authUrl =
-    login.method === "oauth"
-      ? await ask(values.authUrl, {
-          name: "--auth-url",
-          words: "Address of the identity provider",
-          schema: authUrlSchema,
-        })
-      : values.authUrl;
+    login.method === "oauth" ? await askAuthUrl(values.authUrl, known.authUrl, ask) : values.authUrl;
   const added = { account, baseUrl, authUrl, credentials, warehouse: values.warehouse };
-  const text = settingsWith(before, added, path);
-  await writeCredentials(credentials, credentialsText(login), () =>
-    before === undefined ? create(path, text, 0o644) : replace(path, text),
-  );
+  const schema = before === undefined ? schemaBeside(path) : undefined;
+  const text = settingsWith(before, { ...added, schema: schema?.file }, path);
+  await writeCredentials(credentials, credentialsText(login), async () => {
+    if (schema !== undefined && !existsSync(schema.file)) await create(schema.file, schema.text, 0o644);
+    await (before === undefined ? create(path, text, 0o644) : replace(path, text));
+  });
   return { account, login, settings: title, credentials };
 }
 

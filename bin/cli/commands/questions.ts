@@ -13,9 +13,9 @@ import {
 } from "../../../lambdas/job/credentials/credentials.ts";
 import { readInput } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { proxyFor } from "../../../lambdas/job/network/proxies.ts";
+import { isLoopback, proxyFor } from "../../../lambdas/job/network/proxies.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
-import { baseUrl } from "../../../lambdas/job/settings/values.ts";
+import { authUrl, baseUrl } from "../../../lambdas/job/settings/values.ts";
 import { OPTIONS, type OptionValues } from "../options/options.ts";
 import type { Input, Output, Terminal } from "../output/terminal.ts";
 import type { CommandContext } from "../wiring/command.ts";
@@ -29,6 +29,8 @@ interface Question<Value> {
   readonly isHidden?: true;
   /** Of the answer; after one that it does not accept the question is asked again. */
   readonly schema: z.ZodType<Value>;
+  /** What may be meant by such an answer: Enter alone then means this, if the schema accepts it. */
+  readonly meant?: (answer: string) => string | undefined;
 }
 
 class Questions {
@@ -58,9 +60,10 @@ class Questions {
   }
 
   /** Throws `INTERRUPTED` for Ctrl-C, and `CONFIG_INVALID` where the input ends. */
-  async ask<Value>({ words, fallback, isHidden, schema }: Question<Value>): Promise<Value> {
-    const asked = `${words}${fallback === undefined ? "" : ` [${fallback}]`}: `;
+  async ask<Value>({ words, fallback: first, isHidden, schema, meant }: Question<Value>): Promise<Value> {
+    let fallback = first;
     for (;;) {
+      const asked = `${words}${fallback === undefined ? "" : ` [${fallback}]`}: `;
       const line = withoutErased(await this.#line(asked, isHidden === true));
       const answer = isHidden ? line : line.trim();
       this.#terminal.lines([isHidden ? asked : `${asked}${answer}`]);
@@ -69,6 +72,8 @@ class Questions {
       } catch (error) {
         if (!(error instanceof SyncError)) throw error;
         this.#terminal.message(`  ${error.message}`);
+        const offered = meant?.(answer);
+        if (offered !== undefined && schema.safeParse(offered).success) fallback = offered;
       }
     }
   }
@@ -158,13 +163,34 @@ function missing(name: string, why: string): SyncError {
   return new SyncError("CONFIG_INVALID", `${how}. ${why} Nothing was written.`);
 }
 
-/** Asks a person again, once, where this computer does not know the host: Enter keeps the address. */
+/** A host without a scheme, with the scheme that is accepted for it. */
+function withScheme(answer: string): string | undefined {
+  const url = answer.includes("://") ? null : URL.parse(`http://${answer}`);
+  if (url === null) return undefined;
+  return `${isLoopback(url.hostname) ? "http" : "https"}://${answer}`;
+}
+
+/** The identity provider's. @param before that of the other accounts */
+export function askAuthUrl(given: string | undefined, before: string | undefined, ask: Ask): Promise<string> {
+  const fallback = before === undefined ? {} : { fallback: before };
+  const words = "Address of the identity provider";
+  return ask(given, { name: "--auth-url", words, schema: authUrl, meant: withScheme, ...fallback });
+}
+
+/**
+ * Asks a person again, once, where this computer does not know the host: Enter keeps the address.
+ * @param before that of the other accounts
+ */
 export async function askBaseUrl(
   given: string | undefined,
+  before: string | undefined,
   { stderr, proxies }: Pick<CommandContext, "stderr" | "proxies">,
   ask: Ask,
 ): Promise<string> {
-  const question = { name: "--base-url", words: "Address of the service", schema: baseUrl };
+  const question = {
+    ...{ name: "--base-url", words: "Address of the service", schema: baseUrl, meant: withScheme },
+    ...(before === undefined ? {} : { fallback: before }),
+  };
   const address = await ask(given, question);
   const url = new URL(address);
   const { hostname } = url;
@@ -263,7 +289,7 @@ export function askIsAll(context: AnswersOptions): Promise<boolean | undefined> 
 }
 
 export const NOT_ALL =
-  "Then ask the service's operator how the list is paged, and set --next-page (nextPage in a settings file) to it: links, or a query such as page={page}.";
+  "Then ask the service's operator how the list is paged, and set --next-page (nextPage) to it: links, or a query such as page={page}.";
 
 /** Whether to write a setting that works. */
 export function askToWrite(

@@ -1,11 +1,11 @@
 // `run`: makes and publishes a snapshot.
 
 import { SyncError, undefinedIfDamaged } from "../../../lambdas/job/errors/sync-error.ts";
-import { failedStartEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
+import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
-import { isOfLayout, runInstant } from "../../../lambdas/job/storage/layout.ts";
+import { formatRunId, isOfLayout, KEPT_DAYS, runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { readEnd } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { heldCommands, nextOf } from "../../../lambdas/words/ends.ts";
@@ -17,6 +17,7 @@ import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
 import { requireDisk, requireFiles } from "../wiring/warehouse-disk.ts";
+import { tellFailedStart } from "./failed-start.ts";
 
 const OPTIONS = [
   ...SERVICE_OPTIONS,
@@ -43,8 +44,7 @@ export const runCommand = command({
     const tell = (of: Parameters<typeof notify>[0]): Promise<void> =>
       notify(of, { values, terminal, proxies, signal, clock, random: systemRandom });
     const { result, store } = await started(values, context).catch(async (error: unknown) => {
-      const next = error instanceof SyncError ? error.next : [];
-      await tell(async () => ({ event: failedStartEvent(account, error), next }));
+      await tellFailedStart(error, { ...context, isFileRight: true });
       throw error;
     });
     const exitCode = reportRun(context, result, values);
@@ -58,6 +58,7 @@ export const runCommand = command({
     return exitCode;
   },
   failureJson,
+  onFailedStart: tellFailedStart,
 });
 
 async function started(
@@ -80,8 +81,8 @@ async function started(
       if (fresh && (await readEnd(ports.store).catch(undefinedIfDamaged))?.head)
         ports.logger.warn(FRESH_AGAIN);
       const nowMs = context.clock.now();
-      await directory?.tidy(nowMs);
-      if (directory) await expireRuns(accountStore(directory, values.account), nowMs);
+      if (directory) await expire(accountStore(directory, values.account), nowMs);
+      await directory?.tidy(nowMs, values.account);
       const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
       const result = await run(ports, settings, {
         trigger: "manual",
@@ -99,16 +100,31 @@ async function started(
 const FRESH_AGAIN =
   "this account has a snapshot already. --fresh does not belong into a schedule: it resumes nothing, and makes a warehouse where the disk is not there";
 
-/** Nothing can be resumed after that time, and no table reads these files. */
-export async function expireRuns(store: AccountStore, nowMs: number): Promise<void> {
-  const prefix = store.keys.runs;
-  for await (const { key } of store.list(prefix)) {
-    const startedAtMs = runInstant(key.slice(prefix.length).split("/")[0] ?? "");
-    // Keys come in the order of the instants, so the first that is young ends the search.
-    if (startedAtMs !== undefined && startedAtMs >= nowMs - RUN_FILES_KEPT_MS) return;
-    if (startedAtMs !== undefined && isOfLayout(key)) await store.delete(key);
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Deletes what the account has for longer than it is kept, once a day: a query may be reading it. In a bucket lifecycle rules
+ * do that.
+ */
+export async function expire(store: AccountStore, nowMs: number): Promise<void> {
+  for (const folder of ["runs", "runLogs"] as const) {
+    const keptMs = nowMs - KEPT_DAYS[folder] * DAY_MS;
+    const keys = await namedBefore(store, store.keys[folder], keptMs);
+    const isDue = keys.some((key) => key < `${store.keys[folder]}${formatRunId(keptMs - DAY_MS)}`);
+    if (isDue) await store.delete(keys);
   }
 }
 
-/** Deletes what runs staged more than 14 days ago. In a bucket a lifecycle rule does it. */
-const RUN_FILES_KEPT_MS = 14 * 24 * 60 * 60 * 1000;
+/** The files below the prefix that are named after a run from before the instant, or lie in a folder that is. */
+async function namedBefore(store: AccountStore, prefix: string, instantMs: number): Promise<string[]> {
+  const first = formatRunId(instantMs);
+  const keys: string[] = [];
+  for await (const { key } of store.list(prefix)) {
+    const runId = key.slice(prefix.length, prefix.length + first.length);
+    if (runInstant(runId) === undefined || !isOfLayout(key)) continue;
+    // Keys come in the order of the instants, so the first that is young ends the search.
+    if (runId >= first) break;
+    keys.push(key);
+  }
+  return keys;
+}

@@ -2,6 +2,7 @@
 // of all.
 
 import { type AccountStatus, type Status, status } from "../../../lambdas/job/commands/status.ts";
+import type { HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { durationText } from "../../../lambdas/job/run/record/texts.ts";
 import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
@@ -11,7 +12,7 @@ import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
-import { explained } from "../../../lambdas/words/ends.ts";
+import { explained, heldCommands } from "../../../lambdas/words/ends.ts";
 import { ANY_SHELL, type Style, sayError } from "../../../lambdas/words/style.ts";
 import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import { commandLineText, type GivenOptions } from "../options/read-options.ts";
@@ -22,14 +23,18 @@ import {
   describeTrouble,
   heldJson,
   madeAtMs,
+  outcomeWord,
   publishableOf,
   running,
   statusTable,
   troubleOf,
+  URGENCY,
+  urgencyOf,
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { formatTable } from "../output/format-result.ts";
 import { doubtHere, nextValues, styleOf } from "../output/next-command.ts";
+import { withSettings } from "../output/settings-here.ts";
+import { formatTable } from "../output/table.ts";
 import type { Output } from "../output/terminal.ts";
 import { age, minute, plural, throttledText, whereText } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
@@ -139,18 +144,44 @@ function print(
     stdout.lines([...doubtLine(only, given), ...troubleLine(only, given)]);
     return;
   }
-  stdout.text(formatTable(statusTable(found, nowMs), { maxWidth: 80 }));
-  const words = ["status", "--account", only?.account ?? ""];
-  const troubled = found.flatMap((one) =>
-    "damage" in one
-      ? []
-      : [...doubtLine(one, given), ...troubleLine(one, given)].map((line) => `${one.account}: ${line}`),
-  );
+  const { width } = stdout;
+  stdout.text(formatTable(statusTable(found, nowMs, width), { width, whole: "--json" }));
+  const first = mostUrgent(found);
+  const words = ["status", "--account", first?.account ?? ""];
+  const more =
+    first === undefined || urgencyOf(first) === "well"
+      ? "One account with its last runs"
+      : `The account ${first.account} needs attention`;
   stdout.lines([
-    ...troubled,
+    ...found.flatMap((one) => ("damage" in one ? [] : attentionLines(one, given))),
     `In ${whereText(values)}`,
-    `One account with its last runs: ${commandLineText(words, WAREHOUSE_OPTIONS, values)}`,
+    `${more}: ${commandLineText(words, WAREHOUSE_OPTIONS, values)}`,
   ]);
+}
+
+/** Of several that are equally urgent, the one with the oldest data. */
+function mostUrgent(found: readonly AccountStatus[]): AccountStatus | undefined {
+  const dataMs = (one: AccountStatus): number => ("damage" in one || !one.head ? 0 : madeAtMs(one.head));
+  const rank = (one: AccountStatus): number => URGENCY.indexOf(urgencyOf(one));
+  return found.toSorted((a, b) => rank(a) - rank(b) || dataMs(a) - dataMs(b))[0];
+}
+
+/** Each account's, where there is something to decide or to do, with the commands. */
+function attentionLines(one: Status, given: GivenOptions): readonly string[] {
+  const { account } = one;
+  const newest = publishableOf(one).at(-1);
+  const held = newest === undefined ? [] : heldLines(account, newest, styleOf(given, account));
+  const others = [...doubtLine(one, given), ...troubleLine(one, given)].map((line) => `${account}: ${line}`);
+  return [...held, ...others];
+}
+
+function heldLines(account: string, one: HeldSnapshot, style: Style): readonly string[] {
+  const { diff, accept } = heldCommands(one.snapshotId, style);
+  return [
+    `${account}: held (${one.reason}). ${explained({ ...one, hold: one.facts }, style)}`,
+    `  look at it: ${diff}`,
+    `  publish it anyway: ${accept}`,
+  ];
 }
 
 /** Damage weighs more than age. */
@@ -177,7 +208,8 @@ function describeStatus(
   lines.push(`  warehouse    ${whereText(values)}`);
   lines.push(`  running      ${lease ? running(lease) : "none"}`);
   const last = runs.find(({ trigger }) => isRun(trigger));
-  if (last?.throttled) lines.push(`  last run     ${throttledText(last, values.requestsPerMinute)}`);
+  if (last?.throttled)
+    lines.push(`  last run     ${withSettings(throttledText(last, values.requestsPerMinute), values)}`);
   const [newest, ...earlier] = publishableOf(found).toReversed();
   if (newest) {
     lines.push(
@@ -208,9 +240,9 @@ function doubtLine({ account, doubt }: Status, given: GivenOptions): readonly st
 }
 
 /** None where the last run did its work. */
-function troubleLine({ account, runs, next }: Status, given: GivenOptions): readonly string[] {
-  const trouble = troubleOf(runs);
-  return trouble ? [describeTrouble(trouble, nextValues(given, account), next)] : [];
+function troubleLine(one: Status, given: GivenOptions): readonly string[] {
+  const trouble = troubleOf(one);
+  return trouble ? [describeTrouble(trouble, nextValues(given, one.account), one.next)] : [];
 }
 
 function describeRun(row: RunLogEntry, nowMs: number): string {
@@ -218,7 +250,7 @@ function describeRun(row: RunLogEntry, nowMs: number): string {
   const took = durationText(row.seconds * 1000).padStart(7);
   const startedAt = Date.parse(row.started_at);
   const mark = isFuture(startedAt, nowMs) ? `, ${age(startedAt, nowMs)}` : "";
-  return `  ${minute(startedAt)}  ${row.outcome.padEnd(10)} ${took}  ${cameTo(row)}${name}${mark}`;
+  return `  ${minute(startedAt)}  ${outcomeWord(row).padEnd(11)} ${took}  ${cameTo(row)}${name}${mark}`.trimEnd();
 }
 
 /**

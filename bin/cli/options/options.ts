@@ -124,6 +124,10 @@ const START_OPTIONS = {
     schema: filePlace,
     help: "Read the SQL from this file, or with `-` from standard input",
   },
+  values: flag(
+    "--values",
+    "Show what each changed field held before and holds after, as JSON; for a program a row for each field, and of an added or removed event the whole event",
+  ),
   format: {
     flag: "--format <format>",
     schema: oneOf(RESULT_FORMATS),

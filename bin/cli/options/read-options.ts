@@ -1,6 +1,7 @@
 // Where the value of an option comes from: the command line, its variable, the settings file, its default; and commands with
 // their options, to be pasted into a POSIX shell as they are, in any folder.
 
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
@@ -51,9 +52,22 @@ export class GivenOptions {
   }
 
   /** With the settings file that is named, or the one in the current directory. */
-  withFile(): GivenOptions {
-    const file = openSettingsFile(this.configPath, this.#cwd);
+  withFile(open = openSettingsFile): GivenOptions {
+    const file = open(this.configPath, this.#cwd);
     return new GivenOptions(this.#onCommandLine, this.#environment, this.#cwd, file);
+  }
+
+  /** Those of the values that are right, without the defaults of the others. */
+  readRight<Name extends OptionName>(names: readonly Name[]): Partial<OptionValues<Name>> {
+    const right = names.flatMap((name) => {
+      try {
+        const { account, ...values } = this.read(name === "config" ? [name] : ["account", name], true);
+        return Object.entries(name === "account" && this.has(name) ? { account } : values);
+      } catch {
+        return [];
+      }
+    });
+    return Object.fromEntries(right) as Partial<OptionValues<Name>>;
   }
 
   ofAccount(account: string): GivenOptions {
@@ -167,7 +181,7 @@ export function openSettingsFile(named: string | undefined, cwd: string): Settin
 }
 
 /** The values with paths that start from the file. */
-function absolute<Values extends object>(values: Values, file: string): Values {
+export function absolute<Values extends object>(values: Values, file: string): Values {
   const places = Object.entries(values).flatMap(([key, place]) =>
     PLACES.includes(key) && typeof place === "string" ? [[key, placeBeside(file, place)]] : [],
   );
@@ -277,9 +291,11 @@ const COMMAND = "brand-events-sync";
  */
 export function programName(file: string): string {
   if (file.endsWith(".ts")) return "npm run sync --";
-  // npx installs into a folder of its own, and puts the command into PATH for one process only.
-  const npx = /^.*\/_npx\/[^/]+\/node_modules\//.exec(file)?.[0];
-  return npx === undefined ? COMMAND : shellWord(fileURLToPath(`${npx}.bin/${COMMAND}`));
+  // Installed in a folder, such as that of an app or of npx, the command is there, and in PATH for one process at most.
+  const modules = [...file.matchAll(/\/node_modules\//g)].map(({ index }) => file.slice(0, index));
+  const here = modules.map((folder) => fileURLToPath(`${folder}/node_modules/.bin/${COMMAND}`));
+  const command = here.find((path) => existsSync(path));
+  return command === undefined ? COMMAND : shellWord(command);
 }
 
 /** Every command that is printed begins with this. */
@@ -292,11 +308,22 @@ export const PROGRAM_NAME: string = programName(import.meta.url);
 export function commandLineText<Name extends OptionName>(
   words: readonly string[],
   names: readonly Name[],
-  values: OptionValues<Name>,
+  values: Partial<OptionValues<Name>>,
 ): string {
   const given: Partial<OptionValues<OptionName>> = values;
   const options = names.flatMap((name) => optionWords(name, given));
   return [PROGRAM_NAME, ...[...words, ...options].map(shellWord)].join(" ");
+}
+
+/** Whether an account of a settings file has the value by the file, or has none: then the file is where to change it. */
+export function isAsInFile(name: OptionName, values: Partial<OptionValues<OptionName>>): boolean {
+  const { config, account } = values;
+  if (config === undefined || (account !== undefined && !config.accounts.includes(account))) return false;
+  if (optionWords(name, values).length === 0) return true;
+  const { default: place }: OptionSpec = OPTIONS[name];
+  return (
+    typeof place === "string" && PLACES.includes(name) && values[name] === placeBeside(config.path, place)
+  );
 }
 
 function optionWords(name: OptionName, values: Partial<OptionValues<OptionName>>): readonly string[] {

@@ -7,14 +7,20 @@ import { RETRYABLE_CODES } from "../../../lambdas/job/errors/sync-error.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/lease/lease-file.ts";
 import type { Held, HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
-import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { changesText, countText, missingByReason } from "../../../lambdas/job/run/record/texts.ts";
+import { isRun, type Outcome, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import {
+  changesText,
+  countText,
+  durationText,
+  missingByReason,
+} from "../../../lambdas/job/run/record/texts.ts";
+import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { afterFailure, afterSkip, heldCommands, names } from "../../../lambdas/words/ends.ts";
 import { type Style, say } from "../../../lambdas/words/style.ts";
-import type { TableRows } from "./format-result.ts";
 import { type NextValues, sentence, stepHere, styleHere } from "./next-command.ts";
+import { formatTable, type TableRows } from "./table.ts";
 import { age, changeCounts, minute, plural, repeatedEntries } from "./words.ts";
 
 /** What readers see, from when, and whether later runs are held. */
@@ -41,24 +47,43 @@ export function publishableOf({ head, held }: Pick<Status, "head" | "held">): re
   return held.filter(({ snapshotId }) => snapshotId > (head?.snapshot_id ?? ""));
 }
 
-/** Why an attempt ended as it did, in a word or two. */
-export function reasonOf({ reason, error_code }: RunLogEntry): string {
-  return [reason, error_code].filter((part) => part !== null).join(" ");
+/** The outcome as a person reads it: nothing is wrong with a run that was stopped, though the log has it as `FAILED`. */
+export function outcomeWord({
+  outcome,
+  error_code,
+}: Pick<RunLogEntry, "outcome" | "error_code">): Outcome | "interrupted" {
+  return error_code === "INTERRUPTED" ? "interrupted" : outcome;
 }
 
-/** The newest run that failed or was skipped, since a snapshot was last published or held. */
-export function troubleOf(runs: readonly RunLogEntry[]): RunLogEntry | undefined {
+/** Why an attempt ended as it did, in a word or two; empty where its outcome says all. */
+export function reasonOf({ reason, error_code }: Pick<RunLogEntry, "reason" | "error_code">): string {
+  return [reason, error_code].filter((part) => part !== null && part !== "INTERRUPTED").join(" ");
+}
+
+/** The newest run that came to nothing, since a snapshot was last published or held. What a person tried says nothing. */
+export function troubleOf({ runs, lease }: Pick<Status, "runs" | "lease">): RunLogEntry | undefined {
   const telling = runs.find(
-    ({ outcome, trigger }) =>
+    ({ outcome, trigger, reason }) =>
       outcome === "PUBLISHED" ||
       outcome === "HELD" ||
-      (isRun(trigger) && (outcome === "FAILED" || outcome === "SKIPPED")),
+      (isRun(trigger) && outcome === "FAILED" && reason !== "DRY_RUN") ||
+      (isRun(trigger) && outcome === "SKIPPED" && (reason !== "LEASE_TAKEN" || lease === null)),
   );
   return telling?.outcome === "FAILED" || telling?.outcome === "SKIPPED" ? telling : undefined;
 }
 
+/** How soon an account needs a person: the lowest comes first. */
+export const URGENCY = ["damaged", "held", "troubled", "empty", "well"] as const;
+
+export function urgencyOf(one: AccountStatus): (typeof URGENCY)[number] {
+  if ("damage" in one) return "damaged";
+  if (publishableOf(one).length > 0) return "held";
+  if (troubleOf(one)) return "troubled";
+  return one.head === null ? "empty" : "well";
+}
+
 /**
- * `FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: … To find the cause: … check`.
+ * `FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: … Then start again: … run`.
  * @param advice what is known beside the row
  */
 export function describeTrouble(row: RunLogEntry, values: NextValues, advice: Advice = []): string {
@@ -67,7 +92,9 @@ export function describeTrouble(row: RunLogEntry, values: NextValues, advice: Ad
   const skip = afterSkip(reason);
   const step = outcome === "FAILED" ? afterFailure(code, isUnfinished) : skip.next;
   return [
-    [outcome, reasonOf(row), `at ${minute(Date.parse(started_at))}:`].filter((part) => part !== "").join(" "),
+    [outcomeWord(row), reasonOf(row), `at ${minute(Date.parse(started_at))}:`]
+      .filter((part) => part !== "")
+      .join(" "),
     sentence(message ?? skip.why),
     say(advice, styleHere(values)),
     names(advice, step) ? "" : stepHere(step, values).join(": "),
@@ -85,26 +112,69 @@ export function cameTo(row: RunLogEntry): string {
 
 const COLUMNS = ["account", "readers see", "as of", "last outcome", "held", "running"] as const;
 
-/** All accounts of a warehouse, a line each. */
-export function statusTable(found: readonly AccountStatus[], nowMs: number): TableRows {
-  return { columns: COLUMNS, rows: found.map((one) => rowOf(one, nowMs)) };
+/** How much a table says: all; ages alone; the most urgent alone, which are no counts and no outcome beside its reason. */
+const DETAILS = ["all", "ages", "urgent"] as const;
+type Detail = (typeof DETAILS)[number];
+
+/**
+ * All accounts of a warehouse, a line each. A column that is empty for all is not there.
+ * @param width columns of the terminal: a table that is wider says less
+ */
+export function statusTable(
+  found: readonly AccountStatus[],
+  nowMs: number,
+  width = Number.POSITIVE_INFINITY,
+): TableRows {
+  const tables = DETAILS.map((detail) => withoutEmpty(found.map((one) => rowOf(one, nowMs, detail))));
+  const fits = (table: TableRows): boolean =>
+    formatTable(table)
+      .split("\n")
+      .every((line) => line.length <= width);
+  const [all = { columns: [], rows: [] }, , urgent = all] = tables;
+  return width === Number.POSITIVE_INFINITY ? all : (tables.find(fits) ?? urgent);
 }
 
-function rowOf(one: AccountStatus, nowMs: number): readonly string[] {
+function withoutEmpty(rows: readonly (readonly string[])[]): TableRows {
+  const isUsed = COLUMNS.map((_, index) => rows.some((row) => row[index] !== ""));
+  const used = <T>(values: readonly T[]): readonly T[] => values.filter((_, index) => isUsed[index]);
+  return { columns: used(COLUMNS), rows: rows.map(used) };
+}
+
+function rowOf(one: AccountStatus, nowMs: number, detail: Detail): readonly string[] {
   if ("damage" in one) return [one.account, `unknown: ${one.damage.code}`, "", "", "", ""];
   const { account, head, lease, runs } = one;
-  // A verification says nothing of the runs.
-  const last = runs.find(({ trigger }) => trigger !== "verify");
+  // What a person tried says nothing of the account, and a verification nothing of the runs.
+  const last = runs.find(
+    ({ trigger, outcome, reason }) =>
+      trigger !== "verify" && outcome !== "DRY_RUN" && !(outcome === "FAILED" && reason === "DRY_RUN"),
+  );
   const held = publishableOf(one).length;
   const isUnknown = head === null && lease === null && last === undefined;
+  const sees = head === null ? "nothing" : `${plural(head.events, "event")}${head.pinned ? ", pinned" : ""}`;
   return [
     account,
-    head === null ? "nothing" : `${plural(head.events, "event")}${head.pinned ? ", pinned" : ""}`,
-    head === null ? "" : `${minute(madeAtMs(head))}, ${age(madeAtMs(head), nowMs)}`,
-    last === undefined ? (isUnknown ? "never ran" : "") : `${last.outcome} ${reasonOf(last)}`.trim(),
+    detail === "urgent" ? "" : sees,
+    head === null ? (detail === "urgent" ? "nothing" : "") : asOf(madeAtMs(head), nowMs, detail),
+    last === undefined ? (isUnknown ? "never ran" : "") : lastOutcome(last, detail),
     held === 0 ? "" : String(held),
-    lease === null ? "" : running(lease),
+    lease === null ? "" : detail === "all" ? running(lease) : runningFor(lease, nowMs),
   ];
+}
+
+function lastOutcome(last: RunLogEntry, detail: Detail): string {
+  const reason = reasonOf(last);
+  return detail === "urgent" && reason !== "" ? reason : `${outcomeWord(last)} ${reason}`.trim();
+}
+
+function asOf(madeAt: number, nowMs: number, detail: Detail): string {
+  if (detail === "all") return `${minute(madeAt)}, ${age(madeAt, nowMs)}`;
+  return isFuture(madeAt, nowMs) ? "in the future" : age(madeAt, nowMs);
+}
+
+/** Of a command its name: `check`. */
+function runningFor({ run_id: runId }: NonNullable<Status["lease"]>, nowMs: number): string {
+  const sinceMs = runInstant(runId);
+  return sinceMs === undefined ? (runId.split("-", 1)[0] ?? runId) : durationText(nowMs - sinceMs);
 }
 
 /** From when the data of a publication are, in milliseconds since the Unix epoch. */
@@ -124,7 +194,7 @@ export function describeHeld(
     ...(preview ? firstOfEach(preview) : []),
     `look at it: ${diff}`,
     `publish it anyway: ${accept}`,
-    `or wait: ${ifNotAccepted(isPinned)}`,
+    `or wait: readers keep what they see. ${ifNotAccepted(isPinned)} This one is retired after 30 days.`,
   ];
 }
 

@@ -15,11 +15,15 @@ const REDRAW_MS = 100;
 const FIRST_LINE_MS = 10_000;
 /** Shorter waits get no line, and would only flicker beside a bar. */
 const SHORT_WAIT_MS = 1_000;
+/** A person who has mistyped an address is told before two seconds are over; a login may take a second. */
+const SILENT_MS = 1_500;
 
 interface DisplayOptions {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly level: keyof Logger;
+  /** What is logged, as it is said here. */
+  readonly words?: (text: string) => string;
 }
 
 /** Logger and progress in one, because log lines must not tear the bar. */
@@ -65,7 +69,7 @@ export class Display implements Logger {
     const now = this.#options.clock.monotonicMs();
     const isFirst = this.#progress === undefined;
     this.#progress = progress;
-    if (isFirst) this.#rate.begin(progress, now);
+    this.#rate.progress(progress, now);
     if (this.#onTerminal) {
       this.#ticker ??= setInterval(() => this.#draw(), 1_000).unref();
       if (isFirst || now - this.#lastMs >= REDRAW_MS) this.#draw();
@@ -73,7 +77,7 @@ export class Display implements Logger {
     else if (now - this.#lastMs >= this.#untilLineMs) {
       this.#lastMs = now;
       this.#untilLineMs *= 2;
-      this.#log("info", this.#text(progress, now));
+      this.#log("info", this.#text(progress));
     }
   }
 
@@ -82,7 +86,8 @@ export class Display implements Logger {
     const isNew = wait?.kind !== this.#wait?.kind;
     const wasShown = this.#isWaitShown;
     this.#wait = wait;
-    this.#isWaitShown = wait !== undefined && ((!isNew && wasShown) || wait.untilMs - now >= SHORT_WAIT_MS);
+    const isLong = wait !== undefined && wait.kind !== "silent" && wait.untilMs - now >= SHORT_WAIT_MS;
+    this.#isWaitShown = wait !== undefined && ((!isNew && wasShown) || isLong);
     this.#rate.waitsForBudget(wait?.kind === "budget", now);
     if (this.#onTerminal && (wasShown || this.#isWaitShown)) this.#draw();
     if (!isNew) return;
@@ -105,13 +110,19 @@ export class Display implements Logger {
     return this.#options.terminal.isInteractive;
   }
 
-  #text(progress: Progress, nowMs: number): string {
-    return progressText(progress, this.#rate.measure(progress, nowMs, this.#budget));
+  #text(progress: Progress): string {
+    return progressText(progress, this.#rate.measure(progress, this.#budget));
   }
 
   async #reportIfItLasts({ kind }: Wait, over: AbortSignal): Promise<void> {
-    await this.#options.clock.sleep(SHORT_WAIT_MS, over).catch(() => undefined);
-    if (over.aborted || this.#onTerminal) return;
+    const ms = kind === "silent" ? SILENT_MS : SHORT_WAIT_MS;
+    await this.#options.clock.sleep(ms, over).catch(() => undefined);
+    if (over.aborted) return;
+    if (this.#onTerminal && this.#progress) {
+      this.#isWaitShown = true;
+      this.#draw();
+      return;
+    }
     // The first wait of its kind says why the run takes its time; the others would fill a log.
     this.#log(this.#reported.has(kind) ? "debug" : "info", this.#waitText());
     this.#reported.add(kind);
@@ -122,10 +133,11 @@ export class Display implements Logger {
   }
 
   #log(level: keyof Logger, message: string): void {
-    const { terminal, clock } = this.#options;
+    const { terminal, clock, words = (text) => text } = this.#options;
     if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(this.#options.level)) return;
     if (this.#onTerminal && this.#progress) terminal.erase();
-    terminal.lines([this.#onTerminal ? message : `${new Date(clock.now()).toISOString()} ${message}`]);
+    const said = words(message);
+    terminal.lines([this.#onTerminal ? said : `${new Date(clock.now()).toISOString()} ${said}`]);
     if (this.#onTerminal) this.#draw();
   }
 
@@ -135,7 +147,7 @@ export class Display implements Logger {
     const { terminal, clock } = this.#options;
     const now = clock.monotonicMs();
     this.#lastMs = now;
-    const text = this.#text(progress, now);
+    const text = this.#text(progress);
     const bar = barOf(progress);
     const wait = this.#waitText();
     const short = `${countText(progress.done)} of ${countText(progress.total)}`;
@@ -171,6 +183,8 @@ function progressText({ done, total, retries }: Progress, { perMs, leftMs }: Pro
 function waitText(wait: Wait, nowMs: number, use: BudgetUse | undefined): string {
   const left = remainingText(Math.max(0, wait.untilMs - nowMs));
   switch (wait.kind) {
+    case "silent":
+      return `no answer yet from ${wait.origin}`;
     case "retry-after":
       return `the service asks to wait ${left}`;
     case "throttled":
@@ -221,17 +235,38 @@ interface Sample {
   readonly atMs: number;
 }
 
+/** An event that took so long was waited for: the service was down, or asked to wait. */
+const PAUSE_MS = 5_000;
+
 /**
  * Measures from the first report of this process how fast the service answers, without the waits for the budget. What
- * is left takes as long as the slower of the two needs, service and budget: a burst says nothing of the whole.
+ * is left takes as long as the slower of the two needs, service and budget: a burst says nothing of the whole. Nor does a
+ * pause that came once: of several their distance says how many more there will be.
  */
 class ProgressRateMeter {
-  #first: Sample = { done: 0, atMs: 0 };
+  #last: Sample | undefined;
+  readonly #steady = { events: 0, ms: 0 };
+  readonly #pauses = { count: 0, ms: 0, longestMs: 0, firstAt: 0, lastAt: 0 };
   #waitedMs = 0;
   #waitsSinceMs: number | undefined;
 
-  begin({ done }: Progress, nowMs: number): void {
-    this.#first = { done, atMs: nowMs - this.#waited(nowMs) };
+  progress({ done }: Progress, nowMs: number): void {
+    const atMs = nowMs - this.#waited(nowMs);
+    const last = this.#last ?? { done, atMs };
+    const events = done - last.done;
+    const ms = atMs - last.atMs;
+    if (events > 0 && ms / events < PAUSE_MS) {
+      this.#steady.events += events;
+      this.#steady.ms += ms;
+    } else if (events > 0) {
+      const pauses = this.#pauses;
+      if (pauses.count === 0) pauses.firstAt = done;
+      pauses.count += 1;
+      pauses.ms += ms;
+      pauses.longestMs = Math.max(pauses.longestMs, ms);
+      pauses.lastAt = done;
+    }
+    if (events > 0 || this.#last === undefined) this.#last = { done, atMs };
   }
 
   /** The run waits for the budget, or no longer does. */
@@ -240,18 +275,26 @@ class ProgressRateMeter {
     this.#waitsSinceMs = waits ? nowMs : undefined;
   }
 
-  measure({ done, total }: Progress, nowMs: number, budget: Budget | undefined): ProgressRate {
-    const elapsedMs = nowMs - this.#waited(nowMs) - this.#first.atMs;
-    const perMs = elapsedMs > 0 ? (done - this.#first.done) / elapsedMs : 0;
+  measure({ done, total }: Progress, budget: Budget | undefined): ProgressRate {
     const rest = total - done;
+    const serviceMs = this.#serviceMs(Math.max(1, rest));
+    const perMs = serviceMs > 0 ? Math.max(1, rest) / serviceMs : 0;
     if (rest <= 0) return { perMs, leftMs: undefined };
-    const serviceMs = perMs > 0 ? rest / perMs : 0;
     const budgetMs = budget?.waitMs(rest) ?? 0;
     const isBudgetBound =
       budget !== undefined && budgetMs > serviceMs && Number.isFinite(budget.detailsPerWindow);
     if (isBudgetBound) return { perMs: budget.detailsPerWindow / budget.windowMs, leftMs: budgetMs };
     const leftMs = Math.max(serviceMs, budgetMs); // without a limit the budget still knows of a Retry-After
     return { perMs, leftMs: leftMs > 0 ? leftMs : undefined };
+  }
+
+  /** How long the service takes for so many events; 0 while nothing is known. */
+  #serviceMs(events: number): number {
+    const steadyMs = this.#steady.events > 0 ? (events * this.#steady.ms) / this.#steady.events : 0;
+    const { count, ms, longestMs, firstAt, lastAt } = this.#pauses;
+    if (count < 2) return steadyMs;
+    const more = Math.floor((events * (count - 1)) / (lastAt - firstAt));
+    return steadyMs + (more * (ms - longestMs)) / (count - 1);
   }
 
   /** How long was waited for the budget until now. */

@@ -1,6 +1,6 @@
 // The exit code of a command, and why the system refused a file.
 
-import { codeOf, type ErrorCode, type SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { codeOf, isMistake, type SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 
 export const EXIT = {
   done: 0,
@@ -12,15 +12,9 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-const WRONG_INPUT: ReadonlySet<ErrorCode> = new Set([
-  "CONFIG_INVALID",
-  "CREDENTIALS_INVALID",
-  "SNAPSHOT_NOT_FOUND",
-]);
-
-export function exitCodeOfError({ code }: SyncError): number {
-  if (code === "INTERRUPTED") return EXIT.interrupted;
-  return WRONG_INPUT.has(code) ? EXIT.wrongInput : EXIT.failed;
+export function exitCodeOfError(error: SyncError): number {
+  if (error.code === "INTERRUPTED") return EXIT.interrupted;
+  return isMistake(error) ? EXIT.wrongInput : EXIT.failed;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,22 +1,22 @@
 // A result in the form that a person or a program wants: a table, JSON, CSV and others.
 
-import terminalWidth from "fast-string-truncated-width";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { ChangedRow } from "../../../lambdas/job/snapshot/rows/first-changes.ts";
+import type { ChangedRow, ChangedValue } from "../../../lambdas/job/snapshot/rows/first-changes.ts";
 import type { OptionValues, TextFormat } from "../options/options.ts";
+import { cell, type ResultRow, share, type TableRows, tableOf, widthOf } from "./table.ts";
 import { oneLine } from "./terminal.ts";
 
-type Formatter = (result: ResultRows, options: TableOptions) => AsyncGenerator<string>;
+type Formatter = (result: ResultRows, options: FormOptions) => AsyncGenerator<string>;
 
 /** Those that a person chooses, and the line that `--json` prints. */
 export type PrintedForm = TextFormat | "line";
 
 const FORMATTERS: Readonly<Record<PrintedForm, Formatter>> = {
   line,
-  table,
+  table: tableOf,
   vertical,
-  csv: (result) => separated(result, ","),
-  tsv: (result) => separated(result, "\t"),
+  csv: (result, options) => separated(result, ",", options),
+  tsv: (result, options) => separated(result, "\t", options),
   json: jsonArray,
   ndjson,
 };
@@ -33,11 +33,18 @@ export function chosenFormat({
   );
 }
 
-/** The text in pieces, one for each batch of rows. The options are those of a table. */
+interface FormOptions {
+  /** Columns of the terminal that a line of a table takes at most. */
+  readonly width?: number | undefined;
+  /** Of CSV and TSV: programs that read lines keep a CR as a part of the last value, and a file for others has CRLF. */
+  readonly lineEnd?: "\n" | "\r\n";
+}
+
+/** The text in pieces, one for each batch of rows. */
 export function formatResult(
   format: PrintedForm,
   result: ResultRows,
-  options: TableOptions = {},
+  options: FormOptions = {},
 ): AsyncGenerator<string> {
   return FORMATTERS[format](result, options);
 }
@@ -70,9 +77,13 @@ const NEEDS_QUOTES = /[",\t\r\n\u0085\u2028\u2029]|^\s|\s$/;
  * Null is an empty field, an empty text `""`. In a result of one column both are `""`: readers skip an empty
  * line, and would lose the row.
  */
-async function* separated({ columns, batches }: ResultRows, separator: "," | "\t"): AsyncGenerator<string> {
+async function* separated(
+  { columns, batches }: ResultRows,
+  separator: "," | "\t",
+  { lineEnd = "\n" }: FormOptions,
+): AsyncGenerator<string> {
   const record = (row: ResultRow): string =>
-    row.length === 1 ? `${field(row[0] ?? "")}\r\n` : `${row.map(field).join(separator)}\r\n`;
+    (row.length === 1 ? field(row[0] ?? "") : row.map(field).join(separator)) + lineEnd;
   yield record(columns);
   for await (const rows of batches) yield rows.map(record).join("");
 }
@@ -143,43 +154,7 @@ async function* vertical({ columns, batches }: ResultRows): AsyncGenerator<strin
   yield `(${count} ${count === 1 ? "row" : "rows"})\n`;
 }
 
-function widthOf(text: string): number {
-  return terminalWidth(text).width;
-}
-
-/** How many rows the widths of a table's columns come from; fewer where they are this long. */
-const FIRST_ROWS = 1000;
-const FIRST_CHARACTERS = 16 * 1024 * 1024;
-/** A line may be many times as long as its row. */
-const ROWS_IN_A_PIECE = 64;
-
-async function* table({ columns, batches }: ResultRows, options: TableOptions): AsyncGenerator<string> {
-  let layout: TableLayout | undefined;
-  let waiting: ResultRow[] = [];
-  let characters = 0;
-  let count = 0;
-  const show = function* (): Generator<string, TableLayout> {
-    const known = layout ?? tableLayout({ columns, rows: waiting.slice(0, FIRST_ROWS) }, options);
-    if (!layout) yield known.head;
-    for (let from = 0; from < waiting.length; from += ROWS_IN_A_PIECE) {
-      yield known.lines(waiting.slice(from, from + ROWS_IN_A_PIECE));
-    }
-    waiting = [];
-    return known;
-  };
-  for await (const rows of batches) {
-    count += rows.length;
-    waiting.push(...rows);
-    characters += rows.flat().reduce((sum, text) => sum + (text?.length ?? 0), 0);
-    if (layout || waiting.length >= FIRST_ROWS || characters >= FIRST_CHARACTERS) layout = yield* show();
-  }
-  layout = yield* show();
-  yield layout.foot(count);
-}
-
 /** The result of a query as it arrives: the names of its columns, then batches of rows, every value as text or null. */
-export type ResultRow = readonly (string | null)[];
-
 export interface ResultRows {
   readonly columns: readonly string[];
   /** Which columns have texts that are JSON; none where this is absent. */
@@ -190,14 +165,9 @@ export interface ResultRows {
   readonly missing?: readonly object[];
 }
 
-export interface TableRows {
-  readonly columns: readonly string[];
-  /** Null is shown as `NULL`. */
-  readonly rows: readonly ResultRow[];
-}
-
-/** As `diff` and a dry run name what differs. */
+/** As `diff` and a dry run name what differs; with the values, where the changes have them. */
 export function changesTable(changes: readonly ChangedRow[]): TableRows {
+  if (changes.some(({ values }) => values !== undefined)) return valuesTable(changes);
   const rows = changes.map(({ uuid, change, fields, reason }) => [
     uuid,
     change,
@@ -207,94 +177,44 @@ export function changesTable(changes: readonly ChangedRow[]): TableRows {
   return { columns: ["uuid", "change", "fields", "reason"], rows };
 }
 
-interface TableOptions {
-  /** Columns of the terminal that a value takes at most; without it values are whole. */
-  readonly maxWidth?: number;
-  /** Columns of the terminal that a line takes at most. */
-  readonly width?: number | undefined;
-}
-
-const GAP = "  ";
-/** No column is cut to fewer: where even that is too wide, the last columns are left out. */
-const LEAST = 8;
-const CUT = ", cut to fit; whole: --full, or --format vertical";
-
-/** A column is padded to no more, so that one long value does not make every line as long. */
-const MOST_PADDED = 1000;
-
-/** A table in the making; each text ends with a newline. All values are made safe to print. */
-interface TableLayout {
-  readonly head: string;
-  readonly lines: (rows: TableRows["rows"]) => string;
-  /** After all lines. */
-  readonly foot: (count: number) => string;
-}
-
-export function formatTable(table: TableRows, options: TableOptions = {}): string {
-  const { head, lines, foot } = tableLayout(table, options);
-  return head + lines(table.rows) + foot(table.rows.length);
-}
-
-/** The rows say how wide the columns are. Later values that are wider are cut where there is a limit, and whole elsewhere. */
-function tableLayout(
-  { columns, rows }: TableRows,
-  { maxWidth = Number.POSITIVE_INFINITY, width = Number.POSITIVE_INFINITY }: TableOptions,
-): TableLayout {
-  const most = Math.min(maxWidth, width + 1); // one more than fits, so that it shows that this does not
-  const header = columns.map((name) => cell(name, most));
-  const natural = header.map((name, index) =>
-    rows.reduce((widest, row) => Math.max(widest, widthOf(cell(row[index] ?? null, most))), widthOf(name)),
+/** A row for each value: a program then needs no second look at the fields. */
+function valuesTable(changes: readonly ChangedRow[]): TableRows {
+  const rows = changes.flatMap(({ uuid, change, values = [], reason }) =>
+    values.map(({ field, before, after }) => [uuid, change, field, before, after, reason]),
   );
-  const isWhole = most === Number.POSITIVE_INFINITY;
-  const widths = isWhole ? natural.map((columns) => Math.min(columns, MOST_PADDED)) : fitted(natural, width);
-  let isCut = !isWhole && natural.some((columns, index) => columns !== widths[index]);
-  const shown = (text: string, columns: number): string => {
-    const fitting = isWhole ? text : cut(text, columns);
-    isCut ||= fitting !== text;
-    return fitting + " ".repeat(Math.max(0, columns - widthOf(fitting)));
+  return { columns: ["uuid", "change", "field", "before", "after", "reason"], rows };
+}
+
+const ARROW = " → ";
+/** Less room for two values is none: then they get a line of their own. */
+const LEAST_ROOM = 40;
+
+/** The changes for a person: below each event its fields with what they held and hold, cut to the width. */
+export function changesText(changes: readonly ChangedRow[], width = Number.POSITIVE_INFINITY): string {
+  let isCut = false;
+  const cutTo = (text: string, columns: number): string => {
+    const shown = cell(text, columns);
+    isCut ||= shown !== cell(text, Number.POSITIVE_INFINITY);
+    return shown;
   };
-  const others = widths.length < natural.length ? "…" : "";
-  const lineOf = (cells: readonly string[], rest = ""): string =>
-    `${[...widths.map((columns, index) => shown(cells[index] ?? "", columns)), rest].join(GAP).trimEnd()}\n`;
-  const rule = widths.map((columns) => "─".repeat(columns));
-  return {
-    head: lineOf(header, others) + lineOf(rule, others && "─"),
-    lines: (more) => more.map((row) => lineOf(row.map((value) => cell(value, most)))).join(""),
-    foot: (count) => `(${count} ${count === 1 ? "row" : "rows"}${isCut ? CUT : ""})\n`,
-  };
+  const lines = changes.flatMap(({ uuid, change, values = [], reason }) => [
+    [uuid, change, reason ?? ""].join("  ").trimEnd(),
+    ...(change === "changed" ? values.flatMap((value) => valueLines(value, width, cutTo)) : []),
+  ]);
+  return [...lines, ...(isCut ? ["(cut to fit; whole: --full, or --format vertical)"] : []), ""].join("\n");
 }
 
-/** The widths of the columns that are shown: narrow ones are whole, the others share what is left. */
-function fitted(natural: readonly number[], width: number): readonly number[] {
-  for (let shown = natural.length; shown > 0; shown--) {
-    const widths = natural.slice(0, shown);
-    const others = shown < natural.length ? GAP.length + 1 : 0;
-    const room = width - others - GAP.length * (shown - 1);
-    const least = widths.reduce((sum, columns) => sum + Math.min(columns, LEAST), 0);
-    if (least > room && shown > 1) continue;
-    const most = share(widths, Math.max(room, 1));
-    return widths.map((columns) => Math.min(columns, most));
-  }
-  return [];
-}
-
-/** How wide a column may be so that all together take no more than `room`. */
-function share(widths: readonly number[], room: number): number {
-  let left = room;
-  for (const [index, columns] of widths.toSorted((a, b) => a - b).entries()) {
-    const each = Math.floor(left / (widths.length - index));
-    if (columns > each) return each;
-    left -= columns;
-  }
-  return Number.POSITIVE_INFINITY;
-}
-
-function cell(value: string | null, maxWidth: number): string {
-  // A column takes at least one code unit but for marks, so the rest of a long text needs no look.
-  return cut(oneLine((value ?? "NULL").slice(0, maxWidth * 16)), maxWidth);
-}
-
-function cut(text: string, maxWidth: number): string {
-  const { index, truncated } = terminalWidth(text, { limit: maxWidth, ellipsis: "…" });
-  return truncated ? `${text.slice(0, index)}…` : text;
+function valueLines(
+  { field, before, after }: ChangedValue,
+  width: number,
+  cutTo: (text: string, columns: number) => string,
+): readonly string[] {
+  const title = `  ${cutTo(field === "" ? "the whole event" : (field ?? ""), width - 3)}:`;
+  const beside = width - widthOf(title) - 1;
+  const isBeside = beside >= LEAST_ROOM;
+  const room = (isBeside ? beside : width - 4) - ARROW.length;
+  const texts = [before ?? "absent", after ?? "absent"];
+  const natural = texts.map((text) => widthOf(cell(text, room + 1)));
+  const values = texts.map((text) => cutTo(text, share(natural, room))).join(ARROW);
+  return isBeside ? [`${title} ${values}`] : [title, `    ${values}`];
 }

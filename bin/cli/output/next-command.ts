@@ -13,12 +13,12 @@ import {
   RUN_OPTIONS,
   SERVICE_OPTIONS,
 } from "../options/options.ts";
-import { commandLineText, type GivenOptions } from "../options/read-options.ts";
+import { commandLineText, type GivenOptions, isAsInFile } from "../options/read-options.ts";
 
 const OF_THE_SERVICE = SERVICE_OPTIONS.filter((name) => name !== "json" && name !== "logLevel");
 
 /** The options that such a command may need. */
-const NEXT_OPTIONS = ["overDamaged", ...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
+export const NEXT_OPTIONS = ["overDamaged", ...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
 
 export type NextValues = OptionValues<(typeof NEXT_OPTIONS)[number]>;
 
@@ -37,7 +37,7 @@ const COMMANDS = {
 export type NextCommand = readonly [purpose: string, command: string];
 
 /** How settings and commands are spelled at this computer, ready to paste. */
-export function styleHere(values: NextValues): Style {
+export function styleHere(values: Partial<NextValues>): Style {
   return { setting: settingHere(values), command: (ref) => commandHere(ref, values) };
 }
 
@@ -50,23 +50,37 @@ export function styleOf(given: GivenOptions, account?: string): Style {
   }
 }
 
-/** In the settings file that has the account, or as options. */
-function settingHere({ account, config }: Pick<NextValues, "account" | "config">): Style["setting"] {
-  return config?.accounts.includes(account) ? asKeyIn(config.title, account) : asOption;
+/** In the settings file, where that says what holds, or is to say it; else as options. */
+function settingHere(values: Partial<NextValues>): Style["setting"] {
+  const { account, config } = values;
+  return (ref, isNamed) => {
+    const { setting: name, value } = ref;
+    const isInFile = value === undefined ? isAsInFile(name, values) : config && isOf(config, account);
+    return config && isInFile ? asKeyIn(config.title, account)(ref, isNamed) : asOption(ref);
+  };
 }
 
-function commandHere({ command, snapshotId, decision }: CommandRef, values: NextValues): string | undefined {
+const isOf = ({ accounts }: { readonly accounts: readonly string[] }, account: string | undefined): boolean =>
+  account === undefined || accounts.includes(account);
+
+function commandHere(
+  { command, snapshotId, decision }: CommandRef,
+  values: Partial<NextValues>,
+  more: readonly string[] = [],
+): string | undefined {
   const words = [
     command,
     ...(snapshotId === undefined ? [] : [snapshotId]),
     ...(command === "retire" ? ["--yes"] : []),
     ...(decision ? [`--${DECISION_OPTIONS[decision]}`] : []),
+    ...more,
   ];
   if (command !== "run" && command !== "check" && command !== "authorize")
     return commandLineText(words, PLACE_OPTIONS, values);
   const { options, needs } = COMMANDS[command];
   const given = decision ? { ...values, overDamaged: false } : values;
-  return values[needs] === undefined ? undefined : commandLineText(words, options, given);
+  const isKnown = values[needs] !== undefined || values.config !== undefined;
+  return isKnown ? commandLineText(words, options, given) : undefined;
 }
 
 /** What is said of a list that may be a part only; what was tried where that is given, else the command that tries. */
@@ -79,11 +93,18 @@ export function doubtHere(
 }
 
 /** A step, or what its command needs and nothing here says. */
-export function stepHere({ purpose, command: ref }: Step, values: NextValues): NextCommand {
-  const command = commandHere(ref, values);
-  if (command !== undefined) return [purpose, command];
+export function stepHere(
+  { purpose, command: ref }: Step,
+  values: Partial<NextValues & OptionValues<"dryRun" | "all">>,
+): NextCommand {
+  const isDry = ref.command === "run" && values.dryRun === true;
+  const isOfAll = ref.command === "run" && values.all === true && values.account === undefined;
+  const words = isDry ? ["--dry-run"] : isOfAll ? ["--all"] : [];
   const needs = ref.command === "authorize" ? "authUrl" : "baseUrl";
-  return [purpose, `${ref.command}, which needs --${longName(needs)} or a settings file`];
+  return [
+    isDry ? "Then try again" : purpose,
+    commandHere(ref, values, words) ?? `${ref.command}, which needs --${longName(needs)} or a settings file`,
+  ];
 }
 
 /** Messages of errors may list every wrong key of a file; chats cut long texts. */

@@ -1,25 +1,26 @@
 // Tells a chat or a program how a run ended. Whatever happens here changes neither the outcome nor the exit code.
 
+import { hostname } from "node:os";
 import type { Advice } from "../../../lambdas/job/errors/advice.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts";
+import { readersSee } from "../../../lambdas/job/run/record/held-mark.ts";
 import type { RunEvent } from "../../../lambdas/job/run/record/run-event.ts";
-import { changesText } from "../../../lambdas/job/run/record/texts.ts";
 import type { Clock, Random } from "../../../lambdas/job/runtime/clock.ts";
 import { USER_AGENT } from "../../../lambdas/job/runtime/version.ts";
 import { type HttpResponse, NoResponse } from "../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/service/requests/retry.ts";
-import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { afterFailure, names } from "../../../lambdas/words/ends.ts";
 import { ANY_SHELL, say, sayError } from "../../../lambdas/words/style.ts";
 import { type NOTIFY_OPTIONS, type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
-import { type NextCommand, type NextValues, sentence, stepHere, styleHere } from "./next-command.ts";
+import { type NextValues, sentence, stepHere, styleHere } from "./next-command.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
-import { minute, whereText } from "./words.ts";
+import { changeCounts, whereText } from "./words.ts";
 
-type Values = NextValues & OptionValues<(typeof NOTIFY_OPTIONS)[number] | "dryRun">;
+/** What is not known of a start that failed early is absent. */
+type Values = Partial<NextValues & OptionValues<(typeof NOTIFY_OPTIONS)[number] | "dryRun" | "all">>;
 
 interface NotifyOptions {
   readonly values: Values;
@@ -47,9 +48,14 @@ export async function notify(endOf: () => Promise<End>, options: NotifyOptions):
   let problem: string | undefined;
   try {
     const { event, next } = await endOf();
-    if (event === undefined || !values.notifyOn.includes(END_OF[event.detailType])) return;
+    // Where it is wrong which ends are told, each is.
+    if (event === undefined || values.notifyOn?.includes(END_OF[event.detailType]) === false) return;
     const { detailType, detail } = event;
-    const body = { "detail-type": detailType, detail, text: notificationText(event, next, values) };
+    const body = {
+      "detail-type": detailType,
+      detail,
+      text: notificationText(event, next, values, options.clock.now()),
+    };
     problem = await deliver(JSON.stringify(body), url, options);
   } catch (error) {
     problem = problemOf(error);
@@ -61,7 +67,7 @@ export async function notify(endOf: () => Promise<End>, options: NotifyOptions):
   );
 }
 
-const END_OF: Readonly<Record<RunEvent["detailType"], Values["notifyOn"][number]>> = {
+const END_OF: Readonly<Record<RunEvent["detailType"], NonNullable<Values["notifyOn"]>[number]>> = {
   "Snapshot Published": "published",
   "Snapshot Held": "held",
   "Run Failed": "failed",
@@ -137,68 +143,43 @@ function failureOf({ status, headers }: HttpResponse, url: URL, nowMs: number): 
   }
 }
 
-function notificationText(event: RunEvent, advice: Advice, values: Values): string {
-  const { what, next, wait } = inWords(event, advice, values);
+export function notificationText(event: RunEvent, next: Advice, values: Values, nowMs: number): string {
+  const { account } = event.detail;
   const parts = [
-    `brand-events-sync, account ${event.detail["account"]}: ${what}`,
-    ...next.map(([purpose, command]) => `${purpose}: ${code(command)}.`),
-    ...(wait === undefined ? [] : [`Or wait: ${wait}`]),
-    `Where: ${whereText(values)}.`,
+    `brand-events-sync${account === null ? "" : `, account ${account}`}: ${inWords(event, next, values, nowMs)}`,
+    // The commands of a held snapshot name its place.
+    event.detailType === "Snapshot Held" ? `Host: ${hostname()}.` : `Where: ${whereText(values)}.`,
     ...(values.notifyLink === undefined ? [] : [`More: ${values.notifyLink}`]),
   ];
   return escaped(oneLine(parts.join(" ")));
 }
 
-interface InWords {
-  readonly what: string;
-  readonly next: readonly NextCommand[];
-  readonly wait?: unknown;
-}
-
-function inWords({ detailType, detail }: RunEvent, advice: Advice, values: Values): InWords {
-  const advised = say(advice, styleHere(values));
+function inWords({ detailType, detail }: RunEvent, next: Advice, values: Values, nowMs: number): string {
+  const why = [detail["explanation"], detail["error_message"]].map(sentence);
+  const advised = [...why, say(next, styleHere(values))].filter(Boolean).join(" ");
   switch (detailType) {
-    case "Snapshot Published":
-      return {
-        what: `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${detail["explanation"] === null ? "" : ` ${sentence(detail["explanation"])}`}`,
-        next: [["To see what readers have", commandLineText(["status"], PLACE_OPTIONS, values)]],
-      };
+    case "Snapshot Published": {
+      const status = commandLineText(["status"], PLACE_OPTIONS, values);
+      return `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${advised === "" ? "" : ` ${advised}`} To see what readers have: ${code(status)}.`;
+    }
     case "Snapshot Held":
-      return {
-        what: `the snapshot ${detail["snapshot_id"]} is held (${detail["reason"]}). ${sentence(detail["explanation"])}${advised && ` ${advised}`}${wouldDo(detail)} ${readersKeep(detail["base_snapshot_id"])}; nothing is urgent.`,
-        next: [
-          ["To see what publishing it would change", String(detail["diff_command"])],
-          ["To publish it anyway", String(detail["accept_command"])],
-        ],
-        wait: detail["wait"],
-      };
+      return `held (${detail["reason"]}). ${advised} ${readersSee(detail, nowMs)} Compare: ${code(String(detail["diff_command"]))}. Publish${wouldDo(detail)}: ${code(String(detail["accept_command"]))}. Or wait: ${detail["wait"]}`;
     case "Run Failed": {
-      const { error_code: errorCode, run_id: runId, finished, explanation } = detail;
-      // A dry run leaves nothing that could be resumed.
-      const step = afterFailure(errorCode, finished === false && !values.dryRun);
-      const why = [sentence(explanation), sentence(detail["error_message"]), advised]
-        .filter(Boolean)
-        .join(" ");
+      const { error_code: errorCode, run_id: runId, finished } = detail;
+      const step = afterFailure(errorCode, finished === false);
       const run = runId === null ? "a start" : `the run ${runId}`;
       const named = errorCode === null ? "" : ` with ${errorCode}`;
-      return {
-        what: `${run} failed${named}. Readers keep what they have. ${why}`,
-        next: names(advice, step) ? [] : [stepHere(step, values)],
-      };
+      const [purpose, command] = stepHere(step, values);
+      const then = names(next, step) ? "" : ` ${purpose}: ${code(command)}.`;
+      return `${run} failed${named}. Readers keep what they have. ${advised}${then}`;
     }
   }
 }
 
+/** ` (5 added, 8 changed, 412 removed)`. */
 function wouldDo({ added, changed, removed }: RunEvent["detail"]): string {
   if (added === null || added === undefined) return "";
-  const counts = { added: Number(added), changed: Number(changed), removed: Number(removed) };
-  return ` Publishing it would ${changesText(counts)}.`;
-}
-
-/** @param base what readers saw when the snapshot was held */
-function readersKeep(base: unknown): string {
-  if (typeof base !== "string") return "Readers keep what they have";
-  return `Readers keep the snapshot of ${minute(runInstant(base) ?? Number.NaN)}`;
+  return ` (${changeCounts({ added: Number(added), changed: Number(changed), removed: Number(removed) })})`;
 }
 
 /** The command as code, where nothing has a meaning but the mark itself. */

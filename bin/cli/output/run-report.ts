@@ -7,10 +7,12 @@ import { explained } from "../../../lambdas/words/ends.ts";
 import { type Style, sayError } from "../../../lambdas/words/style.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
-import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
+import { cameTo, describeHeld, heldJson, outcomeWord } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
-import { changesTable, formatTable } from "./format-result.ts";
+import { changesTable } from "./format-result.ts";
 import { doubtHere, nextValues, styleHere } from "./next-command.ts";
+import { withSettings } from "./settings-here.ts";
+import { formatTable } from "./table.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, firstOf, plural, repeatedEntries, throttledText } from "./words.ts";
 
@@ -21,11 +23,13 @@ type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &
 /**
  * Prints the result and returns the exit code.
  * @param values where the snapshot is, for the command that publishes it if it is held
+ * @param more of the JSON
  */
 export function reportRun(
   output: ResultOutput & { readonly given: GivenOptions },
   result: RunResult,
   values: ReportValues,
+  more: object = {},
 ): number {
   const { row, error } = result;
   const own = nextValues(output.given, values.account);
@@ -34,14 +38,15 @@ export function reportRun(
   const held = heldOf(result);
   const { differing: rows, columns } = result;
   const ofDryRun = { ...(columns && { columns }), ...(rows && { rows }) };
-  const line = `${row.outcome.padEnd(11)} ${cameTo(row)}`.trimEnd();
-  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, style)), ...ofDryRun };
+  const line = `${outcomeWord(row).padEnd(11)} ${cameTo(row)}`.trimEnd();
+  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, style)), ...ofDryRun, ...more };
   output.result({ json, line });
   if (!values.json) {
     const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, style) : [];
-    output.stdout.lines([...describe(result, values, style), ...decide.map((words) => `  ${words}`)]);
+    const lines = [...describe(result, values, style), ...decide.map((words) => `  ${words}`)];
+    output.stdout.lines(lines.map((words) => withSettings(words, own)));
     if (rows !== undefined && rows.length > 0)
-      output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width }));
+      output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width, whole: "--json" }));
   }
   if (error) output.stderr.message(`${error.code}: ${sayError(error, style)}`);
   if (doubt !== undefined) output.stderr.message(doubt);
@@ -91,11 +96,9 @@ function describe(
   { requestsPerMinute = "unlimited" }: ReportValues,
   style: Style,
 ): readonly string[] {
-  const { row, error, columns = [], differing } = result;
+  const { row, columns = [], differing } = result;
   const name = row.trigger === "accept" || row.trigger === "rollback" ? row.trigger : "run";
-  // Nothing is wrong with a run that a person has stopped: `FAILED` is for the log and for programs.
-  const outcome = error?.code === "INTERRUPTED" ? "interrupted" : row.outcome;
-  const lines = [`${outcome}  ${name} ${row.run_id}, ${durationText(row.seconds * 1000)}`];
+  const lines = [`${outcomeWord(row)}  ${name} ${row.run_id}, ${durationText(row.seconds * 1000)}`];
   if (row.events !== null) {
     const missing = missingText(row);
     lines.push(`  ${plural(row.events, "event")} with details${repeatedEntries(row)}`);

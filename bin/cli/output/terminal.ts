@@ -95,7 +95,7 @@ export class Terminal {
    */
   async pieces(texts: AsyncIterable<string> | Iterable<string>): Promise<void> {
     for await (const text of texts) {
-      const shown = this.#isTerminal ? ownLines(text.replaceAll("\r\n", "\n")) : text;
+      const shown = this.#isTerminal ? ownLines(text) : text;
       await new Promise<void>((resolve) => this.#write(shown, resolve));
       if (this.#isClosed || this.#failure !== undefined) return;
     }
@@ -190,10 +190,15 @@ function visible(character: string): string {
 }
 
 /** The colour of an outcome at the beginning of a line, or after the instant of a run: nothing else has one. */
-const OUTCOME = /^((?: {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC {2})?)(PUBLISHED|HELD|FAILED)\b/;
+const OUTCOME = /^((?: {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC {2})?)(PUBLISHED|HELD|FAILED|interrupted)\b/;
 
-/** Numbers of ECMA-48's SGR: green, yellow, red. */
-const COLOURS: Readonly<Record<string, number>> = { PUBLISHED: 32, HELD: 33, FAILED: 31 };
+/** Numbers of ECMA-48's SGR: green, yellow, red, cyan. */
+const COLOURS: Readonly<Record<string, number>> = {
+  PUBLISHED: 32,
+  HELD: 33,
+  FAILED: 31,
+  interrupted: 36,
+};
 
 function withColours(line: string): string {
   return line.replace(

@@ -22,10 +22,13 @@ export function age(instantMs: number, nowMs: number): string {
 }
 
 /** `/srv/brand-events/warehouse on host server, settings /srv/brand-events/brand-events.json`. */
-export function whereText({ warehouse, config }: OptionValues<"warehouse" | "config">): string {
-  const place = isS3(warehouse)
-    ? `${warehouse}, asked from host ${hostname()}`
-    : `${warehouse} on host ${hostname()}`;
+export function whereText({ warehouse, config }: Partial<OptionValues<"warehouse" | "config">>): string {
+  const place =
+    warehouse === undefined
+      ? `host ${hostname()}`
+      : isS3(warehouse)
+        ? `${warehouse}, asked from host ${hostname()}`
+        : `${warehouse} on host ${hostname()}`;
   return config === undefined ? place : `${place}, settings ${config.path}`;
 }
 

@@ -109,9 +109,24 @@ const isReadable = (key: string): boolean => key !== "*" && /^[^"\\\p{Control}]+
 /** @param field what stands there, if it is known */
 function expressionOf(column: string, keys: readonly string[], field: Field | undefined): string {
   const isNested = field && typesOf(field).some((type) => type === "object" || type === "array");
-  const path = keys.map((key) => (/^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `["${key}"]`)).join("");
   const opening = isNested ? `json_extract(well_formed(${column})` : `json_extract_scalar(${column}`;
-  return oneLine(`${opening}, '$${path.replaceAll("'", "''")}')`);
+  return oneLine(`${opening}, ${jsonPath(keys)})`);
+}
+
+/** As a literal of SQL. */
+function jsonPath(keys: readonly string[]): string {
+  const path = keys.map((key) => (/^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `["${key}"]`)).join("");
+  return `'$${path.replaceAll("'", "''")}'`;
+}
+
+/** A query with a row for each element of an array in the details; undefined for keys that a path cannot hold. */
+export function elementsQuery(pointer: string, isAthena: boolean): string | undefined {
+  const keys = pathOf(pointer);
+  if (keys === undefined) return undefined;
+  const array = isAthena
+    ? `CAST(json_extract(event, ${jsonPath(keys)}) AS ARRAY(JSON))`
+    : `CAST(json_extract(well_formed(event), ${jsonPath(keys)}) AS JSON[])`;
+  return oneLine(`SELECT uuid, item FROM events CROSS JOIN UNNEST(${array}) AS t(item)`);
 }
 
 /**

@@ -166,7 +166,7 @@ const ABOUT_TYPES =
   /^(?:Conversion Error: |Binder Error: (?:No function matches|Could not choose|Cannot compare))/;
 
 const TRY_CAST =
-  "What the service sends is text. TRY_CAST converts it, to NULL where it does not convert: TRY_CAST(event_date AS DATE). Instants are text too: from_iso8601_timestamp(published_at) >= current_timestamp - INTERVAL '7' DAY.";
+  "What the service sends is text. TRY_CAST converts it, to NULL where it does not convert: TRY_CAST(event_date AS DATE), or a number, exactly, TRY_CAST(amount AS DECIMAL(18, 2)). Instants are text too: from_iso8601_timestamp(published_at) >= current_timestamp - INTERVAL '7' DAY.";
 
 /** How DuckDB's message begins for a JSON text that it does not read. */
 const MALFORMED = /^[A-Z][A-Za-z ]+ Error: Malformed JSON/;

@@ -22,7 +22,9 @@ import {
 import accessors from "@duckdb/node-api/lib/vectors/dataAccessors.js";
 import { literal } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { ResultRow, ResultRows, TableRows } from "../output/format-result.ts";
+import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
+import type { ResultRows } from "../output/format-result.ts";
+import type { ResultRow, TableRows } from "../output/table.ts";
 import { type QueryOptions, queryError, type Views, withPrepared } from "./locked-duckdb.ts";
 import { noSql } from "./read-sql.ts";
 
@@ -45,9 +47,29 @@ export function queryRows<T>(
   use: (result: ResultRows) => Promise<T>,
 ): Promise<T> {
   return withPrepared(views, sql, options, async (_, statements, signal) => {
-    const result = await run(statements, signal);
+    const { result, first, rest } = await onceMoreIfGone(async () => {
+      const result = await run(statements, signal);
+      const rest = batchesOf(result, signal);
+      return { result, first: await rest.next(), rest };
+    });
     const [columns, types] = [result.columnNames(), result.columnTypes()];
-    return use({ columns, json: types.map(isListOfTexts), batches: batchesOf(result, signal) });
+    async function* batches(): AsyncGenerator<readonly ResultRow[]> {
+      if (first.done) return;
+      yield first.value;
+      yield* rest;
+    }
+    return use({ columns, json: types.map(isListOfTexts), batches: batches() });
+  });
+}
+
+/** How the message begins where a file is not there any more that DuckDB had found in the run log. */
+const GONE = new RegExp(`^IO Error: Cannot open file "[^"]*/${FOLDERS.runLogs}`);
+
+/** A run deletes old lines of the run log: the same query, once more, does not find them. */
+export async function onceMoreIfGone<T>(work: () => Promise<T>): Promise<T> {
+  return work().catch((error: unknown) => {
+    if (GONE.test(error instanceof Error ? error.message : "")) return work();
+    throw error;
   });
 }
 
@@ -75,10 +97,9 @@ export function writeParquet(
       await (await views.prepare(0)).run();
       const described = await connection.runAndReadAll("DESCRIBE query_result");
       const columns = described.getRows().map(([name, type]) => exactly(String(name), String(type)));
-      const copied = await connection.runAndReadAll(
-        `COPY (SELECT ${columns.join(", ")} FROM query_result) TO ${literal(file.replaceAll(sep, "/"))}
-        (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS_IN_A_GROUP}, USE_TMP_FILE false)`,
-      );
+      const copy = `COPY (SELECT ${columns.join(", ")} FROM query_result) TO ${literal(file.replaceAll(sep, "/"))}
+        (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS_IN_A_GROUP}, USE_TMP_FILE false)`;
+      const copied = await onceMoreIfGone(() => connection.runAndReadAll(copy));
       return Number(copied.value(0, 0));
     } catch (error) {
       throw unwritable(error);

@@ -3,7 +3,7 @@
 import { type Status, status } from "../../../lambdas/job/commands/status.ts";
 import type { HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { ifNotAccepted } from "../../../lambdas/job/run/record/held-mark.ts";
-import { isRun, isStranded, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { isRun, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { publicationId, runInstant } from "../../../lambdas/job/storage/layout.ts";
@@ -11,8 +11,16 @@ import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { readLogSince } from "../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import { explained, heldCommands } from "../../../lambdas/words/ends.ts";
-import { ANY_SHELL, type Style, sayError } from "../../../lambdas/words/style.ts";
-import { madeAtMs, publishableOf, reasonOf, running, wouldDo } from "../output/describe-status.ts";
+import { ANY_SHELL, type Style, say, sayError } from "../../../lambdas/words/style.ts";
+import {
+  madeAtMs,
+  outcomeWord,
+  publishableOf,
+  reasonOf,
+  running,
+  troubleOf,
+  wouldDo,
+} from "../output/describe-status.ts";
 import { type Html, html } from "../output/html.ts";
 import { age, minute, plural } from "../output/words.ts";
 import { manifestFigures, publicationsFigure, storageFigure } from "./account-figures.ts";
@@ -23,7 +31,7 @@ interface AccountReport {
   readonly account: string;
   readonly status: Status;
   readonly lastRun: RunLogEntry | undefined;
-  /** The last run, where it failed. */
+  /** The newest run that came to nothing, where none made a snapshot since. */
   readonly failed: RunLogEntry | undefined;
   readonly figures: readonly Figure[];
 }
@@ -53,7 +61,7 @@ export async function reportAccount(store: AccountStore, options: AccountOptions
   const head = "damage" in found ? null : found.status.head;
   return {
     ...found,
-    trouble: troubleOf(found, options),
+    trouble: attentionOf(found, options),
     dataMs: head === null ? undefined : madeAtMs(head),
     content: contentOf(found, options),
   };
@@ -65,6 +73,7 @@ async function readAccount(store: AccountStore, { nowMs, limitOf }: AccountOptio
   const publications = await lastPublications(store, found.head);
   const attempts = await lastRuns(store, MOST_RUNS, nowMs);
   const runs = attempts.filter(({ trigger }) => isRun(trigger)).toReversed();
+  const failed = troubleOf(found);
   const isAll = publications.length < MOST_PUBLICATIONS;
   const drawn = [
     publicationsFigure(publications, isAll),
@@ -77,7 +86,7 @@ async function readAccount(store: AccountStore, { nowMs, limitOf }: AccountOptio
     account,
     status: found,
     lastRun,
-    failed: lastRun && (lastRun.outcome === "FAILED" || isStranded(lastRun)) ? lastRun : undefined,
+    failed,
     figures: drawn.filter((each) => each !== undefined),
   };
 }
@@ -98,7 +107,7 @@ async function lastPublications(
 
 export const NOTHING = "Nothing is published yet";
 
-function troubleOf(
+function attentionOf(
   one: AccountReport | DamagedAccount,
   { doubtFor }: Pick<AccountOptions, "doubtFor">,
 ): string | undefined {
@@ -113,9 +122,12 @@ function troubleOf(
 
 const DOUBTED = "The list of events may be a part only";
 
+const HOW: Readonly<Record<string, string>> = { SKIPPED: "was skipped", interrupted: "was interrupted" };
+
 function failureText(failed: RunLogEntry): string {
   const reason = reasonOf(failed);
-  return `The last run failed${reason === "" ? "" : ` (${reason})`}`;
+  const how = HOW[outcomeWord(failed)] ?? "failed";
+  return `The last run ${how}${reason === "" ? "" : ` (${reason})`}`;
 }
 
 function contentOf(
@@ -129,7 +141,14 @@ function contentOf(
   const doubt = doubtFor(one.account, one.status.doubt);
   const notes = [
     ...heldNotes(one.status, style),
-    ...(failed ? [failedNote(failureText(failed), failed.error_message)] : []),
+    ...(failed
+      ? [
+          failedNote(
+            failureText(failed),
+            [failed.error_message, say(one.status.next, style)].filter(Boolean).join(" ") || null,
+          ),
+        ]
+      : []),
     ...(doubt === undefined ? [] : [doubtNote(doubt)]),
   ];
   return [
@@ -183,7 +202,7 @@ function lastRunFact(last: RunLogEntry | undefined): Fact {
   const took = durationText(last.seconds * 1000);
   return [
     "Last run",
-    last.outcome,
+    outcomeWord(last),
     `${reason === "" ? "" : `${reason}, `}${minute(Date.parse(last.started_at))}, ${took}`,
   ];
 }
@@ -213,7 +232,7 @@ ${lines.map((line) => html`<p>${line}</p>\n`)}<p class="quiet">Look at the snaps
 <pre>${diff}</pre>
 <p class="quiet">Publish it anyway:</p>
 <pre>${accept}</pre>
-<p class="quiet">Or wait: ${ifNotAccepted(head?.pinned === true)}</p>
+<p class="quiet">Or wait: ${ifNotAccepted(head?.pinned === true)} This one is retired after 30 days.</p>
 </div>
 `;
 }

@@ -76,6 +76,7 @@ const SHAPES = {
   "triangle-right": "M-3.5,-4.5V4.5L4.5,0Z",
   cross: "M-4,-4L4,4M-4,4L4,-4",
   plus: "M-4.5,0H4.5M0,-4.5V4.5",
+  bar: "M-4.5,0H4.5",
 } as const;
 export type Shape = keyof typeof SHAPES;
 

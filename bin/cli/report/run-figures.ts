@@ -1,11 +1,11 @@
 // What the run log says: how the last attempts of runs ended, how long they took, and how many requests they sent, against
 // what the limit allows in that time.
 
-import type { Outcome, RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText } from "../../../lambdas/job/run/record/texts.ts";
 import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
 import { allowance, type Limit } from "../../../lambdas/job/settings/values.ts";
-import { reasonOf } from "../output/describe-status.ts";
+import { outcomeWord, reasonOf } from "../output/describe-status.ts";
 import { type Html, html } from "../output/html.ts";
 import { plural, throttledText } from "../output/words.ts";
 import { bars, chart, niceScale, type Shape, symbol } from "./chart.ts";
@@ -26,10 +26,11 @@ interface OutcomeLook {
 }
 
 /** The outcomes in the order of a legend: the good one first. */
-const OUTCOMES: Readonly<Record<Outcome, OutcomeLook>> = {
+const OUTCOMES: Readonly<Record<ReturnType<typeof outcomeWord>, OutcomeLook>> = {
   PUBLISHED: { ended: "published", shape: "circle", colour: "mark" },
   HELD: { ended: "held", shape: "square", colour: "held" },
   FAILED: { ended: "failed", shape: "cross", colour: "failed" },
+  interrupted: { ended: "interrupted", shape: "bar", colour: "quiet" },
   SKIPPED: { ended: "skipped", shape: "triangle-down", colour: "quiet" },
   SUPERSEDED: { ended: "superseded", shape: "diamond", colour: "quiet" },
   HANDED_OVER: { ended: "handed over", shape: "triangle-right", colour: "mark" },
@@ -59,8 +60,7 @@ export function runsFigure(
       ["started, UTC", ({ started_at }) => instantCell(started_at)],
       [
         "outcome",
-        ({ outcome, started_at }) =>
-          isFuture(Date.parse(started_at), nowMs) ? `${outcome}, in the future` : outcome,
+        (run) => outcomeWord(run) + (isFuture(Date.parse(run.started_at), nowMs) ? ", in the future" : ""),
       ],
       ["reason", reasonOf],
       ["took", ({ seconds }) => durationText(seconds * 1000), "number"],
@@ -80,7 +80,7 @@ export function runsFigure(
 /** `The last 30 attempts of runs: 28 published, 1 held, 1 failed`. */
 function findingOf(runs: readonly RunLogEntry[]): string {
   const counts = Object.entries(OUTCOMES)
-    .map(([name, { ended }]) => ({ ended, count: runs.filter(({ outcome }) => outcome === name).length }))
+    .map(([name, { ended }]) => ({ ended, count: runs.filter((run) => outcomeWord(run) === name).length }))
     .filter(({ count }) => count > 0);
   const of = runs.length === 1 ? "The only attempt of a run" : `The last ${runs.length} attempts of runs`;
   if (counts.length > 1)
@@ -119,7 +119,7 @@ function runsChart(runs: readonly RunLogEntry[]): Html {
         title: `${unit.name} that each took`,
         height: 120,
         legend: Object.entries(OUTCOMES)
-          .filter(([name]) => runs.some(({ outcome }) => outcome === name))
+          .filter(([name]) => runs.some((run) => outcomeWord(run) === name))
           .map(([name, look]) => ({ name, symbol: drawn(look) })),
         scale: niceScale([0, ...took], 4, 0.1),
         marks: ({ x, y, at }) => [
@@ -127,7 +127,7 @@ function runsChart(runs: readonly RunLogEntry[]): Html {
             (value, place) =>
               html`<line x1="${x(place)}" x2="${x(place)}" y1="${y(0)}" y2="${y(value)}" stroke="var(--grid)"/>`,
           ),
-          ...runs.map(({ outcome }, place) => at(place, took[place] ?? 0, drawn(OUTCOMES[outcome]))),
+          ...runs.map((run, place) => at(place, took[place] ?? 0, drawn(OUTCOMES[outcomeWord(run)]))),
         ],
       },
       ...trouble.map(({ title, counts }) => ({ title, height: 36, ...bars(counts) })),

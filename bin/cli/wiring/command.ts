@@ -32,6 +32,8 @@ interface CommandSpec<Name extends OptionName> {
     context: CommandContext,
     ...args: readonly [first: string, second?: string]
   ) => Promise<number>;
+  /** Called where a start fails before its options are read. Never throws. */
+  readonly onFailedStart?: (error: unknown, start: FailedStart) => Promise<void>;
   /** The line of JSON for a failure before the work began, where `--json` promises one. */
   readonly failureJson?: (code: string | null, message: string) => object;
 }
@@ -45,11 +47,26 @@ export interface CommandOfList extends Omit<CommandSpec<OptionName>, "execute"> 
 }
 
 export function command<Name extends OptionName>(spec: CommandSpec<Name>): CommandOfList {
-  const { options, ofAll, execute } = spec;
+  const { options, ofAll, execute, onFailedStart } = spec;
   return {
     ...spec,
-    execute: (context, ...args) => execute(context.given.read(options, ofAll), context, ...args),
+    execute: async (context, ...args) => {
+      let values: OptionValues<Name>;
+      try {
+        values = context.given.read(options, ofAll);
+      } catch (error) {
+        await onFailedStart?.(error, { ...context, isFileRight: true });
+        throw error;
+      }
+      return execute(values, context, ...args);
+    },
   };
+}
+
+/** What there is of a start whose options are not read. */
+export interface FailedStart extends Omit<CommandContext, "result"> {
+  /** Whether `given` has the settings file; without it, that may be wrong. */
+  readonly isFileRight: boolean;
 }
 
 export interface ProcessContext extends Output {

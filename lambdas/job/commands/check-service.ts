@@ -16,6 +16,7 @@ import type { Skipped } from "../run/record/run-result.ts";
 import { countText } from "../run/record/texts.ts";
 import type { HostPorts } from "../run/run-ports.ts";
 import type { EventList, EventService, ListDoubt, ListedEvent, ListTrial } from "../service/event-service.ts";
+import { RUN_CHECK } from "../service/events/list/list-errors.ts";
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 
 const CHECKS = ["credentials", "lease", "login", "list", "detail", "store", "catalog", "snapshot"] as const;
@@ -118,10 +119,22 @@ async function tryList(
     if (trial?.fits !== undefined) advice?.onAdvice?.({ setting: "nextPage", value: trial.fits });
     return list;
   } catch (error) {
-    if (!(error instanceof SyncError) || trial === undefined) throw error;
-    const { fits } = trial;
-    throw error.with({ next: trialAdvice(trial), ...(fits !== undefined && { fields: { nextPage: fits } }) });
+    if (!(error instanceof SyncError)) throw error;
+    const fits = trial?.fits;
+    throw withoutCheck(error).with({
+      next: trial && trialAdvice(trial),
+      ...(fits !== undefined && { fields: { nextPage: fits } }),
+    });
   }
+}
+
+/** Not the advice to do what is done. */
+function withoutCheck({ code, message, fields, cause, next }: SyncError): SyncError {
+  const isAdvised = RUN_CHECK.every((part) => next.includes(part));
+  return new SyncError(code, message, {
+    ...{ fields, cause },
+    next: isAdvised ? next.slice(RUN_CHECK.length + 1) : next,
+  });
 }
 
 /** What an error names that was tried. */

@@ -4,13 +4,12 @@ import { type Advice, command, inOrder } from "../errors/advice.ts";
 import { damageIn, isDamage, RESTART, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import type { Warn } from "../run/collect/read-list.ts";
 import { checkTimeLeft, estimate, type TimePorts } from "../run/collect/time-budget.ts";
-import { newRateLimiter } from "../run/lease/lease-account.ts";
 import { type OpenService, openAccount, withLease } from "../run/open-account.ts";
 import { columnsOfRun } from "../run/publish/columns.ts";
 import { heldSnapshots } from "../run/publish/held-snapshots.ts";
 import type { RunPorts, WarehousePorts, WorldPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
-import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
+import { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { verifyLeftOut } from "../snapshot/files/manifest.ts";
 import { foreignChanges, incompleteUnits, keptSnapshots } from "../snapshot/files/units.ts";
 import {
@@ -63,7 +62,7 @@ export async function check(
   };
 
   let noLease: SyncError | undefined;
-  const unused = newRateLimiter(ports, settings);
+  const unused = new RateLimiter({ ...settings, clock: ports.clock });
   const openWithoutLease: OpenService = () => openAccount(ports, unused, "manual");
   const tryAll = async (open: OpenService, leased: RunPorts, budget: RateLimiter): Promise<undefined> => {
     // Under another's lease nothing is tried.
@@ -116,7 +115,7 @@ async function tryCatalog(ports: WorldPorts & WarehousePorts, settings: RunSetti
 async function tryStore({ store, random }: WorldPorts & WarehousePorts): Promise<true> {
   const key = store.keys.writeCheck(random.token());
   await store.create(key, Buffer.from("{}\n"));
-  await store.delete(key);
+  await store.delete([key]);
   return true;
 }
 

@@ -6,11 +6,10 @@ import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { whileLeased } from "../run/lease/lease-account.ts";
 import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
 import {
+  type HeldSnapshot,
   heldSnapshots,
   keptSnapshot,
   NEWEST_HELD,
-  plannedAt,
-  sincePlanned,
 } from "../run/publish/held-snapshots.ts";
 import { isLater } from "../run/publish/superseded.ts";
 import {
@@ -23,14 +22,23 @@ import {
 } from "../run/record/attempt.ts";
 import { readHold } from "../run/record/held-mark.ts";
 import { publishedEnd, recordUnrecorded } from "../run/record/published-run.ts";
-import type { RunEnd, RunResult, Skipped } from "../run/record/run-result.ts";
+import { isRun } from "../run/record/run-log.ts";
+import { publicationOf, type RunEnd, type RunResult, type Skipped } from "../run/record/run-result.ts";
 import type { HostPorts, WarehousePorts, WorldPorts } from "../run/run-ports.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
+import { plannedAt, publishedOf } from "../snapshot/files/published-snapshots.ts";
 import { accountFolders, keysOf } from "../storage/known-accounts.ts";
 import { formatRunId, isOfLayout } from "../storage/layout.ts";
-import { placeOf } from "../storage/log-mark.ts";
-import type { Publication } from "../storage/publication.ts";
-import { createRemoval, readEnd, readHead, readLog, readLogSince } from "../storage/publication-log.ts";
+import { placeOf, removalOf } from "../storage/log-mark.ts";
+import { isRestart, type Publication } from "../storage/publication.ts";
+import {
+  createRemoval,
+  publicationBefore,
+  readEnd,
+  readHead,
+  readLog,
+  readLogSince,
+} from "../storage/publication-log.ts";
 import {
   dateRetired,
   IDS,
@@ -118,6 +126,29 @@ async function publishAgain(
   return publishedEnd(store, published);
 }
 
+/** What restores what readers saw before. */
+export interface Undo {
+  readonly snapshotId: string;
+  /** Whether later runs were held then. */
+  readonly pin: boolean;
+}
+
+/**
+ * The rollback that undoes an accept or a rollback; undefined where nothing was published, where readers saw nothing
+ * before, or the same, and where that is damaged.
+ */
+export async function undoOf(store: AccountStore, { row }: RunResult): Promise<Undo | undefined> {
+  if (isRun(row.trigger)) return undefined;
+  // What was decided stands, also where this cannot be read.
+  const published = await publicationOf(store, row).catch(() => undefined);
+  if (published === undefined) return undefined;
+  const before = await publicationBefore(store, published.publication).catch(() => undefined);
+  if (before === undefined || isRestart(published, before)) return undefined;
+  const { snapshot_id: snapshotId, pinned } = before;
+  if (snapshotId === published.snapshot_id && pinned === published.pinned) return undefined;
+  return { snapshotId, pin: pinned };
+}
+
 function isNotFound(error: unknown): error is SyncError {
   return error instanceof SyncError && error.code === "SNAPSHOT_NOT_FOUND";
 }
@@ -127,27 +158,25 @@ async function onlyHeld(
   store: AccountStore,
   { head, nowMs }: { readonly head: Publication | undefined; readonly nowMs: number },
 ): Promise<string> {
-  const held = (await heldSnapshots(store, { head, nowMs })).map(({ snapshotId }) => snapshotId).toReversed();
-  const later: string[] = [];
-  for (const id of held) {
-    const place = await placeOf(store, await plannedAt(store, id));
-    if (head === undefined || !isLater(head, { id, place })) later.push(id);
-  }
-  const [newest, ...others] = later;
-  if (newest !== undefined && others.length === 0) return newest;
+  const [newest, ...others] = (await heldSnapshots(store, { head, nowMs })).toReversed();
+  if (newest !== undefined && others.length === 0) return newest.snapshotId;
   const of = `of the account ${store.account}`;
+  const named = (found: readonly HeldSnapshot[]): string =>
+    found.map(({ snapshotId }) => snapshotId).join(", ");
   if (newest !== undefined)
     throw new SyncError(
       "SNAPSHOT_NOT_FOUND",
-      `Several snapshots ${of} are held, the newest first: ${later.join(", ")}.`,
+      `Several snapshots ${of} are held, the newest first: ${named([newest, ...others])}.`,
       { next: "Name one by its id." },
     );
-  const [last] = held;
+  const older = (await heldSnapshots(store)).toReversed();
+  const [last] = older;
   if (last === undefined) throw new SyncError("SNAPSHOT_NOT_FOUND", `No snapshot ${of} is held.`);
+  const accept = command("accept", { snapshotId: last.snapshotId, decision: "force" });
   throw new SyncError(
     "SNAPSHOT_NOT_FOUND",
-    `The held snapshots ${of} are older than what readers see: ${held.join(", ")}.`,
-    { next: advise`Name one by its id: ${command("accept", { snapshotId: last, decision: "force" })}.` },
+    `The held snapshots ${of} are older than what readers see: ${named(older)}.`,
+    { next: advise`Name one by its id: ${accept}.` },
   );
 }
 
@@ -156,25 +185,23 @@ async function requirePublishable(
   store: AccountStore,
   { action, snapshotId }: AcceptOrRollback,
 ): Promise<Manifest> {
-  const { isPublished, removal } = await sincePlanned(store, snapshotId);
   // Before its files are looked at: a removal that works, or was stopped, has not deleted all of them yet.
-  if (removal)
+  if (await removalOf(store, snapshotId, await plannedAt(store, snapshotId)))
     throw snapshotNotFound(
       snapshotId,
       "was removed with its account",
       "If files of it are left, remove the account again.",
     );
   const manifest = await keptSnapshot(store, snapshotId);
-  if (isPublished) return manifest;
   const isHeld = (await readHold(store, snapshotId)) !== undefined;
+  if (isHeld && action === "accept") return manifest;
+  if ((await publishedOf(store, [snapshotId])).has(snapshotId)) return manifest;
   if (!isHeld) throw snapshotNotFound(snapshotId, "is not finished", "Start a run to finish it.");
-  if (action === "rollback")
-    throw snapshotNotFound(
-      snapshotId,
-      "is held and was never published",
-      advise`Publish it: ${command("accept", { snapshotId })}.`,
-    );
-  return manifest;
+  throw snapshotNotFound(
+    snapshotId,
+    "is held and was never published",
+    advise`Publish it: ${command("accept", { snapshotId })}.`,
+  );
 }
 
 function olderThan(head: Publication, snapshotId: string): RunEnd {
@@ -215,7 +242,7 @@ export async function retire(
   await markRetired(store, snapshotId);
   await catalog.refresh(store.account);
   if ((await readHead(store))?.snapshot_id === snapshotId) {
-    await store.delete(store.keys.retired(snapshotId));
+    await store.delete([store.keys.retired(snapshotId)]);
     await catalog.refresh(store.account);
     throw isHead(snapshotId, "Meanwhile a person has published the snapshot");
   }
@@ -243,8 +270,8 @@ function isHead(snapshotId: string, why: string): SyncError {
   });
 }
 
-/** Files that are deleted at the same time: none of them counts any more. */
-const AT_ONCE = 16;
+/** So many files are deleted before the lease, and Ctrl-C, are looked at again. */
+const AT_ONCE = 1_000;
 
 /**
  * Takes an account out of a warehouse: out of the log and the tables first, then its files, so that no reader and no
@@ -259,13 +286,17 @@ export async function removeAccount(ports: DecisionPorts): Promise<"removed" | S
     const named = { runId: formatRunId(atMs), atMs, writeId: random.token() };
     const removal = store.keys.publication(await createRemoval(store, named));
     await catalog.refresh(store.account);
-    const keys = (await keysOf(store)).filter((key) => key !== removal && key !== store.keys.lease);
+    const isRunLog = (key: string): number => Number(key.startsWith(store.keys.runLogs));
+    const keys = (await keysOf(store))
+      .filter((key) => key !== removal && key !== store.keys.lease)
+      // First of all what a table shows, as long as it is there.
+      .sort((a, b) => isRunLog(b) - isRunLog(a));
     // A run that began after the removal has had the lease: where it is still ours, all of these are older.
     for (let at = 0; at < keys.length; at += AT_ONCE) {
       signal.throwIfAborted();
-      await Promise.all(keys.slice(at, at + AT_ONCE).map((key) => store.delete(key)));
+      await store.delete(keys.slice(at, at + AT_ONCE));
     }
-    await store.delete(store.keys.lease);
+    await store.delete([store.keys.lease]);
     return "removed";
   });
 }

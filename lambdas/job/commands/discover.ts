@@ -20,7 +20,7 @@ import type { Detail, EventService, ListDoubt, ListedEvent } from "../service/ev
 import type { LiftedColumn } from "../settings/lifted-column.ts";
 import { type Field, FieldProfiler } from "../snapshot/fields/field-profile.ts";
 import type { LeftOutReason } from "../snapshot/files/manifest.ts";
-import { suggestColumns, TextTypes } from "../snapshot/rows/suggest-columns.ts";
+import { arraysLeftOut, suggestColumns, TextTypes } from "../snapshot/rows/suggest-columns.ts";
 
 export interface Discovery {
   readonly listed: number;
@@ -36,6 +36,10 @@ export interface Discovery {
   /** The lifted columns that a run has without these suggestions; without a type they have the one that fits the sample. */
   readonly columns: readonly WarehouseColumn[];
   readonly suggestions: readonly LiftedColumn[];
+  /** Columns of both kinds whose texts look like numbers, with the type that those have. */
+  readonly numbers: readonly LiftedColumn[];
+  /** The arrays that no column can hold. */
+  readonly arrays: readonly string[];
   /** Why the list may be a part only. */
   readonly doubt: ListDoubt | undefined;
 }
@@ -128,6 +132,8 @@ async function readSample(
   await sayUnread(service, unread, read, ports.signal, (problem) => ports.logger.warn(problem));
   if (tried > 0 && events === 0) throw noneReadable(tried, leftOut.gone);
   const { fields, fields_complete } = profiler.profile();
+  const suggestions = suggestColumns(fields, events, columns, (pointer) => types.typeAt(pointer));
+  const present = columns.map(({ pointers, ...column }) => ({ ...column, pointer: pointers[0] ?? "" }));
   return {
     listed: list.events.length + list.rejected,
     events,
@@ -136,7 +142,15 @@ async function readSample(
     duplicateKeys,
     isComplete: fields_complete,
     columns: columns.map((column) => withType(column, types)),
-    suggestions: suggestColumns(fields, events, columns, (pointer) => types.typeAt(pointer)),
+    suggestions,
+    numbers: [...present, ...suggestions].flatMap(({ name, pointer, type }) => {
+      const ofNumber = type === undefined ? types.numberAt(pointer) : undefined;
+      return ofNumber === undefined ? [] : [{ name, pointer, type: ofNumber }];
+    }),
+    arrays: arraysLeftOut(fields, events, [
+      ...columns,
+      ...suggestions.map(({ name, pointer }) => ({ name, pointers: [pointer] })),
+    ]),
     doubt: list.doubt,
   };
 }

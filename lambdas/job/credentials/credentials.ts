@@ -17,7 +17,10 @@ const text = (key: string, also = "", pattern = /./s) => {
 };
 const password = text("password");
 
-const byMethod = <const Method extends string, Shape extends z.ZodRawShape>(method: Method, shape: Shape) => {
+const byMethod = <const Method extends string, Members extends z.ZodRawShape>(
+  method: Method,
+  shape: Members,
+) => {
   const keys = Object.keys(shape).map((key) => `"${key}"`);
   const others = `with the method "${method}" they take the keys "method", ${keys.join(" and ")} and no others`;
   return z.strictObject(

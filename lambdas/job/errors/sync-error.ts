@@ -45,6 +45,17 @@ interface ErrorFacts {
   readonly cause?: unknown;
 }
 
+/** What a person has mistyped, or has to set up. */
+const MISTAKES: ReadonlySet<ErrorCode> = new Set([
+  "CONFIG_INVALID",
+  "CREDENTIALS_INVALID",
+  "SNAPSHOT_NOT_FOUND",
+]);
+
+export function isMistake(error: unknown): error is SyncError {
+  return error instanceof SyncError && MISTAKES.has(error.code);
+}
+
 /** An error whose message says what failed and why, without a word of the place where it is read. Branch on `code`. */
 export class SyncError extends Error {
   override readonly name = "SyncError";

@@ -41,8 +41,8 @@ export async function dryRun(
   { head }: LogEnd,
   limit: number | undefined,
 ): Promise<RunEnd> {
-  const { ports, attempt, decided } = session;
-  const base = decided.overDamaged ? null : (head?.snapshot_id ?? null);
+  const { ports, attempt, overDamaged } = session;
+  const base = overDamaged ? null : (head?.snapshot_id ?? null);
   session.useColumns((await columnsOfRun(ports, session.settings)).columns);
   const { settings } = session;
   const service = await session.openService();
@@ -101,7 +101,7 @@ export async function dryRun(
     }
   }
 
-  const differing = new FirstChanges(MOST_NAMED, MOST_TEXT);
+  const differing = new FirstChanges(MOST_NAMED, { mostText: MOST_TEXT });
   let before: Manifest | undefined;
   try {
     if (base !== null) before = await readManifest(ports.store, base);

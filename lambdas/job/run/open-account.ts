@@ -100,7 +100,7 @@ function recordLoginRefusals(
   // Reads first: in a bucket with versions every deletion leaves a delete marker, also that of a missing key.
   const clear = async (): Promise<void> => {
     if (service.credentialsVersion === undefined) return;
-    if ((await store.read(key)) !== undefined) await store.delete(key);
+    if ((await store.read(key)) !== undefined) await store.delete([key]);
   };
   // Replaces the refusal before it, unless another process writes at the same time.
   const record = async ({ code }: SyncError): Promise<void> => {

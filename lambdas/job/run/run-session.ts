@@ -23,8 +23,8 @@ export class RunSession {
   readonly budget: RateLimiter;
   /** Where the rest can be handed over, the run does not wait long for the budget. */
   readonly timeBudget: TimeBudget;
-  /** What a person decided for this start. */
-  readonly decided: { readonly overDamaged?: boolean | undefined };
+  /** A restart, as a person has decided. */
+  readonly overDamaged: boolean;
   /** True once the run has a plan, so that another process can resume it. */
   isPlanned = false;
   /** True once this attempt has brought the run further. */
@@ -37,14 +37,14 @@ export class RunSession {
     settings: RunSettings,
     attempt: Attempt,
     lease: Lease,
-    decided: RunSession["decided"],
+    { overDamaged = false }: { readonly overDamaged?: boolean | undefined },
   ) {
     this.ports = whileHeld(ports, lease);
     this.attempt = attempt;
     this.lease = lease;
     this.budget = leasedRateLimiter(ports, settings, lease);
     this.timeBudget = new TimeBudget(ports, ports.executions && this.budget);
-    this.decided = decided;
+    this.overDamaged = overDamaged;
     this.#settings = settings;
   }
 
@@ -54,13 +54,7 @@ export class RunSession {
   }
 
   useColumns(lifted: readonly LiftedColumn[]): void {
-    const isNamed = this.#settings.lifted.length > 0;
     this.#settings = { ...this.#settings, lifted };
-    if (isNamed || lifted.length === 0) return;
-    const columns = lifted.map(
-      ({ name, pointer, type }) => `${name} (${type ? `${pointer}, ${type}` : pointer})`,
-    );
-    this.ports.logger.info(`uses the lifted columns of the warehouse: ${columns.join(", ")}`);
   }
 
   /** Brings the catalog up to the head, before anything is sent to the service. */

@@ -1,10 +1,11 @@
 // One start of a run, from the lease to the outcome: PLAN and COLLECT, which resume what an earlier start has left, and
 // PUBLISH. And one turn of an execution, which continues a run.
 
+import { isMistake } from "../errors/sync-error.ts";
 import type { EventService } from "../service/event-service.ts";
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, hasPlan, type Plan, plannedTrigger } from "../snapshot/staging/plan.ts";
-import { type LogMark, markOf, placeOf, readLogBehind, removalOf } from "../storage/log-mark.ts";
+import { type LogMark, markOf, placeOf, removalOf } from "../storage/log-mark.ts";
 import { type LogEnd, readLogSince } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { type CollectTask, collect, rangeCut } from "./collect/collect.ts";
@@ -22,7 +23,7 @@ import { knownRefusals } from "./publish/guard.ts";
 import { publishRun } from "./publish/publish.ts";
 import { applyRetention, isFirstOfDay } from "./publish/retention.ts";
 import { removedBy, supersededBeforePlan, supersededBy } from "./publish/superseded.ts";
-import { type Attempt, beginAttempt, recordAttempt } from "./record/attempt.ts";
+import { type Attempt, beginAttempt, recordAttempt, unrecordedFailure } from "./record/attempt.ts";
 import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
 import { attemptsOf, type Trigger } from "./record/run-log.ts";
 import { endOf, orWarn, type RunEnd, type RunResult, readRunResult } from "./record/run-result.ts";
@@ -52,7 +53,8 @@ export interface RunStart {
  * no `SyncError`.
  */
 export async function run(ports: RunPorts, settings: RunSettings, start: RunStart): Promise<RunResult> {
-  const attempt = beginAttempt(ports.clock, start.trigger, start.runId);
+  const begunAttempt = beginAttempt(ports.clock, start.trigger, start.runId);
+  const attempt = start.dryRun ? { ...begunAttempt, isDryRun: true } : begunAttempt;
   ports.onRunId?.(attempt.runId);
   const begun = await begin(ports, settings, start, attempt.runId).catch((error: unknown) =>
     endOf(ports.signal.aborted ? ports.signal.reason : error),
@@ -67,6 +69,14 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
       .catch((error: unknown) => handOver(session, error, start.execution))
       .catch((error: unknown) => session.endOf(error));
     if ("row" in end) return end;
+    // What a person at a terminal has mistyped is told there, and says nothing of the account.
+    if (
+      ports.isUnattended === false &&
+      attempt.publication === undefined &&
+      "error" in end &&
+      isMistake(end.error)
+    )
+      return unrecordedFailure(ports, attempt, end.error);
     const result = session.withClock(await recordAttempt(ports, attempt, end, session.ports.store));
     // The execution retries, or is started again: until then the run is still its own, unless the lease is taken.
     if (start.execution && result.error?.isRetryable) await session.lease.leave().catch(() => undefined);
@@ -192,14 +202,14 @@ async function supersededAtStart(
   end: LogEnd,
   mark: LogMark,
 ): Promise<RunEnd | undefined> {
-  const removal = removalOf(await readLogBehind(store, mark), id, mark);
+  const removal = await removalOf(store, id, mark);
   if (removal) return removedBy(removal, id);
   return supersededBy(end.head, { id, place: await placeOf(store, mark) });
 }
 
 /** Freezes the work. A plan that another process of this run wrote first is used as it is. */
 async function listAndPlan(session: RunSession, service: EventService, end: LogEnd): Promise<Plan> {
-  const { ports, settings, attempt, decided } = session;
+  const { ports, settings, attempt, overDamaged } = session;
   const { store, clock, logger } = ports;
   await announceStart(ports, attempt);
   const { events, rejected, repeated, doubt, readings, unstable } = await readList(session, service);
@@ -210,7 +220,7 @@ async function listAndPlan(session: RunSession, service: EventService, end: LogE
     run_id: attempt.runId,
     account: store.account,
     trigger: attempt.trigger === "schedule" ? "schedule" : "manual",
-    ...(decided.overDamaged ? { restart: true } : {}),
+    ...(overDamaged ? { restart: true } : {}),
     log_end: markOf(end),
     ...shapeOfPlan(store.account, settings),
     created_at: new Date(clock.now()).toISOString(),

@@ -7,6 +7,9 @@ import { codeOf, SyncError } from "../errors/sync-error.ts";
 import { elements, MalformedJson, members, OversizeJson, rootSpan, type Span } from "../json/json-scanner.ts";
 import { MOST_TEXT_BYTES, readFileAtMostSync, TooLarge } from "../runtime/bounded-input.ts";
 import { PLAIN_ENGLISH, problemsOf } from "../settings/setting-problem.ts";
+import { accountName } from "../settings/values.ts";
+import { ACCOUNT_SETTINGS } from "./settings.ts";
+import { SHARED_SETTINGS } from "./settings-schema.ts";
 
 /** Where the settings stand, for messages. */
 export interface SettingsSource {
@@ -76,6 +79,45 @@ export function readSettingsFile(path: string, title: string): unknown {
     ),
   );
 }
+
+/**
+ * What of a settings file is right, where the whole of it is not: what can be told, and to whom. Undefined where there is
+ * none, or it is no JSON. A key that is there twice says nothing.
+ */
+export function rightSettings(path: string): RightSettings | undefined {
+  let given: unknown;
+  let repeated: ReadonlySet<string>;
+  try {
+    const text = readText(path);
+    if (text === undefined) return undefined;
+    given = JSON.parse(text);
+    repeated = new Set(placesIn(text, path).repeated.map(({ path: keys }) => keys.join("\n")));
+  } catch {
+    return undefined;
+  }
+  const rightOf = (value: unknown, ...keys: readonly string[]): object =>
+    Object.fromEntries(
+      Object.entries(Object(value)).flatMap(([key, each]) => {
+        const right = repeated.has([...keys, key].join("\n")) ? undefined : SCHEMAS.get(key)?.safeParse(each);
+        return right?.success ? [[key, right.data]] : [];
+      }),
+    );
+  const accounts = Object.entries(Object(Object(given).accounts)).filter(
+    ([name]) => accountName.safeParse(name).success,
+  );
+  return {
+    ...rightOf(given),
+    accounts: Object.fromEntries(accounts.map(([name, own]) => [name, rightOf(own, "accounts", name)])),
+  };
+}
+
+export type RightSettings = Readonly<Record<string, unknown>> & {
+  readonly accounts: Readonly<Record<string, object>>;
+};
+
+const SCHEMAS: ReadonlyMap<string, z.ZodType> = new Map(
+  Object.entries({ ...ACCOUNT_SETTINGS, ...SHARED_SETTINGS }).map(([key, { schema }]) => [key, schema]),
+);
 
 function readText(path: string): string | undefined {
   let bytes: Uint8Array;

@@ -46,10 +46,17 @@ export async function knownAccounts(store: Store): Promise<readonly string[]> {
 async function isRemoved(store: AccountStore): Promise<boolean> {
   for await (const _ of store.list(`${FOLDERS.accounts}${store.account}/`)) return false;
   const { removal } = await readEnd(store);
-  if (removal === undefined) return false;
-  const runLogs = store.keys.runLogs;
-  for await (const _ of store.list(runLogs, `${runLogs}${removal.run_id}.`)) return false;
-  return true;
+  return removal !== undefined && !(await hasRun(store));
+}
+
+/** Whether the account has a publication, or a line of a run, that a removal has not cut off. */
+export async function hasRun(store: AccountStore): Promise<boolean> {
+  const { head, removal } = await readEnd(store);
+  if (head) return true;
+  const { runLogs } = store.keys;
+  for await (const { key } of store.list(runLogs, removal && `${runLogs}${removal.run_id}.`))
+    if (isOfLayout(key)) return true;
+  return false;
 }
 
 /** An account that cannot be read: a file of it is damaged, or the store refuses one. It stops no other one. */

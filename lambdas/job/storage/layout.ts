@@ -10,6 +10,14 @@ export const FOLDERS = {
   accounts: "accounts/",
 } as const;
 
+/**
+ * For so many days files are kept in the folders of which nothing else ever deletes them. In a bucket a lifecycle rule deletes
+ * older ones, in a directory each run those of its account.
+ */
+export const KEPT_DAYS = { runs: 14, runLogs: 400 } as const satisfies Partial<
+  Record<keyof typeof FOLDERS, number>
+>;
+
 /** The columns of one's own that the tables have. */
 export const COLUMNS_FILE = "columns.json";
 

@@ -2,8 +2,9 @@
 // number, whatever clocks have named it.
 
 import * as z from "zod";
-import { type Entry, publishedUnits, type Removal } from "./publication.ts";
-import { findEntry, type LogEnd, type LogSince, readLogSince } from "./publication-log.ts";
+import { newestRemoval } from "./log-search.ts";
+import { publishedUnits, type Removal } from "./publication.ts";
+import { findEntry, type LogEnd } from "./publication-log.ts";
 import type { AccountStore } from "./store.ts";
 
 /** An entry of the log. A restored backup gives numbers a second time, so a number alone names none. */
@@ -30,27 +31,19 @@ export async function placeOf(store: AccountStore, mark: LogMark): Promise<strin
   return entry?.write_id === mark.write_id ? mark.publication : undefined;
 }
 
-/** What the log has gained since then; all that counts where the log does not have that end. */
-export async function readLogBehind(store: AccountStore, mark: LogMark): Promise<LogSince> {
-  return readLogSince(store, (await placeOf(store, mark)) ?? "");
-}
-
 /**
  * The removal that has cut off what was planned at this end of the log; undefined where it counts.
- * @param log what it has gained since then, or more
  * @param id of a run or a snapshot: its name decides where the log does not have that end
  */
-export function removalOf(
-  { publications, removal }: Pick<LogSince, "publications" | "removal">,
+export async function removalOf(
+  store: AccountStore,
   id: string,
   mark: LogMark,
-): Removal | undefined {
-  if (removal === undefined) return undefined;
-  const isIn = ({ publication, write_id }: Entry): boolean =>
-    publication === mark?.publication && write_id === mark.write_id;
-  const place = mark?.publication ?? "";
+): Promise<Removal | undefined> {
+  const place = await placeOf(store, mark);
+  const removal = await newestRemoval(store, place ?? "");
+  if (removal === undefined || place !== undefined) return removal;
   // What lies below a removal may be deleted.
-  if (mark !== undefined && place < removal.publication) return removal;
-  if (mark && [removal, ...publications].some(isIn)) return undefined;
+  if (mark && mark.publication < removal.publication) return removal;
   return id <= removal.run_id ? removal : undefined;
 }

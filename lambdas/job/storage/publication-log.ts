@@ -5,8 +5,8 @@
 import { posix } from "node:path";
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { isOfLayout, publicationId, runInstant } from "./layout.ts";
-import { ENTRY, type Entry, type Publication, parseEntry, type Removal } from "./publication.ts";
-import { type AccountStore, SELDOM_PARSED } from "./store.ts";
+import { type Entry, entryBytes, type Publication, parseEntry, type Removal } from "./publication.ts";
+import type { AccountStore, StoredKey } from "./store.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -36,20 +36,20 @@ export async function readLog(store: AccountStore): Promise<readonly Publication
 }
 
 /** Entries that are read at the same time: an hourly schedule makes thousands in a year. */
-const AT_ONCE = 16;
+export const AT_ONCE = 16;
 
 /** All that came after an entry. Throws as `readLog` does. */
 export async function readLogSince(store: AccountStore, after: string): Promise<LogSince> {
-  const ids = await entryIdsFrom(store, after);
+  const files = await logFrom(store, after);
   const newest: Publication[] = [];
   const found = (removal?: Removal): LogSince => ({
-    last: ids.at(-1) ?? "",
+    last: idIn(files.at(-1)) ?? "",
     publications: newest.toReversed(),
     removal,
   });
-  const wanted = ids.filter((id) => id > after).toReversed();
+  const wanted = files.filter((file) => idOf(file) > after).toReversed();
   for (let at = 0; at < wanted.length; at += AT_ONCE) {
-    const some = wanted.slice(at, at + AT_ONCE).map((id) => readEntry(store, id));
+    const some = wanted.slice(at, at + AT_ONCE).map((file) => readEntry(store, idOf(file)));
     // Below a removal nothing counts, also not what is damaged.
     for (const read of some) read.catch(() => undefined);
     for (const read of some) {
@@ -136,8 +136,8 @@ async function* newestFirst(store: AccountStore): AsyncGenerator<Publication> {
 
 /** Those of them that can be read, whatever is damaged beside them: for what no snapshot depends on. */
 export async function* newestReadable(store: AccountStore): AsyncGenerator<Publication> {
-  for (const id of (await listIds(store)).toReversed()) {
-    const entry = await readEntry(store, id).catch(undefinedIfDamaged);
+  for (const file of (await listLog(store)).toReversed()) {
+    const entry = await readEntry(store, idOf(file)).catch(undefinedIfDamaged);
     if (entry?.action === "remove") return;
     if (entry) yield entry;
   }
@@ -167,7 +167,7 @@ export async function createRemoval(
   { runId, atMs, writeId }: { readonly runId: string; readonly atMs: number; readonly writeId: string },
 ): Promise<string> {
   for (;;) {
-    const last = (await listIds(store)).at(-1) ?? "0";
+    const last = idIn((await listLog(store)).at(-1)) ?? "0";
     const publication = publicationId(Number(last) + 1);
     const counts = { events: 0, added: 0, changed: 0, removed: 0 };
     const created = await createEntry(store, {
@@ -189,9 +189,7 @@ export async function createRemoval(
 }
 
 async function createEntry(store: AccountStore, entry: Entry): Promise<string | undefined> {
-  // Parsing puts the keys in the table's order and refuses what could not be read back.
-  const line = `${JSON.stringify(ENTRY.parse(entry, SELDOM_PARSED))}\n`;
-  return store.create(store.keys.publication(entry.publication), new TextEncoder().encode(line));
+  return store.create(store.keys.publication(entry.publication), entryBytes(entry));
 }
 
 /** The publication before this one; undefined for the first, also after a removal. Throws as `readLog` does. */
@@ -210,20 +208,20 @@ export async function publicationBefore(
 
 /** The number of the last entry; undefined where there is none. */
 async function lastId(store: AccountStore, known = ""): Promise<string | undefined> {
-  const behind = known === "" ? undefined : await listIdsFrom(store, known);
-  if (behind) return behind.at(-1);
+  const behind = known === "" ? undefined : await wholeFrom(store, known);
+  if (behind) return idIn(behind.at(-1));
   const first = await firstId(store);
   if (first === undefined) return undefined;
   // A log begins with its first number, or with the removal below which all is deleted.
   const isWhole =
     Number(first) === 1 || (await readEntry(store, first).catch(undefinedIfDamaged))?.action === "remove";
   const near = isWhole ? await idNearEnd(store, Number(first)) : undefined;
-  const ids = near === undefined ? undefined : await listIdsFrom(store, near);
-  return (ids ?? (await entryIds(store))).at(-1);
+  const files = near === undefined ? undefined : await wholeFrom(store, near);
+  return idIn((files ?? (await wholeLog(store))).at(-1));
 }
 
 async function firstId(store: AccountStore): Promise<string | undefined> {
-  for await (const { key } of store.list(store.keys.publications)) if (isOfLayout(key)) return idOf(key);
+  for await (const file of store.list(store.keys.publications)) if (isOfLayout(file.key)) return idOf(file);
   return undefined;
 }
 
@@ -242,17 +240,17 @@ async function idNearEnd(store: AccountStore, first: number): Promise<string> {
   return publicationId(there);
 }
 
-/** The numbers from this one on; undefined unless it is there, and no number lacks behind it. */
-async function listIdsFrom(store: AccountStore, id: string): Promise<readonly string[] | undefined> {
-  const ids = await listIds(store, publicationId(Number(id) - 1));
-  const isWhole = ids.every((each, index) => Number(each) === Number(id) + index);
-  return ids.length > 0 && isWhole ? ids : undefined;
+/** The entries from this one on; undefined unless it is there, and no number lacks behind it. */
+async function wholeFrom(store: AccountStore, id: string): Promise<readonly StoredKey[] | undefined> {
+  const files = await listLog(store, publicationId(Number(id) - 1));
+  const isWhole = files.every((file, index) => Number(idOf(file)) === Number(id) + index);
+  return files.length > 0 && isWhole ? files : undefined;
 }
 
-/** The numbers of the log from this one on, or more of them; all where it is none. */
-async function entryIdsFrom(store: AccountStore, id: string): Promise<readonly string[]> {
-  const from = id === "" ? undefined : await listIdsFrom(store, id);
-  return from ?? entryIds(store);
+/** The entries from this one on, or more of them; all where it is none. */
+export async function logFrom(store: AccountStore, id: string): Promise<readonly StoredKey[]> {
+  const from = Number(id) === 0 ? undefined : await wholeFrom(store, id);
+  return from ?? wholeLog(store);
 }
 
 /** Undefined where there is no such entry, or none that can be read. */
@@ -261,46 +259,48 @@ export async function findEntry(store: AccountStore, id: string): Promise<Entry 
   return stored && parseEntry(stored.bytes);
 }
 
-/** The numbers of the log, without those below a gap. A gap is damage unless a removal lies above it. */
-async function entryIds(store: AccountStore): Promise<readonly string[]> {
-  const ids = await listIds(store);
-  const start = ids.findLastIndex((id, at) => Number(id) !== Number(ids[at - 1] ?? "0") + 1);
-  if (start === -1) return ids;
-  const whole = ids.slice(start);
+/** The entries of the log, without those below a gap. A gap is damage unless a removal lies above it. */
+async function wholeLog(store: AccountStore): Promise<readonly StoredKey[]> {
+  const files = await listLog(store);
+  const start = files.findLastIndex(
+    (file, at) => Number(idOf(file)) !== Number(idIn(files[at - 1]) ?? "0") + 1,
+  );
+  if (start === -1) return files;
+  const whole = files.slice(start);
   let unreadable: string | undefined;
-  for (const id of whole) {
-    const stored = await store.read(store.keys.publication(id));
+  for (const { key } of whole) {
+    const stored = await store.read(key);
     const entry = stored && parseEntry(stored.bytes);
     if (entry?.action === "remove") return whole;
-    if (stored && entry === undefined) unreadable ??= store.keys.publication(id);
+    if (stored && entry === undefined) unreadable ??= key;
   }
   // Another removal may have deleted some of them since they were listed.
-  if ((await listIds(store)).length !== ids.length) return entryIds(store);
+  if ((await listLog(store)).length !== files.length) return wholeLog(store);
   // It may be the removal that made the gap.
   if (unreadable !== undefined) throw corrupt(unreadable, NOT_ONE_LINE);
-  const missing = publicationId(Number(ids[start - 1] ?? "0") + 1);
-  throw incomplete(store.keys.publication(missing), store.keys.publication(whole[0] ?? ""), start);
+  const missing = publicationId(Number(idIn(files[start - 1]) ?? "0") + 1);
+  throw incomplete(store.keys.publication(missing), whole[0]?.key ?? "", start);
 }
 
-/** The ids of all entries in order, whatever is missing between them; with `after`, of those behind that one. */
-async function listIds(store: AccountStore, after?: string): Promise<readonly string[]> {
+/** All entries in order, whatever is missing between them; with `after`, those behind that number. */
+async function listLog(store: AccountStore, after?: string): Promise<readonly StoredKey[]> {
   const { publications, publication } = store.keys;
   const listed = store.list(publications, after === undefined ? undefined : publication(after));
-  const keys = await Array.fromAsync(listed, ({ key }) => key);
-  return keys.filter(isOfLayout).map(idOf);
+  return (await Array.fromAsync(listed)).filter(({ key }) => isOfLayout(key));
 }
 
-const idOf = (key: string): string => posix.basename(key, ".ndjson");
+export const idOf = ({ key }: Pick<StoredKey, "key">): string => posix.basename(key, ".ndjson");
+const idIn = (file: StoredKey | undefined): string | undefined => file && idOf(file);
 
 /**
  * The entry of this number. Undefined where a removal has deleted it since the folder was listed. Throws `STORE_CORRUPT`
  * where it does not exist otherwise, or is damaged.
  */
-async function readEntry(store: AccountStore, id: string): Promise<Entry | undefined> {
+export async function readEntry(store: AccountStore, id: string): Promise<Entry | undefined> {
   const key = store.keys.publication(id);
   const stored = await store.read(key);
   if (stored === undefined) {
-    const ids = await entryIds(store);
+    const ids = (await wholeLog(store)).map(idOf);
     if (ids.includes(id) || (ids.at(-1) ?? "") < id) throw corrupt(key, "it was listed but no longer exists");
     return undefined;
   }

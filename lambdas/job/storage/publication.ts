@@ -1,7 +1,8 @@
 // An entry of the publication log: what a publication or a removal says, and what that means for the changes before it.
 
 import * as z from "zod";
-import { SELDOM_PARSED } from "./store.ts";
+import { formatRunId } from "./layout.ts";
+import { SELDOM_PARSED, type StoredKey } from "./store.ts";
 
 // Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.
 const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
@@ -66,6 +67,30 @@ export type Publication = Readonly<z.infer<typeof PUBLICATION>>;
 /** The account was removed. What was planned before it does not count after it. */
 export type Removal = Readonly<z.infer<typeof REMOVAL>>;
 export type Entry = Publication | Removal;
+
+/** How it is written. Parsing puts the keys in the table's order and refuses what could not be read back. */
+export const entryBytes = (entry: Entry): Uint8Array =>
+  Buffer.from(`${JSON.stringify(ENTRY.parse(entry, SELDOM_PARSED))}\n`);
+
+/** As long as any: all that it says beside its random id has a fixed length. */
+const LONGEST_REMOVAL: Removal = {
+  publication: "0".repeat(10),
+  action: "remove",
+  snapshot_id: null,
+  base_snapshot_id: null,
+  published_at: new Date(0).toISOString(),
+  events: 0,
+  added: 0,
+  changed: 0,
+  removed: 0,
+  run_id: formatRunId(0),
+  pinned: false,
+  write_id: "0".repeat(36),
+};
+const MOST_REMOVAL_BYTES = entryBytes(LONGEST_REMOVAL).byteLength;
+
+/** False for what is longer than a removal, as publications are, which name snapshots: so a list shows what need not be read. */
+export const mayBeRemoval = ({ bytes }: Pick<StoredKey, "bytes">): boolean => bytes <= MOST_REMOVAL_BYTES;
 
 /**
  * Whether the changes of the publication are not those against the one before it, so that the history begins again: they are

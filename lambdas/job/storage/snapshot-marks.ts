@@ -94,7 +94,7 @@ export async function markRetired(store: AccountStore, snapshotId: string): Prom
   const key = store.keys.retired(snapshotId);
   if (await writeJsonOnce(store, key, {})) return;
   if ((await damageIn(readJson(store, key, retiredSchema))) === undefined) return;
-  await store.delete(key);
+  await store.delete([key]);
   await writeJsonOnce(store, key, {});
 }
 

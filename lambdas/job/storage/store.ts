@@ -46,8 +46,11 @@ export interface Store {
   replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined>;
   /** The keys that start with `prefix` and sort after `after` (both compared by code unit), in order. */
   list(prefix: string, after?: string): AsyncIterable<StoredKey>;
-  /** Deletes the object; a key without one is no error. */
-  delete(key: string): Promise<void>;
+  /**
+   * Deletes these objects, in any order; a key without one is no error. Where it fails or is stopped, any of them may be
+   * deleted.
+   */
+  delete(keys: readonly string[]): Promise<void>;
 }
 
 /** A store as one account's job sees it. */
@@ -67,7 +70,7 @@ export function accountStore(store: Store, account: string): AccountStore {
     copy: (from, to) => store.copy(from, to),
     replace: (key, bytes, version) => store.replace(key, bytes, version),
     list: (prefix, after) => store.list(prefix, after),
-    delete: (key) => store.delete(key),
+    delete: (keys) => store.delete(keys),
   };
 }
 

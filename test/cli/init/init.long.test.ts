@@ -26,6 +26,8 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
       await terminal.until("and got");
       terminal.type("uk\r");
       await terminal.until("Address of the service: ");
+      terminal.type(`${new URL(simulator.url).host}\r`);
+      await terminal.until(`Address of the service [${simulator.url}]: `);
       terminal.type(`${simulator.url}/v1x\u007f\r`);
       await terminal.until("[session]: ");
       terminal.type("\r");
@@ -42,6 +44,7 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
       expect(text).toContain(email);
       expect(text).toMatch(/ok {6}login/);
       expect(JSON.parse(await readFile(join(cwd, "brand-events.json"), "utf8"))).toEqual({
+        $schema: "./brand-events.schema.json",
         warehouse: "./warehouse",
         accounts: { uk: { baseUrl: `${simulator.url}/`, credentials: "./credentials/uk.json" } },
       });
@@ -108,6 +111,24 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
     expect(JSON.parse(await readFile(join(cwd, "brand-events.json"), "utf8"))).toMatchObject({
       accounts: { uk: { baseUrl: keeps ? `https://${host}/` : there } },
     });
+  });
+
+  test("offers an address with the scheme that was left out: http for this computer, https for others", async () => {
+    const cwd = await temporaryDirectory();
+
+    const terminal = syncOnTerminal(["init", "--account", "uk", "--method", "session"], { cwd, columns: 80 });
+    await terminal.until("Address of the service: ");
+    terminal.type("api.example\r");
+    await terminal.until("Address of the service [https://api.example]: ");
+    terminal.type("localhost:9461\r");
+    await terminal.until("Address of the service [http://localhost:9461]: ");
+    terminal.type("127.0.0.1:9461\r");
+    await terminal.until("Address of the service [http://127.0.0.1:9461]: ");
+    terminal.type("\r");
+    await terminal.until("E-mail address: ");
+    terminal.interrupt();
+
+    expect(await terminal.exitCode).toBe(130);
   });
 
   test("takes answers that are pasted all at once, and shows no secret", async () => {

@@ -74,6 +74,39 @@ test("what stands in the file stays to the character, with its mode and a link t
   expect(await readlink(there.settings)).toBe("etc/settings.json");
 });
 
+test("a new account has the address of the others, where no other is given", async () => {
+  await using there = await world();
+  const { email, password } = there.simulator.credentials;
+  const baseUrl = `${there.simulator.url}/`;
+  const accounts = { uk: { baseUrl: "https://one.example/" }, fr: { baseUrl } };
+  await writeFile(there.settings, JSON.stringify({ baseUrl: "https://top.example", accounts }));
+
+  const ended = await sync(["init", "--account", "us", "--email", email], {
+    cwd: there.cwd,
+    env: { BRAND_PASSWORD: password },
+  });
+
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  const after = JSON.parse(await readFile(there.settings, "utf8"));
+  expect(after.accounts.us).toEqual({ baseUrl, credentials: "./credentials/us.json" });
+});
+
+test("the schema for editors is written beside a new file, which names it, and not over one that is there", async () => {
+  await using there = await world();
+  const schema = join(there.cwd, "brand-events.schema.json");
+  const own = await readFile(join(import.meta.dirname, "../../../brand-events.schema.json"), "utf8");
+
+  await there.init("uk");
+  const [made, first] = [await readFile(schema, "utf8"), JSON.parse(await readFile(there.settings, "utf8"))];
+  await rm(there.settings);
+  await writeFile(schema, "{}");
+  await there.init("us");
+
+  expect(made).toBe(own);
+  expect(first.$schema).toBe("./brand-events.schema.json");
+  expect(await readFile(schema, "utf8")).toBe("{}");
+});
+
 test("a file of one line gets the account in it, and a new file no absolute path", async () => {
   await using there = await world();
 

@@ -251,6 +251,7 @@ function inFunction(settings: FunctionFile): RunSettings {
     workgroup: "workgroup",
     metricNamespace: "metrics",
     secretName: "secret-of-{account}",
+    program: "npm run sync --",
     stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
   });
   const environment = readEnvironment(variables, functionFileText(settings));

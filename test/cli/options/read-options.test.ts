@@ -2,8 +2,9 @@
 // option.
 
 import { globSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, realpath, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { canListenOn } from "../../../bin/cli/commands/authorize.ts";
 import { type OptionName, RUN_OPTIONS } from "../../../bin/cli/options/options.ts";
@@ -143,18 +144,39 @@ describe("the redirect address", () => {
 
 describe("the name of the program", () => {
   test.each([
-    ["npm run sync --", "file:///clone/bin/cli/options/read-options.ts"],
-    ["brand-events-sync", "file:///usr/lib/node_modules/brand-events-sync/dist/chunks/command-line.js"],
-    [
-      "/home/ann/.npm/_npx/b9c7/node_modules/.bin/brand-events-sync",
-      "file:///home/ann/.npm/_npx/b9c7/node_modules/brand-events-sync/dist/chunks/command-line.js",
-    ],
-    [
-      "'/home/ann lee/.npm/_npx/b9c7/node_modules/.bin/brand-events-sync'",
-      "file:///home/ann%20lee/.npm/_npx/b9c7/node_modules/brand-events-sync/dist/chunks/command-line.js",
-    ],
-  ])("is %s in %s", (name, file) => {
-    expect(programName(file)).toBe(name);
+    { where: "in a clone", file: "clone/bin/cli/options/read-options.ts", name: () => "npm run sync --" },
+    {
+      where: "for all of the computer",
+      file: "lib/node_modules/brand-events-sync/dist/chunks/x.js",
+      name: () => "brand-events-sync",
+    },
+    {
+      where: "by npx",
+      file: ".npm/_npx/b9c7/node_modules/brand-events-sync/dist/chunks/x.js",
+      there: ".npm/_npx/b9c7",
+      name: (folder: string) => `${folder}/.npm/_npx/b9c7/node_modules/.bin/brand-events-sync`,
+    },
+    {
+      where: "in the folder of an app",
+      file: "my app/node_modules/brand-events-sync/dist/chunks/x.js",
+      there: "my app",
+      name: (folder: string) => `'${folder}/my app/node_modules/.bin/brand-events-sync'`,
+    },
+    {
+      where: "in the folder of an app, by pnpm",
+      file: "app/node_modules/.pnpm/brand-events-sync@0.1.0/node_modules/brand-events-sync/dist/x.js",
+      there: "app",
+      name: (folder: string) => `${folder}/app/node_modules/.bin/brand-events-sync`,
+    },
+  ])("is that of the program $where", async ({ file, there, name }) => {
+    const folder = await realpath(await temporaryDirectory());
+    if (there !== undefined) {
+      const bin = join(folder, there, "node_modules/.bin");
+      await mkdir(bin, { recursive: true });
+      await writeFile(join(bin, "brand-events-sync"), "");
+    }
+
+    expect(programName(pathToFileURL(join(folder, file)).href)).toBe(name(folder));
   });
 
   test("is that of a clone in these tests", () => {
@@ -273,7 +295,7 @@ test.each<[string, unknown, readonly string[], string]>([
     "no address anywhere",
     { accounts: { uk: {} } },
     ["check"],
-    "give --base-url https://… or set BRAND_BASE_URL. Or write it into brand-events.json as baseUrl.",
+    'The address of the service is missing: write it into brand-events.json as "baseUrl".',
   ],
   [
     "an address as file",

@@ -120,6 +120,31 @@ describe("in a pipe", () => {
     );
   });
 
+  test.each([true, false])(
+    "a server that does not answer is named within two seconds, also where nothing is drawn: terminal %s",
+    async (isTTY) => {
+      const { display, clock, text } = shown({ isTTY });
+      const silent = {
+        kind: "silent",
+        untilMs: Number.POSITIVE_INFINITY,
+        origin: "http://127.0.0.1:9461",
+      } as const;
+
+      display.waiting(silent);
+      clock.advance(1_400);
+      display.waiting(undefined);
+      clock.advance(5_000);
+      await setImmediate();
+      const quick = text();
+      display.waiting(silent);
+      clock.advance(1_500);
+      await setImmediate();
+
+      expect(quick).toBe("");
+      expect(text()).toMatch(/no answer yet from http:\/\/127\.0\.0\.1:9461\n$/);
+    },
+  );
+
   test("a run of hours makes a handful of lines", async () => {
     const { display, clock, budget, text } = shown({ isTTY: false, budget: { requestsPerMinute: 200 } });
     send(budget, 180);
@@ -213,6 +238,61 @@ describe("the time left", () => {
     made.display.progress({ done, total, retries: 0 });
 
     expect(lastDrawn(made.text())).toContain(drawn);
+  });
+});
+
+describe("the time left after events that came so far, each so many seconds after the one before", () => {
+  const STEADY = Array.from({ length: 50 }, () => 1);
+  const EVERY_TEN = Array.from({ length: 50 }, (_, index) => (index % 10 === 4 ? 61 : 1));
+
+  test.each([
+    { what: "steadily", seconds: STEADY, total: 52, drawn: "50 of 52 events, 60 a minute, 2 s left" },
+    {
+      what: "with one pause of half an hour, which says nothing of another",
+      seconds: [...STEADY.slice(1), 31 * 60],
+      total: 52,
+      drawn: "50 of 52 events, 60 a minute, 2 s left",
+    },
+    {
+      what: "with a pause before the first one",
+      seconds: [31 * 60, ...STEADY.slice(1)],
+      total: 100,
+      drawn: "50 of 100 events, 60 a minute, 50 s left",
+    },
+    {
+      what: "with a pause after every ten, of which there will be more",
+      seconds: EVERY_TEN,
+      total: 100,
+      drawn: "50 of 100 events, 8 a minute, 6 min left",
+    },
+    {
+      what: "with a pause after every ten, none of which will come",
+      seconds: EVERY_TEN,
+      total: 52,
+      drawn: "50 of 52 events, 60 a minute, 2 s left",
+    },
+    {
+      what: "each after a pause, because the service is slow",
+      seconds: [20, 20, 20],
+      total: 10,
+      drawn: "3 of 10 events, 3 a minute, 3 min left",
+    },
+    {
+      what: "after one pause and nothing else, is not known",
+      seconds: [31 * 60],
+      total: 10,
+      drawn: "1 of 10 events",
+    },
+  ])("$what", ({ seconds, total, drawn }) => {
+    const { display, clock, text } = shown({ isTTY: true });
+
+    display.progress({ done: 0, total, retries: 0 });
+    for (const [index, each] of seconds.entries()) {
+      clock.advance(each * 1_000);
+      display.progress({ done: index + 1, total, retries: 0 });
+    }
+
+    expect(lastDrawn(text()).replace(/^[█░]+ /, "")).toBe(drawn);
   });
 });
 

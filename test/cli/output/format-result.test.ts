@@ -1,17 +1,12 @@
-// A result in the form that a person or a program wants: a program reads the same values, whatever they hold; a terminal
-// shows columns in line, long values cut, and nothing that controls it.
+// A result in the form that a person or a program wants: a program reads the same values, whatever they hold.
 
 import fc from "fast-check";
-import terminalWidth from "fast-string-truncated-width";
 import { describe, expect, it } from "vitest";
 import type { TextFormat } from "../../../bin/cli/options/options.ts";
-import {
-  formatResult,
-  formatTable,
-  type ResultRow,
-  type ResultRows,
-} from "../../../bin/cli/output/format-result.ts";
+import { changesText, formatResult, type ResultRows } from "../../../bin/cli/output/format-result.ts";
+import type { ResultRow } from "../../../bin/cli/output/table.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { ChangedRow, ChangedValue } from "../../../lambdas/job/snapshot/rows/first-changes.ts";
 
 const resultOf = (columns: readonly string[], ...batches: readonly (readonly ResultRow[])[]): ResultRows => ({
   columns,
@@ -27,7 +22,7 @@ const textOf = async (format: TextFormat, result: ResultRows): Promise<string> =
 function readCsv(text: string): readonly (readonly (string | null)[])[] {
   const records: (string | null)[][] = [];
   let record: (string | null)[] = [];
-  const fields = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/gy;
+  const fields = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n)/gy;
   for (const [, quoted, plain, end] of text.matchAll(fields)) {
     record.push(quoted?.replaceAll('""', '"') ?? (plain === "" ? null : (plain ?? null)));
     if (end === ",") continue;
@@ -144,15 +139,15 @@ describe("csv", () => {
     ["blanks at an edge", " a", '" a"'],
     ["a large number", "9007199254740993", "9007199254740993"],
   ])("writes %s", async (_, text, expected) => {
-    expect(await textOf("csv", resultOf(["a", "b"], [[text, "1"]]))).toBe(`a,b\r\n${expected},1\r\n`);
+    expect(await textOf("csv", resultOf(["a", "b"], [[text, "1"]]))).toBe(`a,b\n${expected},1\n`);
   });
 
   it("writes no empty line, which readers skip", async () => {
-    expect(await textOf("csv", resultOf(["a"], [[null], [""], ["x"]]))).toBe('a\r\n""\r\n""\r\nx\r\n');
+    expect(await textOf("csv", resultOf(["a"], [[null], [""], ["x"]]))).toBe('a\n""\n""\nx\n');
   });
 
   it("writes the header of a result without rows", async () => {
-    expect(await textOf("csv", resultOf(["a", "b"]))).toBe("a,b\r\n");
+    expect(await textOf("csv", resultOf(["a", "b"]))).toBe("a,b\n");
   });
 });
 
@@ -223,170 +218,62 @@ describe("--json of a query that fails", () => {
   });
 });
 
-describe("a table of many rows", () => {
-  const LONG = "y".repeat(70_000);
-  const short = Array.from({ length: 1000 }, () => ["x", "1"]);
-  const tableOf = async (rows: readonly ResultRow[], options = {}): Promise<readonly string[]> => {
-    const batches = [rows.slice(0, 700), rows.slice(700, 2000), rows.slice(2000)];
-    const text = (
-      await Array.fromAsync(formatResult("table", resultOf(["a", "b"], ...batches), options))
-    ).join("");
-    return text.split("\n");
-  };
-
-  it("is as wide as its first 1,000 rows; a later value that is wider stays whole", async () => {
-    const lines = await tableOf([...short, ["longer", "2"], ["x", null]]);
-
-    expect(lines.slice(0, 3)).toEqual(["a  b", "─  ─", "x  1"]);
-    expect(lines.slice(-4)).toEqual(["longer  2", "x  NULL", "(1002 rows)", ""]);
+describe("changes with their values", () => {
+  const UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
+  const changed = (...values: readonly ChangedValue[]): ChangedRow => ({
+    ...{ uuid: UUID, change: "changed", fields: [], reason: null },
+    values,
   });
-
-  it("cuts that value on a terminal, and says so", async () => {
-    const lines = await tableOf([...short, [LONG, "2"]], { width: 80 });
-
-    expect(lines.slice(-3)).toEqual([
-      "…  2",
-      "(1001 rows, cut to fit; whole: --full, or --format vertical)",
-      "",
-    ]);
-  });
-
-  it("is not made as long as its longest value times its rows", async () => {
-    const lines = await tableOf([[LONG, "1"], ...Array.from({ length: 10_200 }, () => ["x", "1"])]);
-
-    expect(lines[2]).toBe(`${LONG}  1`);
-    expect(lines[3]).toBe(`x${" ".repeat(999)}  1`);
-    expect(lines).toHaveLength(10_205);
-  });
-});
-
-describe("formatTable", () => {
-  it("puts columns in line and counts the rows", () => {
-    const text = formatTable({
-      columns: ["uuid", "n"],
-      rows: [
-        ["a", "1"],
-        ["long one", null],
-      ],
-    });
-
-    expect(text).toBe(
-      [
-        "uuid      n", //
-        "────────  ────",
-        "a         1",
-        "long one  NULL",
-        "(2 rows)",
-        "",
-      ].join("\n"),
-    );
-  });
-
-  it("shows the columns of a result without rows, and one row as one", () => {
-    expect(formatTable({ columns: ["a", "b"], rows: [] })).toBe("a  b\n─  ─\n(0 rows)\n");
-    expect(formatTable({ columns: ["a"], rows: [["x"]] })).toBe("a\n─\nx\n(1 row)\n");
-  });
-
-  it("cuts values and names that are too wide", () => {
-    expect(formatTable({ columns: ["abcdef"], rows: [["123456"]] }, { maxWidth: 4 })).toBe(
-      "abc…\n────\n123…\n(1 row)\n",
-    );
-  });
-
-  it("keeps columns in line behind wide characters", () => {
-    expect(formatTable({ columns: ["a", "b"], rows: [["日本", "x"]] })).toBe(
-      "a     b\n────  ─\n日本  x\n(1 row)\n",
-    );
-  });
-
-  it("shows what controls a terminal, and half a character, as an escape", () => {
-    const text = formatTable({ columns: ["a\u202e"], rows: [["\u001b[2Jx\n"], ["a\ud800b"]] });
-
-    expect(text.split("\n").slice(0, 4)).toEqual(["a\\u202e", "────────────", "\\u001b[2Jx\\n", "a\\ud800b"]);
-  });
-
-  it("takes no time for a value of megabytes", () => {
-    const text = formatTable(
-      { columns: ["a"], rows: Array.from({ length: 50 }, () => ["x".repeat(1_000_000)]) },
-      { maxWidth: 60 },
-    );
-
-    expect(text.split("\n")[2]).toBe(`${"x".repeat(59)}…`);
-  });
-});
-
-describe("a table on a terminal", () => {
-  it("is whole where it fits to the column", () => {
-    const rows = { columns: ["ab", "c"], rows: [["12345678", "x"]] };
-
-    expect(formatTable(rows, { width: 11 })).toBe("ab        c\n────────  ─\n12345678  x\n(1 row)\n");
-    expect(formatTable(rows, { width: 500 })).toBe(formatTable(rows));
-  });
-
-  it("cuts the widest columns only, and says how to see everything", () => {
-    const rows = { columns: ["id", "a", "b"], rows: [["123", "x".repeat(100), "y".repeat(100)]] };
-
-    expect(formatTable(rows, { width: 40 }).split("\n")).toEqual([
-      "id   a                 b",
-      "───  ────────────────  ────────────────",
-      `123  ${"x".repeat(15)}…  ${"y".repeat(15)}…`,
-      "(1 row, cut to fit; whole: --full, or --format vertical)",
-      "",
-    ]);
-  });
-
-  it("leaves out the last columns where all would be too narrow to read", () => {
-    const names = Array.from({ length: 20 }, (_, index) => `column_${index}`);
-
-    expect(formatTable({ columns: names, rows: [names] }, { width: 40 }).split("\n")).toEqual([
-      "column_0  column_1  column_2  …",
-      "────────  ────────  ────────  ─",
-      "column_0  column_1  column_2",
-      "(1 row, cut to fit; whole: --full, or --format vertical)",
-      "",
-    ]);
-  });
-
-  it("has no line wider than the terminal, at any width", () => {
-    const rows = { columns: ["a", "日本", "long name"], rows: [["日本語".repeat(9), "x", null]] };
-    for (let width = 4; width <= 60; width++) {
-      const lines = formatTable(rows, { width }).split("\n").slice(0, 3);
-
-      expect(Math.max(...lines.map((line) => terminalWidth(line).width))).toBeLessThanOrEqual(width);
-    }
-  });
-});
-
-describe("a column", () => {
-  it.each([
-    ["", 1],
-    ["abc", 3],
-    ["é", 1],
-    ["e\u0301", 1],
-    ["日本", 4],
-    ["한", 2],
-    ["Ａ", 2],
-    ["😀", 2],
-    ["👨‍👩‍👧", 2],
-    ["❤️", 2],
-    ["…", 1],
-  ])("of %j is %i wide", (text, width) => {
-    const rule = formatTable({ columns: ["x"], rows: [[text]] }).split("\n")[1];
-
-    expect(rule).toBe("─".repeat(width));
-  });
+  const long = (letter: string): string => `"${letter.repeat(200)}"`;
 
   it.each([
-    ["abcd", 4, "abcd"],
-    ["abcde", 4, "abc…"],
-    ["日本語", 6, "日本語"],
-    ["日本語", 5, "日本…"],
-    ["日本語", 4, "日…"],
-    ["👨‍👩‍👧👨‍👩‍👧", 3, "👨‍👩‍👧…"],
-    ["e\u0301e\u0301e\u0301", 2, "e\u0301…"],
-  ])("cuts %j to %i columns as %j", (text, maxWidth, expected) => {
-    const shown = formatTable({ columns: ["x"], rows: [[text]] }, { maxWidth }).split("\n")[2];
+    {
+      what: "are beside each other",
+      value: { field: "/a", before: "1.10", after: "1.1" },
+      lines: ["  /a: 1.10 → 1.1"],
+    },
+    {
+      what: "say what is absent, and what is null",
+      value: { field: "/a", before: "null", after: null },
+      lines: ["  /a: null → absent"],
+    },
+    {
+      what: "are cut to the terminal, the longer one first",
+      value: { field: "/a", before: "1", after: long("x") },
+      lines: [`  /a: 1 → "${"x".repeat(68)}…`],
+      isCut: true,
+    },
+    {
+      what: "share the line where both are long",
+      value: { field: "/a", before: long("x"), after: long("y") },
+      lines: [`  /a: "${"x".repeat(33)}… → "${"y".repeat(33)}…`],
+      isCut: true,
+    },
+    {
+      what: "have a line of their own below a long pointer",
+      value: { field: `/${"p".repeat(60)}`, before: "1", after: "2" },
+      lines: [`  /${"p".repeat(60)}:`, "    1 → 2"],
+    },
+    {
+      what: "of a whole event are named so, and control no terminal",
+      value: { field: "", before: '"\u009b"', after: "2" },
+      lines: ['  the whole event: "\\u009b" → 2'],
+    },
+  ])("$what", ({ value, lines, isCut = false }) => {
+    const foot = isCut ? ["(cut to fit; whole: --full, or --format vertical)"] : [];
 
-    expect(shown).toBe(expected);
+    expect(changesText([changed(value)], 80).split("\n")).toEqual([
+      `${UUID}  changed`,
+      ...lines,
+      ...foot,
+      "",
+    ]);
+  });
+
+  it("are not shown of an event that only one snapshot has", () => {
+    const removed = { uuid: UUID, change: "removed", fields: null, reason: "gone" } as const;
+    const values = [{ field: null, before: "{}", after: null }];
+
+    expect(changesText([{ ...removed, values }], 80)).toBe(`${UUID}  removed  gone\n`);
   });
 });

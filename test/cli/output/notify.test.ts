@@ -10,7 +10,6 @@ import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { styleHere } from "../../../bin/cli/output/next-command.ts";
 import { notify } from "../../../bin/cli/output/notify.ts";
 import { addRestart, damaged, RESTORE, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import { ifNotAccepted } from "../../../lambdas/job/run/record/held-mark.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { heldCommands, nextOf } from "../../../lambdas/words/ends.ts";
@@ -58,7 +57,7 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
     proxies,
     signal,
     clock: {
-      now: () => 0,
+      now: () => Date.parse("2026-11-21T08:00:00.000Z"),
       sleep: async (ms) => {
         waitedMs += ms;
       },
@@ -113,7 +112,7 @@ test("a held run posts the event of the bus and a sentence with the command that
         accept_command: `npm run sync -- accept ${PLACE}`,
         diff_command: `npm run sync -- diff ${PLACE}`,
       }),
-      text: `brand-events-sync, account uk: the snapshot 2026-11-21T06-00-00.000Z is held (DROPPED). Only 6 of 12 &lt;events&gt; &amp; more. Publishing it would add 0, change 12 and remove 412 events. Readers keep the snapshot of 2026-11-20 06:00 UTC; nothing is urgent. To see what publishing it would change: \`npm run sync -- diff ${PLACE}\`. To publish it anyway: \`npm run sync -- accept ${PLACE}\`. Or wait: ${ifNotAccepted(false)} Where: /srv/warehouse on host ${hostname()}.`,
+      text: `brand-events-sync, account uk: held (DROPPED). Only 6 of 12 &lt;events&gt; &amp; more. Readers see data of 26 h 0 min ago. Compare: \`npm run sync -- diff ${PLACE}\`. Publish (0 added, 12 changed, 412 removed): \`npm run sync -- accept ${PLACE}\`. Or wait: The next run makes and judges another one. Host: ${hostname()}.`,
     },
   ]);
   expect(text).toBe(`The notification is delivered to ${host(server)}.\n`);
@@ -125,7 +124,7 @@ const PLACES =
 test.each([
   {
     code: "LOGIN_REFUSED",
-    text: `the run ${FAILED.run_id} failed with LOGIN_REFUSED. Readers keep what they have. What happened. To find the cause: \`npm run sync -- check ${PLACES}\`. Where: /srv/warehouse on host ${hostname()}.`,
+    text: `the run ${FAILED.run_id} failed with LOGIN_REFUSED. Readers keep what they have. What happened. Then start again: \`npm run sync -- run ${PLACES} --lift brand=/brand/name\`. Where: /srv/warehouse on host ${hostname()}.`,
   },
   {
     code: "SERVICE_UNAVAILABLE",
@@ -139,7 +138,7 @@ test.each([
   {
     code: "SERVICE_UNAVAILABLE",
     of: { dryRun: true },
-    text: `To find the cause: \`npm run sync -- check ${PLACES}\`.`,
+    text: `Then try again: \`npm run sync -- run --dry-run ${PLACES} --lift brand=/brand/name\`.`,
   },
   {
     code: "AUTHORIZATION_EXPIRED",
@@ -170,7 +169,7 @@ test("a run that failed because of damage posts the whole command that restarts"
   await told({ url: server.url, options: { lift: ["brand=/brand/name"] } }, { row, error });
 
   const command = `npm run sync -- run --over-damaged ${PLACES} --lift brand=/brand/name`;
-  const text = `Or restart over the damage; then all events count as added: \`${command}\`. To find the cause:`;
+  const text = `Or restart over the damage; then all events count as added: \`${command}\`. Then start again:`;
   expect(server.bodies).toEqual([expect.objectContaining({ text: expect.stringContaining(text) })]);
 });
 

@@ -118,6 +118,7 @@ describe("on a terminal", () => {
   test.each([
     ["PUBLISHED  run x", "\u001b[32mPUBLISHED\u001b[0m  run x\n"],
     ["HELD  run x", "\u001b[33mHELD\u001b[0m  run x\n"],
+    ["interrupted  run x", "\u001b[36minterrupted\u001b[0m  run x\n"],
     ["FAILED  login", "\u001b[31mFAILED\u001b[0m  login\n"],
     ["  2026-11-21 14:30 UTC  FAILED  1 s", "  2026-11-21 14:30 UTC  \u001b[31mFAILED\u001b[0m  1 s\n"],
     ["the login FAILED", "the login FAILED\n"],
@@ -197,7 +198,7 @@ describe("a piece of a result", () => {
     await screen.terminal.pieces(["a\u001b[2J\r\n", "b"]);
 
     expect(pipe.written).toEqual(["a\u001b[2J\r\n", "b"]);
-    expect(screen.written).toEqual(["a\\u001b[2J\n", "b"]);
+    expect(screen.written).toEqual(["a\\u001b[2J\\u000d\n", "b"]);
   });
 
   test("is waited for until a slow reader has it", async () => {

@@ -49,11 +49,11 @@ const run = (args: readonly string[], options: Partial<SyncOptions> = {}): Promi
 
 describe("the SQL of a query", () => {
   it.each([
-    ["-- a title\nSELECT 1 AS n", "n\r\n1\r\n"],
-    ["--title\nSELECT 1 AS n", "n\r\n1\r\n"],
-    ["--a=b\nSELECT 1 AS n", "n\r\n1\r\n"],
-    ["-- a title\r\nSELECT 1 AS n", "n\r\n1\r\n"],
-    ["/* a title */ SELECT 1 AS n", "n\r\n1\r\n"],
+    ["-- a title\nSELECT 1 AS n", "n\n1\n"],
+    ["--title\nSELECT 1 AS n", "n\n1\n"],
+    ["--a=b\nSELECT 1 AS n", "n\n1\n"],
+    ["-- a title\r\nSELECT 1 AS n", "n\n1\n"],
+    ["/* a title */ SELECT 1 AS n", "n\n1\n"],
     ["-- one\n/* two */ -- three\nEXPLAIN SELECT 1", "physical_plan"],
   ])("may begin with a comment: %j", async (sql, expected) => {
     const { exitCode, stdout, stderr } = await run(["--format", "csv", sql]);
@@ -89,7 +89,7 @@ describe("the SQL of a query", () => {
 
     const { exitCode, stdout } = await run([option, join(folder, "q.sql"), "--format", "csv"]);
 
-    expect([exitCode, stdout]).toEqual([0, "uuid,scope\r\na,uk\r\nb,\r\n"]);
+    expect([exitCode, stdout]).toEqual([0, "uuid,scope\na,uk\nb,\n"]);
   });
 
   it.each([[["-"]], [["-f", "-"]]])("comes from standard input with %j", async (args) => {
@@ -97,7 +97,7 @@ describe("the SQL of a query", () => {
 
     const { exitCode, stdout } = await run([...args, "--format", "csv"], { stdin });
 
-    expect([exitCode, stdout]).toEqual([0, "x\r\nü\r\n"]);
+    expect([exitCode, stdout]).toEqual([0, "x\nü\n"]);
   });
 
   it.each([
@@ -146,7 +146,7 @@ describe("the SQL of a query", () => {
 describe("the result of a query", () => {
   it.each([
     [[], "uuid  scope\n────  ─────\na     uk\nb     NULL\n(2 rows)\n"],
-    [["--format", "csv"], "uuid,scope\r\na,uk\r\nb,\r\n"],
+    [["--format", "csv"], "uuid,scope\na,uk\nb,\n"],
     [["--json"], '{"columns":["uuid","scope"],"rows":[["a","uk"],["b",null]]}\n'],
   ])("has the form of %j", async (args, expected) => {
     expect(await run([...args, SQL])).toEqual({ exitCode: 0, stdout: expected, stderr: "" });
@@ -154,7 +154,7 @@ describe("the result of a query", () => {
 
   it.each([
     ["table", 'l                    n\n───────────────────  ────\n["it\'s","a\\n",null]  NULL\n(1 row)\n'],
-    ["csv", 'l,n\r\n"[""it\'s"",""a\\n"",null]",\r\n'],
+    ["csv", 'l,n\n"[""it\'s"",""a\\n"",null]",\n'],
     ["json", `[\n{"l":["it's","a\\n",null],"n":null}\n]\n`],
     ["ndjson", `{"l":["it's","a\\n",null],"n":null}\n`],
   ])("has a list of texts as JSON, which is no text in it: %s", async (format, expected) => {

@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { memoryLimitBytes, withPrepared } from "../../../bin/cli/query/locked-duckdb.ts";
 import { missingUnits } from "../../../bin/cli/query/missing-units.ts";
-import { query, queryRows } from "../../../bin/cli/query/query.ts";
+import { onceMoreIfGone, query, queryRows } from "../../../bin/cli/query/query.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { aPublication } from "../../job/storage/publications.ts";
@@ -55,6 +55,24 @@ describe("query", () => {
       columns: ["value"],
       rows: [[expected]],
     });
+  });
+
+  const gone = (file: string): string =>
+    `IO Error: Cannot open file "/warehouse/${file}": No such file or directory`;
+
+  it.each([
+    [gone("run-log/uk/2025-01-01T06-00-00.000Z-1.ndjson"), 2],
+    [gone("publications/uk/0000000001.ndjson"), 1],
+    [`Binder Error: no column run-log/ in ${gone("run-log/uk/1.ndjson")}`, 1],
+  ])("that fails with %s is tried %i times in all", async (message, times) => {
+    let tried = 0;
+    const failing = async (): Promise<never> => {
+      tried += 1;
+      throw new Error(message);
+    };
+
+    await expect(onceMoreIfGone(failing)).rejects.toThrow(message);
+    expect(tried).toBe(times);
   });
 
   it("gives rows in batches that fit into memory, however long they are", async () => {
@@ -240,12 +258,15 @@ describe("query", () => {
   it.each([
     ["a function of dates", "SELECT month('a'::VARCHAR)", "explicit type casts.\nLINE 1: SELECT month"],
     ["a comparison with a date", "SELECT 'a'::VARCHAR > DATE '2026-01-01'", "an explicit cast is required"],
+    ["a sum of texts", "SELECT sum('1.10'::VARCHAR)", "explicit type casts.\nLINE 1: SELECT sum"],
     ["a text that is no date", "SELECT CAST('2026-13-45' AS DATE)", "Conversion Error: "],
   ])("names TRY_CAST and no candidate functions for %s", async (_, sql, expected) => {
     const error: unknown = await query(NO_TABLES, sql).catch((thrown: unknown) => thrown);
 
     expect(`${error}`).toContain(expected);
-    expect(`${error}`).toContain("TRY_CAST(event_date AS DATE)");
+    expect(`${error}`).toContain(
+      "TRY_CAST(event_date AS DATE), or a number, exactly, TRY_CAST(amount AS DECIMAL(18, 2)).",
+    );
     expect(`${error}`).not.toContain("Candidate");
   });
 

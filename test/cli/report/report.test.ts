@@ -211,15 +211,19 @@ test.each([
   expect(page).toContain(`<h1>${expected}</h1>`);
 });
 
-test("a start that another version left behind needs attention as a failed one does", async () => {
+test("a start that another version left behind, or that sent no login, needs attention as a failed one does", async () => {
   const world = new ReportWorld();
   const uk = world.account("uk");
   uk.publish();
   uk.fail({ outcome: "SKIPPED", reason: "OTHER_VERSION" });
+  const us = world.account("us");
+  us.publish();
+  us.fail({ outcome: "SKIPPED", reason: "LOGIN_REFUSED" });
 
-  const { page } = await world.report("uk");
+  const [left, withheld] = [await world.report("uk"), await world.report("us")];
 
-  expect(page).toContain("<h1>The last run failed (OTHER_VERSION)</h1>");
+  expect(left.page).toContain("<h1>The last run was skipped (OTHER_VERSION)</h1>");
+  expect(withheld.page).toContain("<h1>The last run was skipped (LOGIN_REFUSED)</h1>");
 });
 
 test("nothing on the page runs, loads or has a style of its own, and no text becomes markup", async () => {

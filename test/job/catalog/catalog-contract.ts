@@ -176,7 +176,7 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
       const before = await tables.changes("uk");
 
       const { bytes = "" } = (await store.read(part ?? "")) ?? {};
-      await store.delete(part ?? "");
+      await store.delete([part ?? ""]);
       await new Publisher(store, "uk").day(2, ["b"]);
       await catalog.refresh("uk");
       const damaged = await tables.changes("uk");
@@ -217,9 +217,9 @@ export function catalogContract(name: string, make: () => Promise<CatalogWorld>)
         await other.day(1, ["x"]);
         await catalog.refresh("uk");
         await catalog.refresh("uk-2");
-        await store.delete(layout("uk").publication(number));
+        await store.delete([layout("uk").publication(number)]);
         await store.create(layout("uk").publication(number), Buffer.from("damaged\n"));
-        await store.delete(layout("uk-2").manifest(FIRST));
+        await store.delete([layout("uk-2").manifest(FIRST)]);
         await store.create(layout("uk-2").manifest(FIRST), Buffer.from("damaged\n"));
 
         await other.day(2, ["x", "y"]);

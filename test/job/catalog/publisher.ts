@@ -1,5 +1,6 @@
 // Publishes small snapshots as a run would: parts, manifest, changes, and the line in the log; no catalog follows.
 
+import { randomUUID } from "node:crypto";
 import { createManifest, type Manifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { writeParts } from "../../../lambdas/job/snapshot/files/parts.ts";
 import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
@@ -9,6 +10,7 @@ import { createRemoval, publish, readEnd } from "../../../lambdas/job/storage/pu
 import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { aManifest } from "../snapshot/files/manifests.ts";
+import { aRow } from "../snapshot/rows/a-row.ts";
 import { aPublication } from "../storage/publications.ts";
 
 /** `2026-11-21T06-00-00.000Z` for day 21. */
@@ -45,7 +47,7 @@ export class Publisher {
     const parts = await writeParts({
       store: this.#store,
       key: (index) => layout(this.#account).part(snapshotId, index),
-      lines: lines(names.map((name) => rowLine(rowOf(name)))),
+      lines: lines(names.map((name) => rowLine(aRow(name)))),
     });
     const counts = countsOf(names.length);
     const of = { account: this.#account, snapshot_id: snapshotId, run_id: snapshotId };
@@ -73,7 +75,7 @@ export class Publisher {
       published_at: `2026-11-${snapshotId.slice(8, 10)}T07:00:00.000Z`,
       events: 1,
       added: changed.length,
-      write_id: `write ${publication}`,
+      write_id: randomUUID(),
       ...over,
     });
     await publish(accountStore(this.#store, this.#account), line);
@@ -95,15 +97,11 @@ export class Publisher {
     await createRemoval(accountStore(this.#store, this.#account), {
       runId,
       atMs: Date.UTC(2026, 10, day),
-      writeId: `day ${day}`,
+      writeId: randomUUID(),
     });
   }
 
   async giveBack(snapshotId: string): Promise<void> {
-    await this.#store.delete(layout(this.#account).retired(snapshotId));
+    await this.#store.delete([layout(this.#account).retired(snapshotId)]);
   }
-}
-
-function rowOf(uuid: string) {
-  return { uuid, event_date: "2026-11-01", scope: null, event: `{"uuid":"${uuid}"}`, listing: "{}" };
 }

@@ -179,7 +179,7 @@ describe("accept or rollback is refused with the remedy", () => {
       what: "rollback to a published one whose files are lost",
       says: "Restore them from a backup",
       act: async ({ world, first }) => {
-        for (const key of world.store.keys(layout(ACCOUNT).snapshot(first))) await world.store.delete(key);
+        for (const key of world.store.keys(layout(ACCOUNT).snapshot(first))) await world.store.delete([key]);
         return world.rollback(first);
       },
     },
@@ -187,7 +187,7 @@ describe("accept or rollback is refused with the remedy", () => {
       what: "accept of one whose run is not finished",
       says: "Start a run to finish it",
       act: async ({ world, held }) => {
-        await world.store.delete(layout(ACCOUNT).held(held));
+        await world.store.delete([layout(ACCOUNT).held(held)]);
         return world.accept(held);
       },
     },

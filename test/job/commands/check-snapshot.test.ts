@@ -45,7 +45,7 @@ function changesPart(index: number, snapshotIds: readonly string[]): string {
 
 async function takeAway(key: string): Promise<Buffer> {
   const { bytes = "" } = (await world.store.read(key)) ?? {};
-  await world.store.delete(key);
+  await world.store.delete([key]);
   return Buffer.from(bytes);
 }
 
@@ -158,7 +158,7 @@ describe("the line snapshot of check", () => {
       await publish(2);
       const key = keyOf(older);
       const file = await world.store.read(key);
-      await world.store.delete(key);
+      await world.store.delete([key]);
 
       const [line, deep] = [await snapshotLine(), await snapshotLine(true)];
       world.store.put(key, Buffer.from(file?.bytes ?? ""));
@@ -176,7 +176,7 @@ describe("the line snapshot of check", () => {
   it("names the commands for several older snapshots, ten at most", async () => {
     const ids: string[] = [];
     for (let version = 0; version < 12; version += 1) ids.push(await publish(version));
-    for (const id of ids.slice(0, 11)) await world.store.delete(layout(ACCOUNT).part(id, 0));
+    for (const id of ids.slice(0, 11)) await world.store.delete([layout(ACCOUNT).part(id, 0)]);
 
     const line = await snapshotLine();
 
@@ -199,7 +199,7 @@ describe("the line snapshot of check", () => {
       const lines = [await snapshotLine(), await snapshotLine(true)];
       world.store.put(key, bytes);
       expect(await snapshotLine()).toEqual(OK);
-      await world.store.delete(key);
+      await world.store.delete([key]);
       await world.run({ overDamaged: true });
 
       for (const line of lines) {
@@ -227,7 +227,7 @@ describe("the line snapshot of check", () => {
     it("of a run --over-damagedself misses a file, beside older ones that count no more", async () => {
       const ids = [await publish(1), await publish(2)];
       ids.push((await world.run({ overDamaged: true })).row.snapshot_id ?? "");
-      for (const index of [0, 1, 2]) await world.store.delete(changesPart(index, ids));
+      for (const index of [0, 1, 2]) await world.store.delete([changesPart(index, ids)]);
 
       const line = await snapshotLine();
 
@@ -243,7 +243,7 @@ describe("the line snapshot of check", () => {
       const key = layout(ACCOUNT).publication("0000000003");
       const text = world.store.text(key) ?? "";
       world.store.put(key, text.replace(`"base_snapshot_id":"${ids[1]}"`, `"base_snapshot_id":"${ids[0]}"`));
-      await world.store.delete(changesPart(1, ids));
+      await world.store.delete([changesPart(1, ids)]);
 
       expect(await snapshotLine()).toMatchObject({ ok: true, remedy: expect.stringContaining(PAST) });
     });
@@ -268,7 +268,7 @@ describe("the line snapshot of check", () => {
 
     it("that an earlier version has given up counts as any other", async () => {
       const ids = [await publish(1), await publish(2)];
-      await world.store.delete(changesPart(0, ids));
+      await world.store.delete([changesPart(0, ids)]);
       world.store.put(changesPart(0, ids).replace("part-00000.ndjson.gz", "_lost.json"), "{}");
 
       expect(await snapshotLine()).toMatchObject({ ok: false, remedy: expect.stringContaining(RESTART) });
@@ -278,7 +278,7 @@ describe("the line snapshot of check", () => {
   it("looks at held snapshots when it is asked for everything", async () => {
     await publish(1);
     const held = await world.hold(2);
-    await world.store.delete(layout(ACCOUNT).part(held, 0));
+    await world.store.delete([layout(ACCOUNT).part(held, 0)]);
 
     expect((await snapshotLine(true))?.remedy).toContain(layout(ACCOUNT).part(held, 0));
   });

@@ -90,7 +90,7 @@ describe("diff", () => {
 
   test("says no reason where what was left out is not known", async () => {
     const { world, held } = await withGone();
-    await world.store.delete(layout(ACCOUNT).leftOut(held));
+    await world.store.delete([layout(ACCOUNT).leftOut(held)]);
 
     const { reasons, removed, rows } = await compare(world, { a: "held", b: undefined });
 
@@ -196,6 +196,40 @@ describe("the first changes", () => {
       { uuid: "uuid 0", change: "changed", fields: ["/a"], reason: null },
       { uuid: "uuid 1", change: "changed", fields: ["/a"], reason: null },
     ]);
+  });
+
+  test("have what the fields held and hold, to the character, where that is asked for", () => {
+    const first = new FirstChanges(10, { withValues: true });
+    const of = { uuid: "u", reason: null };
+
+    first.add({
+      ...{ ...of, change: "changed", fields: ["/a/0", "/b~1c", "/gone", "/new"] },
+      before: '{"a":[1.10],"b/c":"x","gone":null}',
+      after: '{"a":[1.1],"b/c":{"d": 1},"new":"\\u00e9"}',
+    });
+    first.add({ ...of, change: "changed", fields: [""], before: "[1]", after: "[1,2]" });
+    first.add({ ...of, change: "added", fields: null, before: null, after: "{}" });
+
+    expect(first.rows.map(({ values }) => values)).toEqual([
+      [
+        { field: "/a/0", before: "1.10", after: "1.1" },
+        { field: "/b~1c", before: '"x"', after: '{"d": 1}' },
+        { field: "/gone", before: "null", after: null },
+        { field: "/new", before: null, after: '"\\u00e9"' },
+      ],
+      [{ field: "", before: "[1]", after: "[1,2]" }],
+      [{ field: null, before: null, after: "{}" }],
+    ]);
+  });
+
+  test("take bounded memory, however long their values are", () => {
+    const first = new FirstChanges(100_000, { withValues: true });
+    const long = `{"a":"${"x".repeat(1_000_000)}"}`;
+
+    for (let n = 0; n < 100; n += 1)
+      first.add({ uuid: `${n}`, change: "changed", fields: ["/a"], before: "{}", after: long, reason: null });
+
+    expect(first.rows.length).toBeLessThan(40);
   });
 
   test("take bounded memory, however long their pointers are", () => {

@@ -66,7 +66,7 @@ describe("retire", () => {
   });
 
   it("is what makes check green where a file of an old snapshot is missing, and leaves its changes", async () => {
-    await world.store.delete(partOf(second));
+    await world.store.delete([partOf(second)]);
     const before = world.store.keys("changes/");
 
     const red = await snapshotCheck();
@@ -102,9 +102,9 @@ describe("retire", () => {
     const quick = interposedOnce(world.store, layout(ACCOUNT).retired(second), () => world.rollback(second));
     const store: Store = {
       ...quick,
-      delete: async (key) => {
+      delete: async (keys) => {
         for (let turn = 0; turn < 50; turn += 1) await setImmediate();
-        await quick.delete(key);
+        await quick.delete(keys);
       },
     };
 

@@ -55,6 +55,17 @@ describe("status", () => {
     ]);
   });
 
+  test("names no held snapshot any more that is older than what readers see: it waits no more", async () => {
+    const { world, held } = await heldWorld();
+    const before = await status(world.own, world.clock.now());
+    await world.publish(10, 9);
+
+    const after = await status(world.own, world.clock.now());
+
+    expect(before.held).toMatchObject([{ snapshotId: held }]);
+    expect(after.held).toEqual([]);
+  });
+
   test("shows what there is although the head's manifest is damaged", async () => {
     const world = new SmallWorld();
     await world.publish(10);

@@ -74,6 +74,7 @@ it("an error of another kind stays as it is", () => {
   expect(addRestart(error)).toBe(error);
 });
 
+/** As a client of AWS throws it. */
 function thrown(name: string, status?: number, message = "said no"): Error {
   const metadata = { ...(status === undefined ? {} : { httpStatusCode: status }), requestId: "r-1" };
   return Object.assign(new Error(message), { name, $metadata: metadata, $response: { body: "SECRET" } });

@@ -70,7 +70,7 @@ describe("a head in the future", () => {
   test.each([
     { minutes: 9, outcome: "SUPERSEDED" },
     { minutes: 11, outcome: "PUBLISHED" },
-  ])("by $minutes minutes: a run that begins now ends as $outcome", async ({ minutes, outcome }) => {
+  ])("by $minutes minutes: a run that begins now ends as $outcome [D16]", async ({ minutes, outcome }) => {
     const world = new SmallWorld();
     await ahead(world, minutes * MINUTE_MS, () => world.publish(5));
 
@@ -146,7 +146,7 @@ describe("a head in the future", () => {
 
 describe("after a removal under a clock that was ahead or behind", () => {
   test.each([3 * DAY_MS, 12 * MINUTE_MS, -DAY_MS])(
-    "by %i ms: runs, held snapshots and rollbacks of the new life count",
+    "by %i ms: runs, held snapshots and rollbacks of the new life count [D27]",
     async (byMs) => {
       const world = new SmallWorld();
       await world.publish(5);
@@ -170,7 +170,22 @@ describe("after a removal under a clock that was ahead or behind", () => {
   );
 
   test.each([3 * DAY_MS, -DAY_MS])(
-    "by %i ms: what was planned before it does not count, also where its files are still there",
+    "by %i ms: a start by hand resumes the unfinished run of the new life [D27]",
+    async (byMs) => {
+      const world = new SmallWorld();
+      await world.publish(5);
+      await ahead(world, byMs, () => removeAccount(world.ports()));
+      world.clock.advance(MINUTE_MS);
+      const runId = await planned(world);
+
+      const { row } = await world.run();
+
+      expect(row).toMatchObject({ outcome: "PUBLISHED", run_id: runId });
+    },
+  );
+
+  test.each([3 * DAY_MS, -DAY_MS])(
+    "by %i ms: what was planned before it does not count, also where its files are still there [D27]",
     async (byMs) => {
       const world = new SmallWorld();
       await world.publish(10);

@@ -42,7 +42,10 @@ export class CrashPoint {
       replace: (key, bytes, version) =>
         this.effect(`replace ${key}`, () => store.replace(key, bytes, version)),
       copy: (from, to) => this.effect(`copy ${to}`, () => store.copy(from, to)),
-      delete: (key) => this.effect(`delete ${key}`, () => store.delete(key)),
+      // A list may be left anywhere.
+      delete: async (keys) => {
+        for (const key of keys) await this.effect(`delete ${key}`, () => store.delete([key]));
+      },
     };
     const followed: Catalog = {
       refresh: (account, what) => this.effect(`follow ${account}`, () => catalog.refresh(account, what)),

@@ -20,7 +20,7 @@ export function interposed(
       return store.copy(from, to);
     },
     replace: (key, bytes, version) => store.replace(key, bytes, version),
-    delete: (key) => store.delete(key),
+    delete: (keys) => store.delete(keys),
   };
 }
 

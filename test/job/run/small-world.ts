@@ -16,6 +16,7 @@ import { ManualClock } from "../../simulator/manual-clock.ts";
 import { uuidOf } from "../../simulator/simulated-event.ts";
 import { MemoryCatalog } from "../catalog/memory-catalog.ts";
 import { LogLines } from "../runtime/log-lines.ts";
+import { aDetail } from "../service/events/a-detail.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { Crashed, CrashPoint, type Moment } from "./crash.ts";
 import { portsWith, settingsWith } from "./run-defaults.ts";
@@ -179,7 +180,7 @@ export class SmallWorld {
           return { kind: "left-out", reason: "gone" };
         }
         const event = eventText(...found).replace("}", this.fieldOfNote ? `,"${this.fieldOfNote}":1}` : "}");
-        return { kind: "event", event, value: JSON.parse(event), eventDate: "2026-01-01", scope: null };
+        return aDetail(event, "2026-01-01");
       },
       close: async () => undefined,
       counts: NO_REQUESTS,

@@ -30,7 +30,8 @@ export interface Connection extends AsyncDisposable {
   readonly service: EventService;
   readonly rateLimiter: RateLimiter;
   readonly log: LogLines;
-  readonly waits: readonly (Wait | undefined)[];
+  /** But those for the first answer of all, which every connection begins with. */
+  readonly waits: readonly Wait[];
   /** The identity provider and the stored tokens of the method `oauth`. */
   readonly authorized: Authorized;
 }
@@ -54,7 +55,7 @@ export async function connect(
   const { provider } = authorized;
   const simulator = await Simulator.start({ clock, events: [], bearer: provider, ...simulated });
   const log = new LogLines();
-  const waits: (Wait | undefined)[] = [];
+  const waits: Wait[] = [];
   const rateLimiter = new RateLimiter({
     requestsPerMinute: "unlimited",
     bytesPerMinute: "unlimited",
@@ -72,7 +73,9 @@ export async function connect(
     clock,
     random: random(seed),
     logger: log,
-    onWait: (wait) => waits.push(wait),
+    onWait: (wait) => {
+      if (wait && wait.kind !== "silent") waits.push(wait);
+    },
     ...changes,
   });
   return {

@@ -63,7 +63,7 @@ it.each([
 ])("cuts the log where of the publications below it are deleted: %s", async (_, deleted) => {
   const store = await removed();
   await publish(uk(store), AFTER);
-  for (const id of deleted) await store.delete(`publications/uk/${id}.ndjson`);
+  for (const id of deleted) await store.delete([`publications/uk/${id}.ndjson`]);
 
   expect(await readLog(uk(store))).toEqual([AFTER]);
   expect(await readHead(uk(store))).toEqual(AFTER);
@@ -71,8 +71,8 @@ it.each([
 
 it("is what has to be restored where it is damaged itself, and not what it has deleted", async () => {
   const store = await removed();
-  await store.delete("publications/uk/0000000001.ndjson");
-  await store.delete("publications/uk/0000000002.ndjson");
+  await store.delete(["publications/uk/0000000001.ndjson"]);
+  await store.delete(["publications/uk/0000000002.ndjson"]);
   store.put("publications/uk/0000000003.ndjson", "damaged");
 
   await expect(readHead(uk(store))).rejects.toMatchObject({
@@ -149,7 +149,7 @@ it.each<[string, readonly Publication[], Creation, string]>([
 
 it("makes a publication that is created below it a lost one", async () => {
   const store = await removed();
-  await store.delete("publications/uk/0000000002.ndjson");
+  await store.delete(["publications/uk/0000000002.ndjson"]);
 
   expect(await publish(uk(store), { ...SECOND, write_id: "late" })).toBe("lost");
   expect(await readLog(uk(store))).toEqual([]);
@@ -179,7 +179,7 @@ it.each([
   const store = await logOf(FIRST, SECOND);
   const slow = beforeFirstRead(store, async () => {
     await createRemoval(uk(store), NAMED);
-    for (const id of ["0000000001", "0000000002"]) await store.delete(`publications/uk/${id}.ndjson`);
+    for (const id of ["0000000001", "0000000002"]) await store.delete([`publications/uk/${id}.ndjson`]);
   });
 
   expect(await read(uk(slow))).toEqual(found);
@@ -187,10 +187,10 @@ it.each([
 
 it("is no damage to a reader either where another one deletes it", async () => {
   const store = await removed();
-  await store.delete("publications/uk/0000000001.ndjson");
+  await store.delete(["publications/uk/0000000001.ndjson"]);
   const slow = beforeFirstRead(store, async () => {
     await createRemoval(uk(store), { ...NAMED, writeId: "another" });
-    for (const id of ["0000000002", "0000000003"]) await store.delete(`publications/uk/${id}.ndjson`);
+    for (const id of ["0000000002", "0000000003"]) await store.delete([`publications/uk/${id}.ndjson`]);
   });
 
   expect(await readLog(uk(slow))).toEqual([]);

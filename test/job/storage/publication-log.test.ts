@@ -230,9 +230,9 @@ it("reads a long log sixteen files at a time, in order", async () => {
 
 it("finds a gap right behind the one that is named, and leaves one below it to what reads the whole log", async () => {
   const { store } = await watchedLog(5);
-  await store.delete("publications/uk/0000000001.ndjson");
+  await store.delete(["publications/uk/0000000001.ndjson"]);
   const { publications } = await readLogSince(uk(store), "0000000003");
-  await store.delete("publications/uk/0000000004.ndjson");
+  await store.delete(["publications/uk/0000000004.ndjson"]);
 
   expect(publications.map(({ publication }) => publication)).toEqual(["0000000004", "0000000005"]);
   await expect(readLogSince(uk(store), "0000000003")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
@@ -315,7 +315,7 @@ describe("the end of a log", () => {
       store.put(`publications/uk/${numbered(n).publication}.ndjson`, `${JSON.stringify(numbered(n))}\n`);
 
     expect(await readEnd(uk(store))).toMatchObject({ last: "0000000900", removal: undefined });
-    await store.delete("publications/uk/0000000500.ndjson");
+    await store.delete(["publications/uk/0000000500.ndjson"]);
     await expect(readEnd(uk(store))).rejects.toMatchObject({ code: "STORE_CORRUPT" });
   });
 });
@@ -440,7 +440,7 @@ describe("a damaged publication log", () => {
   });
 
   it.each([
-    ["is gone", async (store: MemoryStore, key: string) => store.delete(key)],
+    ["is gone", async (store: MemoryStore, key: string) => store.delete([key])],
     ["cannot be read", async () => undefined],
   ])("is STORE_CORRUPT where a publication that was listed %s", async (_, happens) => {
     const store = await logOf(FIRST, SECOND);

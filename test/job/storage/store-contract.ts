@@ -139,7 +139,7 @@ export function storeContract(name: string, make: () => Promise<Store>): void {
 
       for (const key of ["runs/from", "snapshots/to"])
         expect(Buffer.compare((await store.read(key))?.bytes ?? bytes("none"), content)).toBe(0);
-      await store.delete("runs/from");
+      await store.delete(["runs/from"]);
       expect((await store.read("snapshots/to"))?.bytes).toHaveLength(content.length);
     });
 
@@ -189,7 +189,7 @@ export function storeContract(name: string, make: () => Promise<Store>): void {
       const first = await created(store, "changed", "one");
       await store.replace("changed", bytes("two"), first);
       const gone = await created(store, "gone", "one");
-      await store.delete("gone");
+      await store.delete(["gone"]);
 
       expect(await store.replace("changed", bytes("late"), first)).toBeUndefined();
       expect(await store.replace("gone", bytes("late"), gone)).toBeUndefined();
@@ -215,13 +215,25 @@ export function storeContract(name: string, make: () => Promise<Store>): void {
       expect(await text(store, "counter")).toBe("10");
     });
 
+    it("deletes all objects of a list, wherever they are, and no others", async () => {
+      const store = await make();
+      const listed = ["a/1", "a/b/2", "a/b/3", "c/d/e/4", "5"];
+      const others = ["a/10", "a/b/20", "c/6"];
+      for (const key of [...listed, ...others]) await store.create(key, bytes("content"));
+
+      await store.delete([...listed, "a/b/never", "no/such/key"]);
+      await store.delete([]);
+
+      expect(await keysOf(store, "")).toEqual(others.toSorted());
+    });
+
     it("deletes an object, and a key without one is no error", async () => {
       const store = await make();
       await store.create("a/key", bytes("content"));
 
-      await store.delete("a/key");
-      await store.delete("a/key");
-      await store.delete("no/such/key");
+      await store.delete(["a/key"]);
+      await store.delete(["a/key"]);
+      await store.delete(["no/such/key"]);
 
       expect(await store.read("a/key")).toBeUndefined();
       expect(await store.create("a/key", bytes("again"))).toBeDefined();
@@ -248,7 +260,9 @@ export function storeContract(name: string, make: () => Promise<Store>): void {
       await expect(store.read(key)).rejects.toThrow(TypeError);
       await expect(store.open(key)).rejects.toThrow(TypeError);
       await expect(store.replace(key, bytes("content"), "version")).rejects.toThrow(TypeError);
-      await expect(store.delete(key)).rejects.toThrow(TypeError);
+      await store.create("kept", bytes("content"));
+      await expect(store.delete(["kept", key])).rejects.toThrow(TypeError);
+      expect(await text(store, "kept")).toBe("content");
       await expect(store.copy(key, "key")).rejects.toThrow(TypeError);
       await expect(store.copy("key", key)).rejects.toThrow(TypeError);
     });

@@ -2,6 +2,7 @@
 // time zone; the state machine, what it repeats and what it may do; and the rule on how it ended.
 
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { parseDefinition } from "../../states/definition.ts";
 import { statements, synthesized } from "../synthesized.ts";
@@ -186,6 +187,24 @@ describe("the state machine", () => {
 
     expect(TimeoutSeconds).toBe(14 * 24 * 60 * 60);
     expect(staging).toContain('{"ExpirationInDays":14,"Id":"staging","Prefix":"runs/","Status":"Enabled"}');
+  });
+
+  it("keeps the run log for 400 days, and what is published for ever", () => {
+    const { LifecycleConfiguration } = template.only("AWS::S3::Bucket").properties;
+    const { Rules } = z
+      .object({
+        Rules: z.array(
+          z.looseObject({ Prefix: z.string().optional(), ExpirationInDays: z.number().optional() }),
+        ),
+      })
+      .parse(LifecycleConfiguration);
+
+    expect(Object.fromEntries(Rules.map((rule) => [rule.Prefix ?? "", rule.ExpirationInDays]))).toEqual({
+      "": undefined,
+      "runs/": 14,
+      "run-log/": 400,
+      "athena-results/": 7,
+    });
   });
 
   it("writes no log and no trace, and is encrypted with the engine's key: all on purpose", () => {

@@ -7,6 +7,7 @@ import { runLogEntrySchema } from "../../../lambdas/job/run/record/run-log.ts";
 import { changeLine } from "../../../lambdas/job/snapshot/rows/compare-snapshots.ts";
 import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
 import { TABLES, type TableName } from "../../../lambdas/job/storage/layout.ts";
+import { aRow } from "../../job/snapshot/rows/a-row.ts";
 import { aPublication } from "../../job/storage/publications.ts";
 import { synthesized } from "../synthesized.ts";
 
@@ -69,10 +70,7 @@ const tables = new Map(
 );
 const keysOf = (line: string): readonly string[] => Object.keys(Object(JSON.parse(line)));
 
-const ROW = rowLine(
-  { uuid: "u", event_date: null, scope: null, event: "{}", listing: "{}" },
-  { brand: "x", a_sector: null },
-);
+const ROW = rowLine(aRow("u"), { brand: "x", a_sector: null });
 const CHANGE = changeLine({ uuid: "u", change: "added", fields: null, before: null, after: "{}" });
 
 describe("the tables", () => {
@@ -147,6 +145,7 @@ describe("the workgroup", () => {
     const queries = template.all("AWS::Athena::NamedQuery").map(({ properties }) => properties);
 
     expect(queries.map(({ Name }) => Name).toSorted()).toEqual([
+      "All changes as Parquet",
       "An event's history",
       "Changes of the last 7 days",
       "Events as Parquet",

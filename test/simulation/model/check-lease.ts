@@ -2,12 +2,10 @@
 
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import type { ObjectChange } from "../warehouse/objects.ts";
-import { clockErrorMs } from "./check-visibility.ts";
+import { clockErrorMs, TOLERANCE_MS } from "./check-visibility.ts";
 import type { Model } from "./model.ts";
 
 const LENGTH_MS = 60_000;
-/** Clocks may differ so much. */
-const TOLERANCE_MS = 10 * 60_000;
 
 interface Lease {
   readonly run_id: string | null;
@@ -102,9 +100,10 @@ export function watchWrites(model: Model, name: string, store: AccountStore): Ac
       if (key === store.keys.lease && version !== undefined) ownTaken(bytes, atMs);
       return version;
     },
-    delete: (key) => {
-      check("deletes", key);
-      return store.delete(key);
+    delete: (keys) => {
+      // Version 0.1 names one key.
+      for (const key of [keys].flat()) check("deletes", key);
+      return store.delete(keys);
     },
   };
 }

@@ -5,12 +5,9 @@ import { checkRefusals, noteKnown } from "./check-answers.ts";
 import { checkRemoval } from "./check-removal.ts";
 import { checkBase } from "./check-restart.ts";
 import { checkColumns } from "./check-snapshot.ts";
-import { clockErrorMs } from "./check-visibility.ts";
+import { clockErrorMs, TOLERANCE_MS } from "./check-visibility.ts";
 import type { Model } from "./model.ts";
 import { type SeenChange, type SeenPublication, type SeenRow, wrongIn } from "./reader.ts";
-
-/** Clocks may differ so much. */
-const TOLERANCE_MS = 10 * 60_000;
 
 export function checkPublication(model: Model, { key, by }: ObjectChange): void {
   const entries = model.reader.entries();

@@ -8,6 +8,8 @@ import { isCutOff } from "./check-removal.ts";
 import type { Model, ProcessFacts } from "./model.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
+/** Clocks may differ so much. */
+export const TOLERANCE_MS = 10 * 60_000;
 
 /** `events` was moved to this snapshot; to none where it is empty. */
 export function checkShown(model: Model, by: string): void {
@@ -105,6 +107,17 @@ export function checkRetirement(model: Model, snapshotId: string, by: string): v
 /** Retention goes by the clocks of its processes: they are wrong by so much. */
 function aDayAgoMs(world: World): number {
   return world.timeline.nowMs - Math.max(0, DAY_MS - clockErrorMs(world));
+}
+
+/** They run, and those of two computers differ as much as they may. The platform's processes have one clock. */
+export function areClocksAsPromised(world: World): boolean {
+  const { items } = world.plan;
+  const faults = items.filter((item): item is ClockFault => item.kind === "clock");
+  const isSet = ({ start, jump, standsStill }: ClockFault): boolean =>
+    jump !== undefined ||
+    standsStill ||
+    items.some((item) => item.kind === "start" && item.id === start && item.by !== "laptop");
+  return clockErrorMs(world) <= TOLERANCE_MS && !faults.some(isSet);
 }
 
 /** How far the clocks of two processes are apart at most. */

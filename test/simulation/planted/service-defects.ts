@@ -15,8 +15,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "the lease's use of the budget is not carried over",
     file: "run/lease/lease-account.ts",
-    from: "newRateLimiter(ports, settings, lease.earlier)",
-    to: "newRateLimiter(ports, settings)",
+    from: "clock, earlier: lease.earlier",
+    to: "clock",
     seed: 129,
   },
   {

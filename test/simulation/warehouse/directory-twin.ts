@@ -8,7 +8,7 @@ import {
   type StoredObject,
 } from "../../../lambdas/job/storage/store.ts";
 import type { CallFailures, SimProcess } from "../process/sim-process.ts";
-import type { Objects } from "./objects.ts";
+import { inAnyOrder, type Objects } from "./objects.ts";
 
 export class DirectoryTwin implements Store {
   readonly #objects: Objects;
@@ -67,8 +67,10 @@ export class DirectoryTwin implements Store {
     yield* found;
   }
 
-  delete(key: string): Promise<void> {
-    return this.#call(`deletes ${key}`, key, () => this.#objects.delete(key, this.#process.name));
+  /** In an order of its own, and a process may stop between any two. Version 0.1 names one key. */
+  async delete(keys: readonly string[] | string): Promise<void> {
+    for (const key of inAnyOrder([keys].flat()))
+      await this.#call(`deletes ${key}`, key, () => this.#objects.delete(key, this.#process.name));
   }
 
   #put(key: string, bytes: Uint8Array): string {

@@ -1,6 +1,7 @@
 // The objects of a warehouse, as every process sees them: strongly consistent, as a directory and S3 are.
 
 import { createHash } from "node:crypto";
+import { hashOf } from "../chance.ts";
 
 export interface StoredBytes {
   readonly bytes: Uint8Array;
@@ -99,6 +100,11 @@ export class Objects {
     this.#sorted = undefined;
     this.#observe({ key, before, after: undefined, by });
   }
+}
+
+/** Neither sorted nor as they are named, and always the same. */
+export function inAnyOrder(keys: readonly string[]): readonly string[] {
+  return keys.toSorted((a, b) => hashOf(a) - hashOf(b));
 }
 
 /** As S3 does it for an object that was not uploaded in parts. */

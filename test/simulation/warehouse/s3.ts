@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { crc32 } from "node:zlib";
 import type { CallFailures, SimProcess } from "../process/sim-process.ts";
 import { AwsFailure, type Endpoint, members, metadataOf } from "./aws-clients.ts";
-import { type Objects, versionOf } from "./objects.ts";
+import { inAnyOrder, type Objects, versionOf } from "./objects.ts";
 
 /** `S3Store` runs unchanged on it. */
 export function s3Endpoint(objects: Objects, uploads: Uploads, process: SimProcess): Endpoint {
@@ -16,6 +16,7 @@ export function s3Endpoint(objects: Objects, uploads: Uploads, process: SimProce
         process.call("store", `${command} ${String(given["Key"])}`, effect, failures),
       );
     }
+    if (command === "DeleteObjects") return deleteObjects(objects, given, process);
     const isRead = /^(?:Get|Head|List)/.test(command);
     const what = `${command} ${String(given["Key"] ?? given["Prefix"])}`;
     const effect = (): object => respond(objects, command, given, process.name);
@@ -57,6 +58,21 @@ function respond(objects: Objects, command: string, given: Given, by: string): o
     default:
       throw new Error(`the simulated S3 does not know ${command}`);
   }
+}
+
+/** Each by itself: a process may die between any two, and what failed of an answer is named in it. */
+async function deleteObjects(objects: Objects, given: Given, process: SimProcess): Promise<object> {
+  const { Objects: named } = members(given["Delete"]);
+  const keys = (Array.isArray(named) ? named : []).map((each: unknown) => String(members(each)["Key"]));
+  const Errors: object[] = [];
+  for (const Key of inAnyOrder(keys)) {
+    const effect = (): void => objects.delete(Key, process.name);
+    await process.call("store", `DeleteObject ${Key}`, effect, FAILURES).catch((error: unknown) => {
+      if (!(error instanceof AwsFailure)) throw error;
+      Errors.push({ Key, Code: error.name, Message: error.message });
+    });
+  }
+  return { Errors, $metadata: { httpStatusCode: 200 } };
 }
 
 function put(objects: Objects, key: string, given: Given, by: string): object {

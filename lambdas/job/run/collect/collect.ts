@@ -251,7 +251,7 @@ async function collectRange(
     facts.markCounted(place);
     return { failure };
   }
-  if (rows) await store.delete(key);
+  if (rows) await store.delete([key]);
   return { failure, isLost: true };
 }
 

@@ -11,11 +11,11 @@ import { type Plan, readPlan, type ShapingSettings } from "../../snapshot/stagin
 import { isOfLayout, runInstant } from "../../storage/layout.ts";
 import { placeOf, removalOf } from "../../storage/log-mark.ts";
 import type { Publication } from "../../storage/publication.ts";
-import { findPublication, type LogEnd, readLogSince } from "../../storage/publication-log.ts";
+import { findPublication, type LogEnd } from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { isLater } from "../publish/superseded.ts";
 import { recordPublishedRun } from "../record/published-run.ts";
-import { StartSkipped } from "../record/run-result.ts";
+import { OTHER_VERSION_TEXT, StartSkipped } from "../record/run-result.ts";
 import { countText } from "../record/texts.ts";
 import type { RunSession } from "../run-session.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -69,9 +69,6 @@ export async function findUnfinished(
   return chain;
 }
 
-const OTHER_VERSION_TEXT =
-  "was begun by another version of this program, so its staged work cannot be continued";
-
 function otherShape(runId: string): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
@@ -89,7 +86,7 @@ interface PassedOver {
 
 /** The newest unfinished run of the account that a manual start may continue. Where there is none, says why. */
 async function findAdoptable(
-  { ports, settings, decided }: RunSession,
+  { ports, settings, overDamaged }: RunSession,
   { head }: LogEnd,
   columnsBy: ColumnsByFingerprint,
 ): Promise<UnfinishedRun | undefined> {
@@ -99,7 +96,7 @@ async function findAdoptable(
   // Only a later run can still be published. From the head's own run on: it may have crashed right after its publication.
   const isPast = ({ snapshot_id: id }: Publication): boolean => !isFuture(runInstant(id) ?? 0, clock.now());
   const isPassed = async ({ header: { run_id: id, log_end: mark } }: Plan): Promise<boolean> => {
-    if (removalOf(await readLogSince(store, ""), id, mark)) return true;
+    if (await removalOf(store, id, mark)) return true;
     return head !== undefined && isLater(head, { id, place: await placeOf(store, mark) });
   };
   const base = head && !isPast(head) ? await findPublication(store, isPast) : head;
@@ -123,7 +120,7 @@ async function findAdoptable(
     const found = await open(store, runId, files);
     if (typeof found === "object" && (await isPassed(found.plan))) continue;
     // What a run that is no restart has written of its changes would stand in the way of a restart's.
-    const isOther = typeof found === "object" && decided.overDamaged && found.plan.header.restart !== true;
+    const isOther = typeof found === "object" && overDamaged && found.plan.header.restart !== true;
     if (typeof found === "object" && !isOther && columnsBy.has(found.plan.header.fingerprint)) return found;
     if (found) passedOver ??= { runId, found, reason: isOther ? "no restart" : "other settings" };
   }

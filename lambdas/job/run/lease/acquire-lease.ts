@@ -73,8 +73,10 @@ export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): 
       }
     }
     if (stored && !found) logger.warn(`the file ${store.keys.lease} is damaged; it is written again`);
-    // It may have been written as late as this process has seen it, whatever the clock of its computer said.
-    const behindMs = first && found ? Math.max(0, nowMs - watchedMs - Date.parse(found.renewed_at)) : 0;
+    // It may have been written as late as this process has seen it: the clock of its computer may be behind.
+    const isOfOwnClock = first === undefined && hasClockOf(found?.holder, ports.process);
+    const unseenMs = found && !isOfOwnClock ? nowMs - watchedMs - Date.parse(found.renewed_at) : 0;
+    const behindMs = Math.min(Math.max(0, unseenMs), CLOCK_TOLERANCE_MS);
     const known = found && laterBy(found, behindMs);
     // What is assumed beyond the lease stays assumed also if this process crashes at once.
     const use = limits ? earlierUse(stored && { lease: known }, nowMs, limits) : (known?.use ?? []);
@@ -116,6 +118,12 @@ function patienceMs(
   const mayWait = isOwn || isBrief || (isUnclear && !isShort(runId));
   if (!mayWait) return undefined;
   return Math.max(0, isOurs ? Math.min(leftMs, untilExpiryMs) : leftMs);
+}
+
+/** Of the processes that name no computer, which the platform runs, all have its clock. */
+function hasClockOf(holder: Holder | null | undefined, own: Omit<Holder, "token">): boolean {
+  if (holder?.host === undefined && own.host === undefined) return true;
+  return isOfComputer(holder ?? null, own);
 }
 
 function isOfComputer(holder: Holder | null, own: Omit<Holder, "token">): boolean {

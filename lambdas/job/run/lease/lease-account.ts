@@ -2,31 +2,21 @@
 // lease carries to the next start.
 
 import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
-import type { Usage } from "../../service/rate-limit/usage-window.ts";
 import type { Limits } from "../../settings/values.ts";
 import { decidesRun } from "../../storage/layout.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type Skipped, StartSkipped } from "../record/run-result.ts";
 import type { WorldPorts } from "../run-ports.ts";
-import type { RunSettings } from "../run-settings.ts";
 import { type AcquirePorts, acquireLease } from "./acquire-lease.ts";
 import { type Lease, type LeasedCommand, leaseNameOf } from "./lease.ts";
 
 /** Knows what earlier holders used. From now on the lease carries its usage, also where nothing is sent. */
-export function leasedRateLimiter(ports: WorldPorts, settings: RunSettings, lease: Lease): RateLimiter {
-  const rateLimiter = newRateLimiter(ports, settings, lease.earlier);
+export function leasedRateLimiter({ clock }: WorldPorts, limits: Limits, lease: Lease): RateLimiter {
+  const rateLimiter = new RateLimiter({ ...limits, clock, earlier: lease.earlier });
   lease.carry(() => rateLimiter.usage());
   rateLimiter.recordWith(() => lease.record());
   permitWhileHeld(rateLimiter, lease);
   return rateLimiter;
-}
-
-export function newRateLimiter(
-  { clock }: WorldPorts,
-  { requestsPerMinute, bytesPerMinute, windowMs }: Limits,
-  earlier: readonly Usage[] = [],
-): RateLimiter {
-  return new RateLimiter({ requestsPerMinute, bytesPerMinute, windowMs, clock, earlier });
 }
 
 /**
@@ -114,11 +104,12 @@ export function fencedStore(
       await passWrite(key);
       return store.replace(key, bytes, version);
     },
-    delete: async (key) => {
+    delete: async (keys) => {
+      if (keys.length === 0) return;
       deleting ??= pass(true);
       await deleting;
       await pass(false);
-      return store.delete(key);
+      return store.delete(keys);
     },
   };
 }

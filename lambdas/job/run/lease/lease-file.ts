@@ -49,7 +49,7 @@ export type LeaseFile = Readonly<z.infer<typeof leaseSchema>>;
 export interface LeaseFacts {
   /** Null for a free lease. */
   readonly run_id: string | null;
-  /** Null where no process works, although an execution may have the lease. */
+  /** The process that works, or has freed the lease; null where an execution waits. */
   readonly holder: Holder | null;
   readonly execution?: string | undefined;
   readonly handed_over?: LeaseFile["handed_over"];

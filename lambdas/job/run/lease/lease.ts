@@ -146,7 +146,8 @@ export class Lease {
   async release(): Promise<void> {
     this.#stop.abort();
     if (this.#isPassedOn) return;
-    const free = { execution: undefined, run_id: null, holder: null };
+    // The holder stays: the next one has its clock, or another.
+    const free = { execution: undefined, run_id: null };
     await this.#write(() => ({ ...this.#own(), ...free })).catch(() => this.#warnNotWritten());
   }
 

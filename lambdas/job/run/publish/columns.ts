@@ -57,6 +57,12 @@ export async function columnsOfRun(
     if (pointer === undefined || another !== undefined) throw undecided(there);
     return { name, pointer, type, typedBy };
   });
+  if (there.some(({ isOwn }) => !isOwn)) {
+    const all = columns.map(
+      ({ name, pointer, type }) => `${name} (${type ? `${pointer}, ${type}` : pointer})`,
+    );
+    ports.logger.info(`uses the lifted columns of the warehouse: ${all.join(", ")}`);
+  }
   // Readers of the account would miss a column that its snapshot has.
   const fewest = 1 + there.findLastIndex(({ isOwn }) => isOwn);
   const lengths = columns.map((_, length) => length).filter((length) => length >= fewest);

@@ -170,6 +170,6 @@ export async function takeBack(
   const { removal } = await readLogSince(store, last);
   if (removal === undefined) return undefined;
   await catalog.refresh(store.account);
-  for (const key of await keysOf(store)) if (key.includes(`/${id}/`)) await store.delete(key);
+  await store.delete((await keysOf(store)).filter((key) => key.includes(`/${id}/`)));
   return removal;
 }

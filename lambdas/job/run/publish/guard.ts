@@ -36,7 +36,7 @@ interface ListCounts {
 }
 
 const ALWAYS_MAY_BE_MISSING = 5;
-const MOST_NAMED = 10;
+const MOST_NAMED = 3;
 const MIN_ROWS_PERCENT = 80;
 const MISSING_REASONS = ["gone", "forbidden", "rejected"] as const;
 

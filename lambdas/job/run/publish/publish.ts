@@ -3,7 +3,6 @@
 import { advise, command } from "../../errors/advice.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Chain } from "../../snapshot/staging/chain.ts";
-import { layout } from "../../storage/layout.ts";
 import type { Publication } from "../../storage/publication.ts";
 import { isOfRun, type LogEnd, readHead, readLogSince } from "../../storage/publication-log.ts";
 import { countsOf } from "../record/attempt.ts";
@@ -106,8 +105,7 @@ async function decide(
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store);
     if (now?.publication !== head?.publication) return decide(task, manifest, now);
-    const explanation = [ports.words.hold(facts), ...listOf(manifest, facts)].join(" ");
-    return { holding: { reason: facts.reason, explanation, facts, preview } };
+    return { holding: { reason: facts.reason, explanation: ports.words.hold(facts), facts, preview } };
   }
   return undefined;
 }
@@ -130,18 +128,6 @@ async function guardAgainst(
   return guard({ ...counts, ...ofHead, incomplete, readings, unstable, isUnconfirmed }, session.settings);
 }
 
-/** Where the missing events are listed, if some are, and the reason is not only that the account is pinned. */
-function listOf(
-  { account, snapshot_id: snapshotId, counts }: Manifest,
-  { reason }: HoldFacts,
-): readonly string[] {
-  const { gone, forbidden, oversize, too_deep, unreadable } = counts;
-  const isListed = gone + forbidden + oversize + too_deep + unreadable > 0;
-  return isListed && reason !== "PINNED"
-    ? [`${layout(account).leftOut(snapshotId)} lists them with their reasons.`]
-    : [];
-}
-
 function held(
   { snapshot_id: snapshotId, counts }: Manifest,
   { reason, explanation, facts, preview }: Hold,
@@ -151,13 +137,13 @@ function held(
   return {
     outcome: "HELD",
     reason,
-    explanation: `${explanation} The snapshot ${snapshotId} is complete and kept, but in no table; readers see what they saw before.`,
+    explanation,
     next: isRestart ? advise`${accept} is a ${restartText(counts.events)}.` : [],
     hold: facts,
     preview,
   };
 }
 
-function pinnedBy({ snapshot_id, publication }: Publication): HoldFacts {
-  return { reason: "PINNED", snapshot_id, publication };
+function pinnedBy({ publication }: Publication): HoldFacts {
+  return { reason: "PINNED", publication };
 }

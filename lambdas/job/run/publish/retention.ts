@@ -3,8 +3,9 @@
 // grow with how often runs are.
 
 import { isFuture } from "../../runtime/clock.ts";
+import { publishedOf } from "../../snapshot/files/published-snapshots.ts";
 import { formatRunId, runInstant } from "../../storage/layout.ts";
-import { publicationsSince, readLog } from "../../storage/publication-log.ts";
+import { publicationsSince } from "../../storage/publication-log.ts";
 import {
   dateRetired,
   listSnapshots,
@@ -45,7 +46,7 @@ export async function applyRetention(ports: RetentionPorts, retainDays: number |
   const undated: string[] = [];
   for (const snapshot of snapshots) {
     const { snapshotId } = snapshot;
-    if (snapshot.isRetired && snapshotId === head) await store.delete(store.keys.retired(snapshotId));
+    if (snapshot.isRetired && snapshotId === head) await store.delete([store.keys.retired(snapshotId)]);
     else if (snapshot.isRetired) {
       if (snapshot.files.length === 1) continue; // deleted by an earlier run
       const retiredAtMs = await readRetired(store, snapshotId);
@@ -86,7 +87,7 @@ async function headsSince(store: AccountStore, sinceMs: number): Promise<Heads> 
 }
 
 /**
- * After how many days each of them is due; undefined for never. The log is read only where it alone knows whether a snapshot
+ * After how many days each of them is due; undefined for never. The log is asked only where it alone knows whether a snapshot
  * that was held, or has lost its manifest, is published.
  */
 async function dueAfter(
@@ -104,8 +105,8 @@ async function dueAfter(
     mayWait(snapshot) &&
     !snapshot.isRetired &&
     isOlder(madeAtMs(snapshot, store, nowMs), WAITING_DAYS, nowMs);
-  const log = snapshots.some(isAsked) ? await readLog(store) : [];
-  const published = new Set(log.map(({ snapshot_id }) => snapshot_id));
+  const asked = snapshots.filter(isAsked).map(({ snapshotId }) => snapshotId);
+  const published = await publishedOf(store, asked);
   return (snapshot) => (mayWait(snapshot) && !published.has(snapshot.snapshotId) ? WAITING_DAYS : undefined);
 }
 
@@ -127,7 +128,7 @@ function isOlder(madeAtMs: number | undefined, days: number | undefined, nowMs: 
 /** The mark stays, so that a deleted snapshot is never mistaken for a lost one. */
 async function deleteFiles({ store, logger }: RetentionPorts, snapshot: SnapshotFiles): Promise<void> {
   const { snapshotId } = snapshot;
-  const files = snapshot.files.filter(({ key }) => key !== store.keys.retired(snapshotId));
-  for (const { key } of files) await store.delete(key);
+  const keys = snapshot.files.map(({ key }) => key);
+  await store.delete(keys.filter((key) => key !== store.keys.retired(snapshotId)));
   logger.info(`deleted the retired snapshot ${snapshotId}`);
 }

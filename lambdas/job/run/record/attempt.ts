@@ -22,6 +22,8 @@ import { type RunEnd, type RunFailure, type RunResult, StartSkipped, writeRunRes
 /** Updated while the attempt works, so that a failed one still reports how far it got. */
 export interface Attempt {
   readonly trigger: Trigger;
+  /** A failure of it says nothing of the account's runs, and its line in the log says so. */
+  readonly isDryRun?: boolean;
   /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number;
   /** For its duration, which stays right when the wall clock is set meanwhile. */
@@ -208,7 +210,7 @@ export function rowOf(
     bytes: counted?.bytes ?? null,
     started_at: new Date(attempt.startedAtMs).toISOString(),
     seconds: Math.round(clock.monotonicMs() - attempt.startedMonotonicMs) / 1000,
-    reason: failed ? null : end.reason,
+    reason: failed ? (attempt.isDryRun ? "DRY_RUN" : null) : end.reason,
     ...(failed ? errorColumns(end.error) : { error_code: null, error_message: null }),
     version,
     repeated,

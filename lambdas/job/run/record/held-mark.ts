@@ -2,7 +2,10 @@
 
 import * as z from "zod";
 import { isDamage } from "../../errors/sync-error.ts";
+import { isFuture } from "../../runtime/clock.ts";
+import { runInstant } from "../../storage/layout.ts";
 import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
+import { durationText } from "./texts.ts";
 
 const count = z.int().nonnegative();
 const uuids = z.array(z.string()).readonly();
@@ -48,7 +51,7 @@ export const holdFactsSchema = z.discriminatedUnion("reason", [
     ...{ events: count, lacking: count, most: count },
     fields: z.array(z.object({ pointer: z.string(), events: count })).readonly(),
   }),
-  z.object({ reason: z.literal("PINNED"), snapshot_id: z.string(), publication: z.string() }),
+  z.object({ reason: z.literal("PINNED"), publication: z.string() }),
 ]);
 
 export type HoldFacts = Readonly<z.infer<typeof holdFactsSchema>>;
@@ -169,10 +172,25 @@ export function wasPinned({
   return preview?.pinned ?? reason === "PINNED";
 }
 
-/** What happens to a held snapshot that no person accepts. */
+/** What happens after a held snapshot that no person accepts. */
 export function ifNotAccepted(isPinned: boolean): string {
-  const next = isPinned
-    ? "Later runs are held too, until a snapshot is accepted."
-    : "The next run makes a new snapshot, and publishes it unless that one has to be held too.";
-  return `Readers keep what they see. ${next} This one is retired after 30 days.`;
+  return isPinned
+    ? "Later runs are held too, until you accept one."
+    : "The next run makes and judges another one.";
+}
+
+/** How old the data are that readers keep meanwhile: as the preview, or the event of the hold, says it. */
+export function readersSee(
+  preview: Readonly<Partial<Record<"base_snapshot_id" | "added", unknown>>>,
+  nowMs: number,
+): string {
+  const { base_snapshot_id: base, added } = preview;
+  const madeAtMs = typeof base === "string" ? runInstant(base) : undefined;
+  if (madeAtMs !== undefined)
+    return isFuture(madeAtMs, nowMs)
+      ? "Readers see data of the future."
+      : `Readers see data of ${durationText(nowMs - madeAtMs)} ago.`;
+  return base === null && typeof added === "number"
+    ? "Readers see nothing yet."
+    : "Readers keep what they see.";
 }

@@ -2,6 +2,7 @@
 
 import { undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { readManifest } from "../../snapshot/files/manifest.ts";
+import { publishedOf } from "../../snapshot/files/published-snapshots.ts";
 import { plannedTrigger } from "../../snapshot/staging/plan.ts";
 import { isRestart, type Publication } from "../../storage/publication.ts";
 import { findPublication, isOfRun, publicationBefore } from "../../storage/publication-log.ts";
@@ -9,7 +10,7 @@ import type { AccountStore } from "../../storage/store.ts";
 import type { WarehousePorts, WorldPorts } from "../run-ports.ts";
 import { type Attempt, beginAttempt, countsOf, NO_COUNTS, recordAttempt } from "./attempt.ts";
 import { readHold } from "./held-mark.ts";
-import { attemptsOf, isRun } from "./run-log.ts";
+import { attemptsOf, isRun, mayHaveExpired } from "./run-log.ts";
 import { type RunEnd, writeRunResult } from "./run-result.ts";
 import { countText } from "./texts.ts";
 
@@ -22,11 +23,11 @@ type PublishedRun = Pick<Attempt, "counts" | "doubt" | "publication"> & { readon
  */
 export async function publishedRun(store: AccountStore, runId: string): Promise<PublishedRun | undefined> {
   if (!(await hasSnapshot(store, runId))) return undefined;
-  const newest = await findPublication(store, ({ snapshot_id }) => snapshot_id === runId);
-  if (newest === undefined) return undefined;
-  const own = newest.action === "run" ? newest : await findPublication(store, isOfRun(runId));
+  const named = (await publishedOf(store, [runId])).get(runId);
+  if (named === undefined) return undefined;
+  const own = named.action === "run" ? named : await findPublication(store, isOfRun(runId));
   const known = await knownOfRun(store, runId, own);
-  const end = own ? await publishedEnd(store, own) : await heldAtFirst(store, newest);
+  const end = own ? await publishedEnd(store, own) : await heldAtFirst(store, named);
   return { end, ...known, publication: own?.publication };
 }
 
@@ -49,9 +50,13 @@ export async function recordPublishedRun(ports: RecordPorts, runId: string): Pro
   return true;
 }
 
-/** Records a publication where its run, accept or rollback could not: it crashed, or the disk was full. */
+/**
+ * Records a publication where its run, accept or rollback could not: it crashed, or the disk was full. One whose line may have
+ * expired has been recorded.
+ */
 export async function recordUnrecorded(ports: RecordPorts, publication: Publication): Promise<void> {
   const { action, run_id: runId, snapshot_id: snapshotId } = publication;
+  if (mayHaveExpired(runId, ports.clock.now())) return;
   for await (const { outcome } of attemptsOf(ports.store, runId)) if (outcome === "PUBLISHED") return;
   const trigger = action === "run" ? await plannedTrigger(ports.store, runId) : action;
   const known = await knownOfRun(ports.store, snapshotId, publication);

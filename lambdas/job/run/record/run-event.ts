@@ -1,7 +1,7 @@
 // The events on the bus: a run has begun, a snapshot was published or is held, a run failed.
 
 import { type HeldCommands, ifNotAccepted, wasPinned } from "./held-mark.ts";
-import { errorColumns, isRun, isStranded, leftOutCount, type Trigger } from "./run-log.ts";
+import { errorColumns, isRun, leftOutCount, type Trigger } from "./run-log.ts";
 import type { RunResult } from "./run-result.ts";
 
 /** Contract: EventBridge rules match on these. */
@@ -59,7 +59,7 @@ export function runEvent(
       return { detailType: "Run Failed", detail: { ...about, attempt, ...why, finished, ...said } };
     }
     case "SKIPPED": {
-      if (!isStranded(row)) return undefined;
+      if (row.reason !== "OTHER_VERSION") return undefined;
       const why = { error_code: null, error_message: explanation ?? null };
       return { detailType: "Run Failed", detail: { ...about, attempt, ...why, finished: true } };
     }
@@ -86,8 +86,11 @@ const UNKNOWN = {
   unreadable: null,
 } as const;
 
-/** The event of a start that failed before it was a run: its settings or its credentials are wrong, for example. */
-export function failedStartEvent(account: string, error: unknown): RunEvent {
+/**
+ * The event of a start that failed before it was a run: its settings or its credentials are wrong, for example.
+ * @param account null where the start does not say it
+ */
+export function failedStartEvent(account: string | null, error: unknown): RunEvent {
   const about = { account, run_id: null, snapshot_id: null, trigger: "manual", attempt: null };
   return {
     detailType: "Run Failed",

@@ -5,7 +5,7 @@ import { shownDefect } from "../../errors/shown-text.ts";
 import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { CLOCK_TOLERANCE_MS, isFuture } from "../../runtime/clock.ts";
-import { formatRunId, isOfLayout, runInstant } from "../../storage/layout.ts";
+import { formatRunId, isOfLayout, KEPT_DAYS, runInstant } from "../../storage/layout.ts";
 import { type AccountStore, readJson, SELDOM_PARSED, type StoredKey } from "../../storage/store.ts";
 
 const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
@@ -58,11 +58,6 @@ export function isRun(trigger: Trigger): boolean {
   return trigger === "schedule" || trigger === "manual";
 }
 
-/** True for a start whose run no later start can finish: another version of the program has planned it. */
-export function isStranded({ outcome, reason }: Pick<RunLogEntry, "outcome" | "reason">): boolean {
-  return outcome === "SKIPPED" && reason === "OTHER_VERSION";
-}
-
 /** Listed events that have no row. */
 export function leftOutCount({
   gone,
@@ -103,6 +98,14 @@ export async function* attemptsOf(store: AccountStore, runId: string): AsyncGene
   yield* rowsOf(store, runId, await numbersOf(store, runId));
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Whether lines of the run may be gone because of their age; a day sooner than they go, because clocks differ. */
+export function mayHaveExpired(runId: string, nowMs: number): boolean {
+  const startedAtMs = runInstant(runId);
+  return startedAtMs !== undefined && startedAtMs < nowMs - (KEPT_DAYS.runLogs - 1) * DAY_MS;
+}
+
 /** The numbers of a run's attempts, the newest first. */
 async function numbersOf(store: AccountStore, runId: string): Promise<readonly number[]> {
   const first = `${store.keys.runLogs}${runId}-`;
@@ -128,7 +131,6 @@ const AT_ONCE = 8;
 
 /** A run may have been resumed for days, so that its name is older than its end. Behind the last one all is listed. */
 const LISTED_DAYS = [8, 64];
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Newest first, by when they ended, as each says itself: files that were copied have other times. Lists and reads few files of

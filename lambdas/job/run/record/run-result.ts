@@ -55,6 +55,10 @@ export interface Skipped {
   readonly next?: Advice | undefined;
 }
 
+/** What is said of a run with the reason `OTHER_VERSION`: no later start can finish it. */
+export const OTHER_VERSION_TEXT =
+  "was begun by another version of this program, so its staged work cannot be continued";
+
 /** Ends a start that does not fail. It is thrown, or it is the reason of a signal. */
 export class StartSkipped extends Error {
   override readonly name = "StartSkipped";

@@ -66,10 +66,18 @@ export function missingByReason(
   ];
 }
 
-/** `38 gone (404 or 410), 2 forbidden (403)`; empty where nothing is missing. */
-export function missingReasons(counts: MissingCounts): string {
+/**
+ * `38 gone (404 or 410), 2 forbidden (403)`; empty where nothing is missing.
+ * @param most reasons that are named, those of the most events; the others are counted together
+ */
+export function missingReasons(counts: MissingCounts, most = Number.POSITIVE_INFINITY): string {
   const found = missingByReason(counts).filter(({ count }) => count > 0);
-  return found.map(({ what, count }) => `${countText(count)} ${what}`).join(", ");
+  const named = found.toSorted((a, b) => b.count - a.count).slice(0, most);
+  const others = found.filter((each) => !named.includes(each)).reduce((sum, { count }) => sum + count, 0);
+  return [
+    ...found.filter((each) => named.includes(each)).map(({ what, count }) => `${countText(count)} ${what}`),
+    ...(others === 0 ? [] : [`${countText(others)} more`]),
+  ].join(", ");
 }
 
 /** `40 of 5,000 listed events have no details: 38 gone (404 or 410), 2 forbidden (403)`; empty where all have. */
@@ -87,6 +95,6 @@ export function unstableText({
   unstable,
 }: Readonly<Record<"listed" | "readings" | "unstable", number>>): string {
   return readings === 1
-    ? `${countText(unstable)} entries of the list had come on a page before, and there was no time or budget to read it again: if it changed while it was read, about as many events are missing in addition to the ${countText(listed)} that were found.`
+    ? `${countText(unstable)} entries of the list came on two pages, with no time or budget to read it again: about as many events may be missing.`
     : `The list changed while it was read: ${countText(unstable)} of ${countText(listed)} events are not in each of its ${readings} readings, and others may be missing.`;
 }

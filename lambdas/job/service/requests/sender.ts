@@ -109,11 +109,12 @@ export class Sender {
     const sentAtMs = clock.monotonicMs();
     let bytes = 0;
     this.counts.requests += 1;
-    this.#waitReporter.requestBegins();
+    this.#waitReporter.requestBegins(request.url.origin);
     try {
       const all = { ...headers, ...request.headers };
       const response = await transport.send({ ...request, headers: all }, signal);
       this.#hasResponded = true;
+      this.#waitReporter.answered();
       this.#hasAnswered ||= !isPutOff(new BadStatus(response.status, this.askedWaitMs(response)));
       this.#compareClocks(response.headers);
       const { body, decodedBytes } = response;
@@ -260,12 +261,14 @@ export class ServiceCounts {
   bytes = 0;
 }
 
-/** Reports to the progress display what the run waits for while no request is under way. */
+/** Reports to the progress display what the run waits for while no request is under way, or no answer has ever come. */
 export interface Wait {
-  /** What the rate limiter says, or `retry` for the back-off after a failure. */
-  readonly kind: HeldBackBy | "retry";
+  /** What the rate limiter says, `retry` for the back-off after a failure, or `silent` for the first answer of all. */
+  readonly kind: HeldBackBy | "retry" | "silent";
   /** Its end, an instant of the monotonic clock. */
   readonly untilMs: number;
+  /** The server that is silent. */
+  readonly origin?: string;
 }
 
 /** The first kind among the open waits explains the others. */
@@ -275,6 +278,8 @@ export class WaitReporter {
   readonly #open = new Set<Wait>();
   readonly #onWait: (wait: Wait | undefined) => void;
   #underWay = 0;
+  #hasAnswered = false;
+  #silent: Wait | undefined;
   #shown: Wait | undefined;
 
   constructor(onWait: (wait: Wait | undefined) => void = () => undefined) {
@@ -293,9 +298,16 @@ export class WaitReporter {
     }
   }
 
-  /** While a request is under way, no wait is reported. */
-  requestBegins(): void {
+  /** While a request is under way, no wait is reported but the one for the first answer of all. */
+  requestBegins(origin: string): void {
     this.#underWay += 1;
+    if (!this.#hasAnswered) this.#silent = { kind: "silent", untilMs: Number.POSITIVE_INFINITY, origin };
+    this.#show();
+  }
+
+  answered(): void {
+    this.#hasAnswered = true;
+    this.#silent = undefined;
     this.#show();
   }
 
@@ -305,7 +317,7 @@ export class WaitReporter {
   }
 
   #show(): void {
-    const wait = this.#underWay > 0 ? undefined : this.#foremost();
+    const wait = this.#underWay > 0 ? this.#silent : this.#foremost();
     if (wait?.kind === this.#shown?.kind && wait?.untilMs === this.#shown?.untilMs) return;
     this.#shown = wait;
     this.#onWait(wait);

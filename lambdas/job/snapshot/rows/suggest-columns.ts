@@ -57,6 +57,19 @@ export function suggestColumns(
   });
 }
 
+/** The outermost arrays that at least half of the events have, and that no column can hold, because not all of it is text. */
+export function arraysLeftOut(
+  fields: readonly Field[],
+  events: number,
+  columns: readonly PresentColumn[],
+): readonly string[] {
+  const lifted = new Set(columns.flatMap(({ pointers }) => pointers));
+  return fields
+    .filter((field) => field.count * 2 >= events && typesOf(field).includes("array"))
+    .map(({ pointer }) => pointer)
+    .filter((pointer) => !lifted.has(pointer) && !parsePointer(pointer).includes("*"));
+}
+
 function isSuitable(field: Field, typeAt: (pointer: string) => ColumnType | undefined): boolean {
   const { pointer } = field;
   const types = typesOf(field);
@@ -125,7 +138,17 @@ const USUAL_SCALE = 2;
 const USUAL_PRECISION = 18;
 const MAX_PRECISION = 38;
 
-type Form = "whole" | "fixed" | "floating" | "boolean" | "day" | "instant" | "texts" | "empty" | "text";
+type Form =
+  | "whole"
+  | "fixed"
+  | "floating"
+  | "numeral"
+  | "boolean"
+  | "day"
+  | "instant"
+  | "texts"
+  | "empty"
+  | "text";
 
 /** What was seen of one field. */
 interface Seen {
@@ -142,6 +165,13 @@ export class TextTypes {
   /** Adds an event, a text that is known to be JSON without white space around it. */
   add(event: string): void {
     this.#visit(event, wholeOf(event), "");
+  }
+
+  /** The type of numbers that stand in strings, if all do: they may be identifiers, so that a person decides. */
+  numberAt(pointer: string): ColumnType | undefined {
+    const seen = this.#fields.get(pointer);
+    if (!seen?.forms.has("numeral") || !areAll(seen, "numeral", "whole", "fixed")) return undefined;
+    return seen.scale <= MAX_SCALE ? decimalFor(seen.digits, Math.max(1, seen.scale)) : "DOUBLE";
   }
 
   /** Undefined where text is all that fits, or nothing but null was seen. */
@@ -173,16 +203,18 @@ export class TextTypes {
       if (this.#fields.size === MAX_FIELDS) return;
       this.#fields.set(pointer, seen);
     }
-    if (isArray || event[span.start] === '"') {
+    const isString = event[span.start] === '"';
+    const [, whole = "", fraction = "", exponent] = (!isArray && NUMBER.exec(text)) || [];
+    if (isArray || (isString && (whole === "" || exponent !== undefined || /^0[0-9]/.test(whole)))) {
       seen.forms.add(isArray ? formOfArray(text) : formOfString(text));
       return;
     }
-    const [, whole = "", fraction = "", exponent] = NUMBER.exec(text) ?? [];
     if (whole === "") {
       seen.forms.add(isShort ? "boolean" : "text");
       return;
     }
-    seen.forms.add(exponent !== undefined ? "floating" : fraction === "" ? "whole" : "fixed");
+    const ofNumber = exponent !== undefined ? "floating" : fraction === "" ? "whole" : "fixed";
+    seen.forms.add(isString ? "numeral" : ofNumber);
     seen.digits = Math.max(seen.digits, whole.length);
     seen.scale = Math.max(seen.scale, fraction.length);
   }
@@ -190,7 +222,6 @@ export class TextTypes {
 
 const DAY_LENGTH = "2026-11-21".length;
 
-/** A number in a string may be an identifier, such as `007`. */
 function formOfString(text: string): Form {
   if (!fitsType(text, "TIMESTAMP")) return "text";
   return text.length === DAY_LENGTH ? "day" : "instant";
@@ -201,16 +232,19 @@ function formOfArray(text: string): Form {
   return fitsType(text, "VARCHAR[]") ? "texts" : "text";
 }
 
-function typeOf({ forms, digits, scale }: Seen): ColumnType | undefined {
-  const areAll = (...allowed: readonly Form[]): boolean =>
-    forms.size > 0 && forms.isSubsetOf(new Set(allowed));
-  if (areAll("boolean")) return "BOOLEAN";
-  if (areAll("texts", "empty") && forms.has("texts")) return "VARCHAR[]";
-  if (areAll("day")) return "DATE";
-  if (areAll("day", "instant")) return "TIMESTAMP";
-  if (areAll("whole") && digits <= USUAL_PRECISION) return "BIGINT";
-  if (areAll("whole", "fixed") && scale <= MAX_SCALE) return decimalFor(digits, scale);
-  return areAll("whole", "fixed", "floating") ? "DOUBLE" : undefined;
+function areAll({ forms }: Seen, ...allowed: readonly Form[]): boolean {
+  return forms.size > 0 && forms.isSubsetOf(new Set(allowed));
+}
+
+function typeOf(seen: Seen): ColumnType | undefined {
+  const { forms, digits, scale } = seen;
+  if (areAll(seen, "boolean")) return "BOOLEAN";
+  if (areAll(seen, "texts", "empty") && forms.has("texts")) return "VARCHAR[]";
+  if (areAll(seen, "day")) return "DATE";
+  if (areAll(seen, "day", "instant")) return "TIMESTAMP";
+  if (areAll(seen, "whole") && digits <= USUAL_PRECISION) return "BIGINT";
+  if (areAll(seen, "whole", "fixed") && scale <= MAX_SCALE) return decimalFor(digits, scale);
+  return areAll(seen, "whole", "fixed", "floating") ? "DOUBLE" : undefined;
 }
 
 function decimalFor(digits: number, seenScale: number): ColumnType {

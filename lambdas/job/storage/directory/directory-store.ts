@@ -2,11 +2,20 @@
 // folder it knows folders and files, and nothing else.
 
 import { constants } from "node:fs";
-import { lstat, open, readdir, readFile, stat, unlink } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { lstat, open, readdir, readFile, rmdir, stat, unlink } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { codeOf, SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/clock.ts";
-import { isAccountFolder, isOfLayout, isPlace } from "../layout.ts";
+import {
+  formatRunId,
+  isAccountFolder,
+  isOfLayout,
+  isPlace,
+  KEPT_DAYS,
+  layout,
+  runInstant,
+} from "../layout.ts";
 import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
 import {
   makeDirectory,
@@ -17,13 +26,17 @@ import {
   withFileLock,
   writeDurably,
 } from "./durable-file.ts";
-import { fileError, refuseBrokenLink, unusable } from "./file-error.ts";
+import { fileError, unlessMissing, unusable } from "./file-error.ts";
+import { deleteIn, inFolder, requireReal } from "./warehouse-folder.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const TEMPORARY = ".tmp";
 /** How temporary files are named: nothing else is removed. */
 const TOKEN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CHUNK_BYTES = 256 * 1024;
+/** So many files are deleted under one lock, in about a second; then others that wait for it have their turn. */
+const DELETED_AT_ONCE = 1_000;
+const OTHERS_TURN_MS = 20;
 /** Neither follows a link nor waits for another process, also if something else takes the place of the file. */
 const TO_READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
@@ -39,8 +52,8 @@ export class DirectoryStore implements Store {
   readonly directory: string;
   readonly #random: Pick<Random, "token">;
   readonly #lockTimeoutMs: number;
-  /** Whose names are certainly on disk. */
-  readonly #synced = new Set<string>();
+  /** The folders whose names are certainly on disk, each by its path: another one may have the path by now. */
+  readonly #synced = new Map<string, string>();
   #modes: NewModes | undefined;
 
   constructor({ directory, random, lockTimeoutMs = 30_000 }: DirectoryStoreOptions) {
@@ -74,14 +87,19 @@ export class DirectoryStore implements Store {
   }
 
   async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
-    return this.#locked(key, async () => {
+    checkKey(key);
+    return this.#locked(async () => {
       if ((await this.read(key))?.version !== version) return undefined;
-      return this.#withTemporary(bytes, (temporary, newVersion) =>
-        this.#inFolderOf(key, "replace", async (at, path) => {
-          await nameInPlace(temporary, at, path);
+      const path = await this.#pathOf(key);
+      const folders = key.split("/");
+      const file = folders.pop() ?? "";
+      return this.#withTemporary(bytes, (temporary, newVersion) => {
+        const replaced = inFolder(this.directory, folders, async (folder) => {
+          await nameInPlace(temporary, join(folder, file), path);
           return newVersion;
-        }),
-      );
+        });
+        return unlessMissing(replaced, "replace", path);
+      });
     });
   }
 
@@ -89,27 +107,45 @@ export class DirectoryStore implements Store {
     return listFiles(this.directory, prefix, after);
   }
 
-  async delete(key: string): Promise<void> {
-    // Under the lock, so that no `replace` that has just compared the version brings the file back.
-    await this.#locked(key, () =>
-      this.#inFolderOf(key, "delete", async (at) => {
-        await unlink(at);
-        await syncDirectory(dirname(at));
-      }),
-    );
+  /** A folder goes with its last file; the warehouse's own stays. */
+  async delete(keys: readonly string[]): Promise<void> {
+    for (const key of keys) checkKey(key);
+    for (let from = 0; from < keys.length; from += DELETED_AT_ONCE) {
+      if (from > 0) await setTimeout(OTHERS_TURN_MS);
+      const some = keys.slice(from, from + DELETED_AT_ONCE);
+      const deleted = (): Promise<void> =>
+        inFolder(this.directory, [], async (at) => {
+          await deleteIn(this.directory, at, "", some);
+          await syncDirectory(at);
+        });
+      // Under the lock, so that no `replace` that has just compared the version brings a file back.
+      await this.#locked(() => unlessMissing(deleted(), "delete", this.directory));
+    }
   }
 
-  /** Removes what killed processes left more than a day ago. */
-  async tidy(nowMs: number): Promise<void> {
+  /**
+   * Removes what killed processes left more than a day ago, and the account's old folders of runs that lack a file: earlier
+   * versions left them. Another process may tidy at the same time; what stays does no harm and is removed next time.
+   */
+  async tidy(nowMs: number, account: string): Promise<void> {
     await this.#pathTo([TEMPORARY]);
-    const removed = inFolder(this.directory, [TEMPORARY], async (folder) => {
+    const files = inFolder(this.directory, [TEMPORARY], async (folder) => {
       for (const name of (await readdir(folder)).filter((each) => TOKEN.test(each))) {
         const path = join(folder, name);
         if ((await lstat(path)).mtimeMs < nowMs - DAY_MS) await unlink(path);
       }
     });
-    // Another process may tidy at the same time; a file that stays does no harm and is removed next time.
-    await removed.catch(() => undefined);
+    await files.catch(() => undefined);
+
+    const oldest = formatRunId(nowMs - KEPT_DAYS.runs * DAY_MS);
+    const folders = inFolder(this.directory, layout(account).runs.split("/").slice(0, -1), async (folder) => {
+      const old = (await readdir(folder)).filter((name) => runInstant(name) !== undefined && name < oldest);
+      const removed = async (): Promise<void> => {
+        for (const name of old) await rmdir(join(folder, name)).catch(() => undefined);
+      };
+      if (old.length > 0) await this.#locked(removed);
+    });
+    await folders.catch(() => undefined);
   }
 
   #pathOf(key: string): Promise<string> {
@@ -124,8 +160,17 @@ export class DirectoryStore implements Store {
 
   /** Gives a written file the name of the key. False where it was taken. */
   async #name(written: string, key: string, path: string): Promise<boolean> {
-    await this.#makeFolders(key.split("/").slice(0, -1));
-    return nameIfFree(written, path);
+    const name = async (): Promise<boolean> => {
+      await this.#makeFolders(key.split("/").slice(0, -1));
+      return nameIfFree(written, path);
+    };
+    return name().catch(async (error: unknown) => {
+      if (!(error instanceof SyncError) || error.fields["errno"] !== "ENOENT") throw error;
+      // A deletion may have taken the folder before the file was in it. It has the lock.
+      const named = await this.#locked(name);
+      if (named === undefined) throw error;
+      return named;
+    });
   }
 
   /** The directory and these folders in it, one in the other, with their names on disk. */
@@ -133,30 +178,15 @@ export class DirectoryStore implements Store {
     const { directory: mode } = await this.#newModes();
     for (let depth = 0; depth <= names.length; depth += 1) {
       const folder = join(this.directory, ...names.slice(0, depth));
-      // A person may have deleted it since.
-      const isThere = (await lstat(folder).catch(() => undefined)) !== undefined;
-      if (isThere && this.#synced.has(folder)) continue;
+      const identity = await identityOf(folder);
+      if (identity !== undefined && identity === this.#synced.get(folder)) continue;
       await makeDirectory(folder, mode);
-      this.#synced.add(folder);
+      this.#synced.set(folder, (await identityOf(folder)) ?? "");
     }
   }
 
-  /** Lets `work` use the file by a path on which no link can be put meanwhile; undefined where there is none. */
-  async #inFolderOf<T>(
-    key: string,
-    verb: string,
-    work: (at: string, path: string) => Promise<T>,
-  ): Promise<T | undefined> {
-    const path = await this.#pathOf(key);
-    const names = key.split("/");
-    const file = names.pop() ?? "";
-    const worked = inFolder(this.directory, names, (folder) => work(join(folder, file), path));
-    return unlessMissing(worked, verb, path);
-  }
-
   /** Without a warehouse there is nothing to replace or delete: undefined, and `work` does not run. */
-  async #locked<T>(key: string, work: () => Promise<T>): Promise<T | undefined> {
-    checkKey(key);
+  async #locked<T>(work: () => Promise<T>): Promise<T | undefined> {
     const path = await this.#pathTo([".lock"]);
     if ((await unlessMissing(stat(this.directory), "read", this.directory)) === undefined) return undefined;
     const { file: mode } = await this.#newModes();
@@ -193,14 +223,10 @@ async function* chunks(path: string): AsyncIterable<Uint8Array> {
   }
 }
 
-async function unlessMissing<T>(operation: Promise<T>, verb: string, path: string): Promise<T | undefined> {
-  try {
-    return await operation;
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw fileError(error, verb, path);
-    await refuseBrokenLink(path);
-    return undefined;
-  }
+/** Another folder that gets the path later is another one. */
+async function identityOf(folder: string): Promise<string | undefined> {
+  const found = await lstat(folder, { bigint: true }).catch(() => undefined);
+  return found && `${found.ino} ${found.birthtimeNs}`;
 }
 
 /**
@@ -275,45 +301,4 @@ async function newModes(directory: string): Promise<NewModes> {
   const existing = await stat(directory).catch(() => undefined);
   const mode = existing === undefined ? 0o700 : (existing.mode & 0o777) | 0o700;
   return { directory: mode, file: mode & 0o666 };
-}
-
-// The way to a name in the warehouse: below its own folder there are folders and files, and nothing else is followed.
-
-/**
- * Throws for the first of these names below `root` that is neither a folder nor a file. What is missing, or cannot be looked at,
- * is left to the call that follows.
- */
-async function requireReal(root: string, names: readonly string[]): Promise<void> {
-  for (let depth = 1; depth <= names.length; depth += 1) {
-    const name = names.slice(0, depth).join("/");
-    const found = await lstat(join(root, name)).catch(() => undefined);
-    if (found === undefined) return;
-    if (!found.isFile() && !found.isDirectory()) throw unusable(root, name, isAccountFolder(`${name}/`));
-  }
-}
-
-/** Linux names an open folder so, whatever has its path meanwhile. */
-const OPEN_FILES = "/proc/self/fd";
-const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
-
-/** Lets `work` use the folder at these names below `root`, on Linux by a path that leads there also if a link takes its place. */
-export async function inFolder<T>(
-  root: string,
-  names: readonly string[],
-  work: (path: string) => Promise<T>,
-): Promise<T> {
-  const hasOpenFiles =
-    process.platform === "linux" && (await lstat(OPEN_FILES).catch(() => undefined)) !== undefined;
-  if (!hasOpenFiles) return work(join(root, ...names));
-  let folder = await open(root, FOLDER);
-  try {
-    for (const name of names) {
-      const below = await open(`${OPEN_FILES}/${folder.fd}/${name}`, FOLDER | constants.O_NOFOLLOW);
-      await folder.close();
-      folder = below;
-    }
-    return await work(`${OPEN_FILES}/${folder.fd}`);
-  } finally {
-    await folder.close();
-  }
 }

@@ -76,10 +76,14 @@ export async function makeDirectory(path: string, mode: number, hasParent = fals
       // Not with `recursive`: where the parent takes no directory, as in /proc, Node would try for ever.
       return makeDirectory(path, mode, true);
     }
-    const isThere = !isMissing && (await stat(path).catch(() => undefined))?.isDirectory();
-    if (!isThere) {
+    // It may be gone again by now.
+    const gone = await stat(path).then(
+      (found) => (found.isDirectory() ? undefined : error),
+      (reason: unknown) => reason,
+    );
+    if (gone !== undefined) {
       if (!isMissing) await refuseBrokenLink(path);
-      throw fileError(error, "make the directory", path);
+      throw fileError(isMissing ? error : gone, "make the directory", path);
     }
     // The folder that a warehouse lies in need not be readable.
     if (

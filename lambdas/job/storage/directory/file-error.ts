@@ -142,3 +142,18 @@ export async function refuseBrokenLink(path: string): Promise<void> {
     if (found || dirname(at) === at) return;
   }
 }
+
+/** Undefined where nothing is at the path; throws `STORE_FAILED` for any other failure, and for a link that leads nowhere. */
+export async function unlessMissing<T>(
+  operation: Promise<T>,
+  verb: string,
+  path: string,
+): Promise<T | undefined> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw fileError(error, verb, path);
+    await refuseBrokenLink(path);
+    return undefined;
+  }
+}

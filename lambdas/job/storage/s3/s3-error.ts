@@ -34,8 +34,9 @@ export function s3Error(
     owner === undefined
       ? ""
       : ` If it has that permission, the bucket does not belong to the AWS account ${owner}.`;
+  // One key of several is refused in an answer with status 200.
   const refused =
-    status === 403
+    status === 403 || name === "AccessDenied"
       ? `AWS refuses it. Give this process ${PERMISSIONS[verb]}.${foreign} AWS says: ${message}`
       : undefined;
   const meaning =

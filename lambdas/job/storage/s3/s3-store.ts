@@ -7,7 +7,7 @@ import {
   type CompletedPart,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
-  DeleteObjectCommand,
+  DeleteObjectsCommand,
   GetObjectCommand,
   type GetObjectCommandOutput,
   HeadObjectCommand,
@@ -26,8 +26,10 @@ import { s3Error } from "./s3-error.ts";
 const PART_BYTES = 8 * 1024 * 1024;
 /** How much memory is taken for an object at first. */
 const FIRST_BYTES = 64 * 1024;
-/** After a conflict S3 has decided nothing, so the same request is sent again: at most this many times in all. */
+/** What S3 has not decided, or has not done in a request that it accepted, is sent again: so many times in all, at most. */
 const MAX_TRIES = 5;
+/** As many as one request deletes. */
+const DELETED_AT_ONCE = 1_000;
 const WRITE_ID = "write-id";
 /** The classes of S3 that a list names and whose objects must be restored; GLACIER_IR is read like any other. */
 const ARCHIVES = new Set(["GLACIER", "DEEP_ARCHIVE"]);
@@ -134,8 +136,34 @@ export class S3Store implements Store {
     }
   }
 
-  async delete(key: string): Promise<void> {
-    await this.#client.send(new DeleteObjectCommand(this.#address(key))).catch(this.#failed("delete", key));
+  async delete(keys: readonly string[]): Promise<void> {
+    for (const key of keys) checkKey(key);
+    for (let at = 0; at < keys.length; at += DELETED_AT_ONCE)
+      await this.#deleteAtOnce(keys.slice(at, at + DELETED_AT_ONCE));
+  }
+
+  /** The client repeats a request that is refused, but not what one that was accepted has left undone. */
+  async #deleteAtOnce(keys: readonly string[]): Promise<void> {
+    const { bucket, prefix, owner } = this.#options;
+    let left = keys.map((key) => `${prefix}${key}`);
+    for (let tries = 1; ; tries += 1) {
+      const request = new DeleteObjectsCommand({
+        Bucket: bucket,
+        ExpectedBucketOwner: owner,
+        Delete: { Quiet: true, Objects: left.map((Key) => ({ Key })) },
+      });
+      const answer = this.#client.send(request).catch(this.#failed("delete", keys[0] ?? ""));
+      const { Errors = [], $metadata } = await answer;
+      const [failure] = Errors;
+      if (failure === undefined) return;
+      const { Key = "", Code: name = "UnknownError", Message } = failure;
+      if (tries === MAX_TRIES) {
+        const error = Object.assign(new Error(Message), { name, $metadata });
+        return this.#failed("delete", Key.slice(prefix.length))(error);
+      }
+      const undone = new Set(Errors.map((each) => each.Key));
+      left = left.filter((key) => undone.has(key));
+    }
   }
 
   async #get(key: string): Promise<GetObjectCommandOutput | undefined> {

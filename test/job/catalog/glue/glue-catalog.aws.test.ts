@@ -107,7 +107,7 @@ onEmulator("in Glue", () => {
     it("creates all partitions again in an empty database, except those of deleted snapshots", async () => {
       const { store, location, uk } = await followed();
       await uk.day(3, ["c"]);
-      for await (const { key } of store.list(`snapshots/uk/${FIRST}/`)) await store.delete(key);
+      for await (const { key } of store.list(`snapshots/uk/${FIRST}/`)) await store.delete([key]);
       const clients = awsClients();
       const database = await freshDatabase(clients.glue, location);
 

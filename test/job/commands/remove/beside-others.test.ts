@@ -43,7 +43,9 @@ function stopping(store: Store, hook: () => Promise<void>): Store {
     create: (key, body) => after(() => store.create(key, body)),
     copy: (from, to) => after(() => store.copy(from, to)),
     replace: (key, bytes, version) => after(() => store.replace(key, bytes, version)),
-    delete: (key) => after(() => store.delete(key)),
+    delete: async (keys) => {
+      for (const key of keys) await after(() => store.delete([key]));
+    },
   };
 }
 

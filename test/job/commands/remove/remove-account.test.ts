@@ -113,7 +113,7 @@ describe("remove", () => {
       "0000000002",
       "0000000003",
     );
-    for (const n of [1, 2]) await world.store.delete(`publications/uk/000000000${n}.ndjson`);
+    for (const n of [1, 2]) await world.store.delete([`publications/uk/000000000${n}.ndjson`]);
     world.store.put("publications/uk/0000000003.ndjson", third);
     const broken = await world.run();
 
@@ -132,24 +132,29 @@ describe("remove", () => {
   });
 });
 
-test("Ctrl-C ends remove between two batches of files, and the next one finishes", async () => {
+test("Ctrl-C ends remove between two lists of files, and the next one finishes", async () => {
   const world = await twoAccounts();
-  for (let n = 10; n < 50; n += 1) world.store.put(layout(ACCOUNT).runLog(`run-${n}`, 1), "{}\n");
+  for (let n = 0; n < 1_010; n += 1) world.store.put(layout(ACCOUNT).runLog(`run-${n}`, 1), "{}\n");
   const before = keysOf(world, ACCOUNT).length;
+  const others = [
+    ...keysOf(world, ACCOUNT).filter((key) => !key.startsWith("run-log/")),
+    layout(ACCOUNT).publication("0000000003"),
+  ].sort();
   const stop = new AbortController();
   const store: Store = {
     ...interposed(world.store),
-    delete: (key) => {
+    delete: (keys) => {
       stop.abort(new SyncError("INTERRUPTED", "a person stopped it"));
-      return world.store.delete(key);
+      return world.store.delete(keys);
     },
   };
 
   const stopped = removeAccount(world.ports({ store, signal: stop.signal }));
 
   await expect(stopped).rejects.toMatchObject({ code: "INTERRUPTED" });
-  // With the entry of the log.
-  expect(keysOf(world, ACCOUNT)).toHaveLength(before - 16 + 1);
+  // With the entry of the log. The lines of the run log, which readers see, go first.
+  expect(keysOf(world, ACCOUNT)).toHaveLength(before - 1_000 + 1);
+  expect(keysOf(world, ACCOUNT).filter((key) => !key.startsWith("run-log/"))).toEqual(others);
   expect(await removeAccount(world.ports())).toBe("removed");
   expect((await countFiles(world.own)).files).toBe(0);
 });
@@ -162,9 +167,9 @@ describe("a process that was stopped while its account was removed", () => {
     await removeAccount(world.ports());
     const store: AccountStore = {
       ...world.own,
-      delete: async (key) => {
+      delete: async (keys) => {
         await setImmediate();
-        await world.store.delete(key);
+        await world.store.delete(keys);
       },
     };
     const { removal } = await readEnd(store);

@@ -19,6 +19,7 @@ import { accountStore, type Store } from "../../../../lambdas/job/storage/store.
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
+import { aDetail } from "../../service/events/a-detail.ts";
 import {
   eventAt,
   filesOf,
@@ -73,8 +74,7 @@ async function detail(requestAs: string, signal?: AbortSignal): Promise<Detail> 
   asked.push(place);
   await onDetail(place, signal);
   if (gone.includes(place)) return { kind: "left-out", reason: "gone" };
-  const event = eventAt(place);
-  return { kind: "event", event, value: JSON.parse(event), eventDate: "2026-01-01", scope: null };
+  return aDetail(eventAt(place), "2026-01-01");
 }
 
 let tokens = 0;
@@ -431,10 +431,10 @@ describe("where another process records first", () => {
     const on: Store = {
       ...raced(() => putRange(store, plan, 4, 5)),
       // While the file goes away, an answer comes.
-      delete: async (key) => {
+      delete: async (keys) => {
         last.resolve();
         await new Promise((resolve) => setTimeout(resolve, 5));
-        await store.delete(key);
+        await store.delete(keys);
       },
     };
 

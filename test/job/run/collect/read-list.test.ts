@@ -230,7 +230,7 @@ describe("a list", () => {
 
       expect(row).toMatchObject({ outcome, reason, events: 9, repeated: overlap });
       expect(explanation).toContain(
-        `${overlap} entries of the list had come on a page before, and there was no time or budget to read it again`,
+        `${overlap} entries of the list came on two pages, with no time or budget to read it again`,
       );
       expect(await world.plan()).toMatchObject({ readings: 1, unstable: overlap });
     },

@@ -14,6 +14,7 @@ import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { toldBy } from "../../../words/said.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
+import { aDetail } from "../../service/events/a-detail.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
 import { hostWith, worldWith } from "../run-defaults.ts";
@@ -25,7 +26,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const GONE: Detail = { kind: "left-out", reason: "gone" };
 const FORBIDDEN: Detail = { kind: "left-out", reason: "forbidden" };
-const EVENT: Detail = { kind: "event", event: "{}", value: {}, eventDate: null, scope: null };
+const EVENT = aDetail("{}");
 const ODD = new SyncError("UNEXPECTED_RESPONSE", "status 405");
 const DOWN = new SyncError("SERVICE_UNAVAILABLE", "status 500");
 

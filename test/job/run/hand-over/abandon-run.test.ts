@@ -159,7 +159,11 @@ test.each<[string, (world: HandOverWorld, arn: string) => unknown, string]>([
     ({ small }) => small.store.put(layout(ACCOUNT).lease, "damaged"),
     "does not have the lease",
   ],
-  ["there is no lease", ({ small }) => small.store.delete(layout(ACCOUNT).lease), "does not have the lease"],
+  [
+    "there is no lease",
+    ({ small }) => small.store.delete([layout(ACCOUNT).lease]),
+    "does not have the lease",
+  ],
 ])("an event about the end does nothing where %s by then", async (_, change, says) => {
   const { world, arn } = await ended("FAILED");
   await change(world, arn);

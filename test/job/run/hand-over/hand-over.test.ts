@@ -57,7 +57,7 @@ test("every invocation that stops early has its line in the run log, with its ow
     [2, "HANDED_OVER", "schedule", 8],
     [3, "PUBLISHED", "schedule", null],
   ]);
-  expect(world.lease()).toMatchObject({ run_id: null, holder: null });
+  expect(world.lease()).toMatchObject({ run_id: null });
   expect(world.lease()).not.toHaveProperty("execution");
 });
 

@@ -264,7 +264,7 @@ describe("the lease of an execution", () => {
     expect(account.lease()).toMatchObject({ execution, expires_at: null, holder: { token: "b" } });
     expect(lease.earlier).toMatchObject([{ requests: 7, bytes: 70 }]);
     await lease.release();
-    expect(account.lease()).toMatchObject({ run_id: null, holder: null });
+    expect(account.lease()).toMatchObject({ run_id: null });
     expect(account.lease()).not.toHaveProperty("execution");
   });
 
@@ -375,6 +375,50 @@ describe("the lease of another computer, whose clock may be ten minutes behind",
     const check = await account.acquire("b", "check-1");
 
     expect(check instanceof Lease).toBe(!isTaken);
+  });
+});
+
+describe("what was used before a lease was freed", () => {
+  const MINUTE_MS = 60_000;
+  const laptop = { host: "laptop", boot_id: "boot-1" };
+  const another = { host: "another", boot_id: "boot-2" };
+
+  test.each([
+    { by: "this computer", from: laptop, own: laptop, minutes: 5, laterMinutes: 0 },
+    { by: "another one", from: another, own: laptop, minutes: 5, laterMinutes: 5 },
+    { by: "another one", from: another, own: laptop, minutes: 30, laterMinutes: 10 },
+    { by: "another one", from: another, own: laptop, minutes: -5, laterMinutes: 0 },
+    { by: "a process of the platform", from: {}, own: laptop, minutes: 5, laterMinutes: 5 },
+    { by: "another computer than the platform's", from: laptop, own: {}, minutes: 5, laterMinutes: 5 },
+    { by: "another process of the platform", from: {}, own: {}, minutes: 5, laterMinutes: 0 },
+    { by: "an earlier version, which names none", from: null, own: laptop, minutes: 5, laterMinutes: 5 },
+  ])(
+    "$minutes minutes ago by $by is taken for $laterMinutes minutes later [D17]",
+    async ({ from, own, minutes, laterMinutes }) => {
+      const account = new Account();
+      const freedAtMs = account.clock.now() - minutes * MINUTE_MS;
+      const [renewed_at, use_since] = [0, -60 * MINUTE_MS].map((ms) =>
+        new Date(freedAtMs + ms).toISOString(),
+      );
+      const use = [{ atMs: freedAtMs - 1_000, requests: 7, bytes: 70 }];
+      const holder = from && { token: "a", ...from };
+      account.store.put(KEY, freeLease({ holder, renewed_at, expires_at: renewed_at, use, use_since }));
+      account.process = own;
+
+      const next = await account.held("b", "run-2");
+
+      const atMs = freedAtMs - 1_000 + laterMinutes * MINUTE_MS;
+      expect(next.earlier).toEqual([{ atMs, requests: 7, bytes: 70 }]);
+    },
+  );
+
+  test("is freed with the computer that used it", async () => {
+    const account = new Account();
+    account.process = laptop;
+
+    await (await account.held("a", "run-1")).release();
+
+    expect(account.lease()).toMatchObject({ run_id: null, holder: laptop });
   });
 });
 

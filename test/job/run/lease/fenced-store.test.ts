@@ -68,7 +68,7 @@ const replace = async (key: string): Promise<unknown> => {
   memory.put(key, "before");
   return store.replace(key, BYTES, (await memory.read(key))?.version ?? "");
 };
-const remove = (key: string): Promise<unknown> => store.delete(key);
+const remove = (key: string): Promise<unknown> => store.delete([key]);
 const WRITES = { create, copy, replace } as const;
 const each = (keys: readonly string[]): readonly (readonly [keyof typeof WRITES, string])[] =>
   keys.flatMap((key) => (["create", "copy", "replace"] as const).map((verb) => [verb, key] as const));
@@ -115,6 +115,14 @@ describe("the lease is confirmed", () => {
     expect(confirmed).toBe(3);
     expect(memory.keys()).toEqual(["from", KEYS.plan(ID)]);
   });
+});
+
+test("deleting nothing needs no lease", async () => {
+  lost.abort(LOST);
+
+  await store.delete([]);
+
+  expect(confirmed).toBe(0);
 });
 
 describe("nothing is written", () => {

@@ -130,7 +130,7 @@ describe("a command", () => {
 
     await withLease(world.ports({ store: slow(world) }), world.settings, "check", async () => undefined);
 
-    expect(JSON.parse(world.store.text(LEASE) ?? "")).toMatchObject({ run_id: null, holder: null });
+    expect(JSON.parse(world.store.text(LEASE) ?? "")).toMatchObject({ run_id: null });
   });
 
   test("that a person stopped says so, also where it has lost the lease", async () => {

@@ -166,7 +166,7 @@ describe("a lease that another process has taken", () => {
     ],
     [
       "is lost where its file was deleted",
-      ({ store }) => store.delete(KEY),
+      ({ store }) => store.delete([KEY]),
       "Another process took over the lease of this account. Staged work is kept.",
     ],
   ])("%s, and its owner learns it", async (_, take, why) => {

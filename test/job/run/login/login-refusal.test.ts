@@ -199,7 +199,7 @@ describe("the recorded refusal", () => {
     },
   ])("that $what stops no run, and is replaced by the next refusal", async ({ note }) => {
     const world = await refused();
-    await world.store.delete(NOTE);
+    await world.store.delete([NOTE]);
     await world.store.create(NOTE, Buffer.from(note));
 
     const { row } = await world.scheduled();

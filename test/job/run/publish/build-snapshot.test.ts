@@ -116,7 +116,7 @@ describe("a snapshot", () => {
     const own = facts();
     for (const event of [0, 1, 5].map(eventAt)) own.add(event, JSON.parse(event));
     for (const place of [0, 2, 4]) own.markCounted(place);
-    for (const key of store.keys("snapshots/")) await store.delete(key);
+    for (const key of store.keys("snapshots/")) await store.delete([key]);
 
     expect(await build({ facts: own })).toEqual(verified);
   });
@@ -224,7 +224,7 @@ describe("the folder of the snapshot", () => {
   });
 
   test.each([
-    ["goes away", (key: string) => store.delete(key), "it is missing"],
+    ["goes away", (key: string) => store.delete([key]), "it is missing"],
     ["gets another size", (key: string) => store.put(key, "short"), "it has 5 bytes, and was written with"],
   ])("is refused where a part %s before the manifest", async (_, change, problem) => {
     record();
@@ -256,7 +256,7 @@ test("a chain that does not cover the plan makes no snapshot", async () => {
 test("rows that go away after they were verified end the start; the next one says what is wrong", async () => {
   record();
   const losing = interposed(store, async (key) => {
-    if (key === part(1)) await store.delete(rowsKey(4));
+    if (key === part(1)) await store.delete([rowsKey(4)]);
   });
 
   await expect(build({ ports: portsOn(losing) })).rejects.toMatchObject({

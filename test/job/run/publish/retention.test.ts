@@ -5,6 +5,7 @@ import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { applyRetention } from "../../../../lambdas/job/run/publish/retention.ts";
 import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { settableClock } from "../../../simulator/clocks.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { interposed, refusing } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
@@ -49,7 +50,7 @@ function slow(store: Store): { readonly store: Store; readonly steps: string[] }
       ...interposed(store),
       create: (key, body) => slowly(`create ${key}`, () => store.create(key, body)),
       replace: (key, bytes, version) => slowly(`replace ${key}`, () => store.replace(key, bytes, version)),
-      delete: (key) => slowly(`delete ${key}`, () => store.delete(key)),
+      delete: (keys) => slowly(`delete ${keys}`, () => store.delete(keys)),
     },
   };
 }
@@ -67,7 +68,7 @@ describe("retention", () => {
   test("keeps a published snapshot that has lost its manifest when it is not set, so that it can be restored", async () => {
     const world = new SmallWorld();
     const [lost = ""] = await daily(world, 2);
-    await world.store.delete(layout(ACCOUNT).manifest(lost));
+    await world.store.delete([layout(ACCOUNT).manifest(lost)]);
 
     world.clock.advance(31 * DAY_MS);
     await world.publish(10, 3);
@@ -208,6 +209,27 @@ describe("retention", () => {
     expect(files(world, first)).toEqual(["_retired.json"]);
   });
 
+  test("takes a snapshot's age from the time that the store has for its manifest, where its name lies in the future", async () => {
+    const world = new SmallWorld();
+    const clock = settableClock(world.clock);
+    clock.set(100 * DAY_MS);
+    world.show(10, 1);
+    const { row } = await world.run({}, { clock });
+    await world.publish(10, 2);
+    const later = async (ms: number): Promise<readonly string[]> => {
+      world.clock.advance(ms);
+      await applyRetention(world.ports(), 3);
+      return files(world, row.snapshot_id);
+    };
+
+    const almost = await later(3 * DAY_MS - 1);
+    const due = await later(1);
+
+    expect(row).toMatchObject({ outcome: "PUBLISHED", snapshot_id: expect.stringMatching(/^2026-04-11/) });
+    expect(almost).not.toContain("_retired.json");
+    expect(due).toContain("_retired.json");
+  });
+
   test("counts exact days: of a snapshot's age, since it was the head, and since it was retired", async () => {
     const world = new SmallWorld();
     const [first = ""] = await daily(world, 2);
@@ -245,10 +267,9 @@ describe("retention", () => {
     await applyRetention(ports, 1);
 
     const whole = (step: string): readonly string[] => [step, `end of ${step}`];
+    const listed = files(world, due).filter((name) => name !== "_retired.json");
     expect(first).toEqual([
-      ...files(world, due)
-        .filter((name) => name !== "_retired.json")
-        .flatMap((name) => whole(`delete ${keys.snapshot(deleted)}${name}`)),
+      ...whole(`delete ${listed.map((name) => `${keys.snapshot(deleted)}${name}`)}`),
       ...whole(`create ${keys.retired(due)}`),
       ...whole(`delete ${keys.retired(head)}`),
       "refresh",
@@ -280,7 +301,7 @@ describe("retention", () => {
     for (const id of [deleted, retired])
       world.store.put(keys.retired(id), JSON.stringify({ retired_at: "2026-01-01T00:00:00.000Z" }));
     for (const name of files(world, deleted).filter((each) => each !== "_retired.json"))
-      await world.store.delete(`${keys.snapshot(deleted)}${name}`);
+      await world.store.delete([`${keys.snapshot(deleted)}${name}`]);
     const reads = new Set<string>();
     const store: Store = {
       ...interposed(world.store),

@@ -135,7 +135,7 @@ describe("a run that crashed just after its publication existed", () => {
     world.show(10, 2);
     const dead = await world.crash(PUBLISHES);
     await world.rollback(first, false);
-    for (const key of world.store.keys(layout(ACCOUNT).snapshot(dead))) await world.store.delete(key);
+    for (const key of world.store.keys(layout(ACCOUNT).snapshot(dead))) await world.store.delete([key]);
     const retired_at = new Date(world.clock.now()).toISOString();
     world.store.put(layout(ACCOUNT).retired(dead), `${JSON.stringify({ retired_at })}\n`);
 
@@ -164,7 +164,7 @@ describe("a slow process of a run that another one has published meanwhile", () 
     world.show(14, 3);
     const overtakes: unknown[] = [];
     const store = interposedOnce(world.store, `${SCHEDULED}/_manifest.json`, async () => {
-      await world.store.delete(layout(ACCOUNT).lease);
+      await world.store.delete([layout(ACCOUNT).lease]);
       overtakes.push((await world.run({ runId: SCHEDULED })).row.outcome);
       await world.rollback(largest, pin);
     });
@@ -277,6 +277,23 @@ describe("what a run could not record", () => {
       outcome: "PUBLISHED",
       trigger: "schedule",
     });
+  });
+
+  test.each([
+    { days: 398, lines: 1 },
+    { days: 400, lines: 0 },
+  ])("is $lines line where the run was $days days ago: older ones have expired", async ({ days, lines }) => {
+    const world = new SmallWorld();
+    const id = await world.publish(10, 1);
+    const [own] = await readLog(world.own);
+    if (own === undefined) throw new Error("nothing is published");
+    const rows = (): readonly string[] => world.store.keys(`run-log/${ACCOUNT}/${id}`);
+    await world.store.delete(rows());
+    world.clock.advance(days * DAY_MS);
+
+    await recordUnrecorded(world.ports(), own);
+
+    expect(rows()).toHaveLength(lines);
   });
 
   test("ends the start where it cannot be written either", async () => {

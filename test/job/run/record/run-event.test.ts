@@ -24,8 +24,7 @@ test("the event of a publication has its number and its counts", () => {
   });
 });
 
-const WAIT =
-  "Readers keep what they see. The next run makes a new snapshot, and publishes it unless that one has to be held too. This one is retired after 30 days.";
+const WAIT = "The next run makes and judges another one.";
 
 test("the event of a held snapshot has its reason, what publishing it would do, and how to decide", () => {
   const commandsOf = (id: string) => ({ accept: `accept ${id}`, diff: `diff ${id}` });
@@ -67,7 +66,7 @@ test("what an earlier version has held has the same keys, and null for what is n
     gone: 4,
     forbidden: 2,
     accept_command: null,
-    wait: "Readers keep what they see. Later runs are held too, until a snapshot is accepted. This one is retired after 30 days.",
+    wait: "Later runs are held too, until you accept one.",
   });
 });
 

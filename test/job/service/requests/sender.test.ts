@@ -131,6 +131,8 @@ describe("a wait that the service asks for", () => {
   });
 });
 
+const SERVICE = "https://service.example";
+
 const setUp = () => {
   const shown: (Wait | undefined)[] = [];
   return { waits: new WaitReporter((wait) => shown.push(wait)), shown };
@@ -148,18 +150,43 @@ describe("the reason for waiting", () => {
   it("is nothing while a request is under way", async () => {
     const { waits, shown } = setUp();
 
-    waits.requestBegins();
+    waits.answered();
+    waits.requestBegins(SERVICE);
     await waits.during({ kind: "retry", untilMs: 5_000 }, async () => undefined);
     waits.requestEnds();
 
     expect(shown).toEqual([]);
   });
 
+  it("is the server that has answered nothing, until it does", async () => {
+    const { waits, shown } = setUp();
+    const silent = { kind: "silent", untilMs: Number.POSITIVE_INFINITY, origin: SERVICE };
+
+    waits.requestBegins(SERVICE);
+    waits.requestEnds();
+    await waits.during({ kind: "retry", untilMs: 5_000 }, async () => undefined);
+    waits.requestBegins(SERVICE);
+    waits.requestBegins(SERVICE);
+    waits.answered();
+    waits.requestEnds();
+    waits.requestBegins(SERVICE);
+
+    expect(shown).toEqual([
+      silent,
+      undefined,
+      { kind: "retry", untilMs: 5_000 },
+      undefined,
+      silent,
+      undefined,
+    ]);
+  });
+
   it("is shown when the last request that was under way is answered", async () => {
     const { waits, shown } = setUp();
     const waited = Promise.withResolvers<void>();
 
-    waits.requestBegins();
+    waits.answered();
+    waits.requestBegins(SERVICE);
     const wait = waits.during({ kind: "budget", untilMs: 5_000 }, () => waited.promise);
     expect(shown).toEqual([]);
     waits.requestEnds();

@@ -179,7 +179,7 @@ describe("readParts", () => {
     ["a row short", gzipSync("aaaa\n")],
   ])("refuses a part that is %s by name, to be restored and not deleted", async (_, bytes) => {
     const [part] = await write(["aaaa", "bbbb"], 100);
-    await store.delete(key(0));
+    await store.delete([key(0)]);
     if (bytes) store.put(key(0), bytes);
 
     expect(await toldBy(Array.fromAsync(readParts(store, PREFIX, part ? [part] : [])))).toMatchObject({

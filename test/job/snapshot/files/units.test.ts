@@ -133,21 +133,21 @@ describe("a snapshot is incomplete", () => {
     layout("uk").part(ONE, 2),
     layout("uk").manifest(ONE),
   ])("without %s", async (key) => {
-    await store.delete(key);
+    await store.delete([key]);
 
     expect(await incomplete()).toEqual([["snapshot", FIRST, key]]);
   });
 
   it("without its manifest, though its parts have the sizes that they had", async () => {
     const whole = await sizes();
-    await store.delete(layout("uk").manifest(ONE));
+    await store.delete([layout("uk").manifest(ONE)]);
 
     expect(await incomplete(whole)).toEqual([["snapshot", FIRST, layout("uk").manifest(ONE)]]);
   });
 
   it("without a part where it is of an earlier version, which says nothing of its files", async () => {
     await forgetStored(ONE);
-    await store.delete(layout("uk").part(ONE, 1));
+    await store.delete([layout("uk").part(ONE, 1)]);
 
     expect(await incomplete()).toEqual([["snapshot", FIRST, layout("uk").part(ONE, 1)]]);
   });
@@ -172,7 +172,7 @@ describe("a snapshot is incomplete", () => {
 
   it("where nothing of it is left, and once however often it is published", async () => {
     for (const { key } of await Array.fromAsync(store.list(layout("uk").snapshot(ONE))))
-      await store.delete(key);
+      await store.delete([key]);
     const again = aPublication({ publication: "0000000003", snapshot_id: ONE, added: 0 });
     await publish(accountStore(store, "uk"), again);
 
@@ -183,7 +183,7 @@ describe("a snapshot is incomplete", () => {
 it("does not miss what is retired, but for the head", async () => {
   for (const id of [ONE, TWO]) {
     await markRetired(accountStore(store, "uk"), id);
-    await store.delete(layout("uk").part(id, 0));
+    await store.delete([layout("uk").part(id, 0)]);
   }
 
   expect(await incomplete()).toEqual([["snapshot", SECOND, layout("uk").part(TWO, 0)]]);
@@ -192,7 +192,7 @@ it("does not miss what is retired, but for the head", async () => {
 describe("changes are incomplete", () => {
   it.each([0, 1])("with a gap at part %d", async (index) => {
     const key = layout("uk").changesPart(FIRST, ONE, index);
-    await store.delete(key);
+    await store.delete([key]);
 
     expect(await incomplete()).toEqual([["changes", FIRST, key]]);
   });
@@ -203,13 +203,13 @@ describe("changes are incomplete", () => {
       [FIRST, ONE],
       [SECOND, TWO],
     ] as const)
-      await store.delete(layout("uk").changesPart(publication, id, 2));
+      await store.delete([layout("uk").changesPart(publication, id, 2)]);
 
     expect(await incomplete()).toEqual([["changes", SECOND, layout("uk").changesPart(SECOND, TWO, 2)]]);
   });
 
   it("without any file of theirs, whatever else lies there", async () => {
-    for (const index of [0, 1, 2]) await store.delete(layout("uk").changesPart(FIRST, ONE, index));
+    for (const index of [0, 1, 2]) await store.delete([layout("uk").changesPart(FIRST, ONE, index)]);
     store.put(`${layout("uk").changes(FIRST, ONE)}part-00000 (1).ndjson.gz`, "x");
     store.put(`${layout("uk").changes(FIRST, ONE)}_lost.json`, "{}"); // of an earlier version
     store.put(layout("uk").changesPart(FIRST, TWO, 0), "of a run that lost the number");
@@ -226,7 +226,7 @@ it("has no file where the log counts none", async () => {
 });
 
 it("says of all changes that have files whether they are whole, published or not", async () => {
-  await store.delete(layout("uk").changesPart(FIRST, ONE, 1));
+  await store.delete([layout("uk").changesPart(FIRST, ONE, 1)]);
   store.put(layout("uk").changesPart(SECOND, ONE, 0), "of a run that lost the number");
 
   expect(await listChanges(accountStore(store, "uk"))).toEqual([

@@ -81,7 +81,7 @@ describe("a snapshot", () => {
   });
 
   it.each([part(1), manifestKey])("does not verify without %s", async (key) => {
-    await store.delete(key);
+    await store.delete([key]);
 
     await expect(verifySnapshot(accountStore(store, "uk"), ID)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
@@ -260,7 +260,7 @@ describe("the folder of a snapshot", () => {
       fields: { key: part(0) },
       message: expect.stringContaining("it has 3 bytes, and was written with 4"),
     });
-    await store.delete(part(0));
+    await store.delete([part(0)]);
     await expect(listed()).rejects.toMatchObject({
       fields: { key: part(0) },
       message: expect.stringContaining("it is missing"),

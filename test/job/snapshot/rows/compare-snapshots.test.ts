@@ -18,6 +18,7 @@ import { type JsonText, jsonText } from "../../json/json-texts.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aManifest } from "../files/manifests.ts";
 import { streamOf } from "../files/streams.ts";
+import { aRow } from "./a-row.ts";
 
 const BEFORE = "2026-11-20T06-00-00.000Z";
 const AFTER = "2026-11-21T06-00-00.000Z";
@@ -27,13 +28,7 @@ type Events = Readonly<Record<number, string>>;
 
 const uuidOf = (n: number): string => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
 
-const row = (uuid: string, event: string): Row => ({
-  uuid,
-  event_date: null,
-  scope: null,
-  event,
-  listing: "{}",
-});
+const row = (uuid: string, event: string): Row => aRow(uuid, { event });
 
 /** @param maxBytes of a part: by default each row is a part of its own */
 async function madeSnapshot(
@@ -121,11 +116,11 @@ describe("two snapshots", () => {
       await madeSnapshot(store, OTHER, other, 1_000);
       store.put(part, (await store.read(layout("uk").part(OTHER, 0)))?.bytes ?? "");
       await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
-      await store.delete(layout("uk").part(OTHER, 0));
+      await store.delete([layout("uk").part(OTHER, 0)]);
     }
     store.put(part, "no gzip");
     await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
-    await store.delete(part);
+    await store.delete([part]);
     await expect(changesOf(before, after)).rejects.toMatchObject(damaged);
   });
 });
@@ -175,7 +170,7 @@ describe("a snapshot that is compared with nothing", () => {
 
   it("is refused where its rows are not sorted", async () => {
     const made = await madeSnapshot(store, AFTER, { 1: "{}" });
-    await store.delete(layout("uk").part(AFTER, 0));
+    await store.delete([layout("uk").part(AFTER, 0)]);
     const parts = await writeParts({
       store,
       key: (index) => layout("uk").part(AFTER, index),

@@ -9,6 +9,7 @@ import {
 } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { parseRow, rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { jsonText } from "../../json/json-texts.ts";
+import { aRow } from "./a-row.ts";
 
 describe("a lifted column", () => {
   it.each([
@@ -189,7 +190,7 @@ describe("a lifted value", () => {
 });
 
 it("a row's line has lifted columns last, in their order, and is read without them", () => {
-  const row = { uuid: "a", event_date: null, scope: null, event: "{}", listing: "{}" };
+  const row = aRow("a", { event: "{}" });
 
   const line = rowLine(
     row,

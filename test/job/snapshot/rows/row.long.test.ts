@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { lineBytes } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { fitsRow, MAX_ROW_BYTES, rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { anyText } from "../../json/json-texts.ts";
+import { aRow } from "./a-row.ts";
 
 const MIB = 1024 * 1024;
 
@@ -21,7 +22,7 @@ describe("a row fits", () => {
         lifted,
         fc.integer({ min: -40, max: 40 }),
         (event, date, scope, more, away) => {
-          const row = { uuid: "a", event_date: date, scope, event, listing: "{}" };
+          const row = aRow("a", { event_date: date, scope, event });
           const bytes = lineBytes(rowLine(row, more));
 
           const fits = fitsRow({ ...row, ...more }, bytes + away);
@@ -56,4 +57,4 @@ describe("a row fits", () => {
   });
 });
 
-const ROW = { uuid: "a", event_date: null, scope: null, event: "{}" };
+const ROW = aRow("a");

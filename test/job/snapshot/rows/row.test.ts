@@ -1,17 +1,12 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseRow, type Row, rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
+import { parseRow, rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { TABLES } from "../../../../lambdas/job/storage/layout.ts";
 import { anyText } from "../../json/json-texts.ts";
+import { aRow } from "./a-row.ts";
 
-const ROW: Row = {
-  uuid: "0f8fad5b-d9cb-469f-a165-70867728950e",
-  event_date: "2026-01-02",
-  scope: null,
-  event: '{"n":1.10}',
-  listing: "{}",
-};
+const ROW = aRow("0f8fad5b-d9cb-469f-a165-70867728950e", { event_date: "2026-01-02", event: '{"n":1.10}' });
 
 describe("a row's line", () => {
   it("is JSON with the keys in the contract's order, whatever the order given", () => {

@@ -90,7 +90,7 @@ describe("a chain", () => {
   });
 
   it.each([
-    ["is gone", () => store.delete(rowsKey(3)), "it is missing"],
+    ["is gone", () => store.delete([rowsKey(3)]), "it is missing"],
     ["has another size", () => store.put(rowsKey(3), "short"), "it has another size than its record says"],
   ])("is refused where a file of rows %s", async (_, break_, problem) => {
     putRange(store, plan, 0, 3);
@@ -226,7 +226,7 @@ describe("verifying a range", () => {
   it("is refused where the file goes away after it was listed", async () => {
     putRange(store, plan, 0, 3);
     const chain = await read();
-    await store.delete(rowsKey(0));
+    await store.delete([rowsKey(0)]);
 
     expect(await toldBy(verify(0, chain))).toMatchObject(damage(rowsKey(0), "it is missing"));
   });

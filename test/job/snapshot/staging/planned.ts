@@ -8,6 +8,7 @@ import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { StoredKey } from "../../../../lambdas/job/storage/store.ts";
 import { uuidOf } from "../../../simulator/simulated-event.ts";
 import type { MemoryStore } from "../../storage/memory-store.ts";
+import { aRow } from "../rows/a-row.ts";
 
 export const ACCOUNT = "uk";
 export const RUN = "2026-11-21T06-00-00.000Z";
@@ -24,8 +25,7 @@ export function eventAt(place: number): string {
 }
 
 export function rowAt(place: number): string {
-  const row = { uuid: uuidAt(place), event_date: "2026-01-01", scope: null, event: eventAt(place) };
-  return JSON.stringify({ ...row, listing: "{}" });
+  return JSON.stringify(aRow(uuidAt(place), { event_date: "2026-01-01", event: eventAt(place) }));
 }
 
 export function makePlan(store: MemoryStore, events: number): Promise<Plan> {

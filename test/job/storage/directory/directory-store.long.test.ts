@@ -3,7 +3,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, open, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { tryLock } from "fs-native-extensions";
@@ -72,6 +72,15 @@ describe("DirectoryStore between processes", () => {
     expect(new TextDecoder().decode((await store.read("counter"))?.bytes)).toBe("400");
   });
 
+  it("makes the folders again that another process deletes with their last file", async () => {
+    const directory = await temporaryDirectory();
+
+    const missing = await Promise.all(["one", "two", "three"].map(() => run("come-and-go", directory)));
+
+    expect(missing).toEqual(["[]", "[]", "[]"]);
+    expect((await readdir(directory)).sort()).toEqual([".lock", ".tmp"]);
+  });
+
   it("shows nothing of what a killed process was creating", async () => {
     const directory = await temporaryDirectory();
     const store = storeIn(directory);
@@ -104,7 +113,7 @@ describe("DirectoryStore between processes", () => {
       code: "STORE_FAILED",
       message: expect.stringContaining(`the lock ${join(directory, ".lock")} for 0.02 s`),
     });
-    await expect(store.delete("key")).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect(store.delete(["key"])).rejects.toMatchObject({ code: "STORE_FAILED" });
   });
 });
 
@@ -132,11 +141,79 @@ describe("DirectoryStore on a disk", () => {
 
     for (const folder of ["a/b", "a", ".tmp", ""]) {
       await rm(join(directory, folder), { recursive: true });
+      await store.delete(["a/b/two"]);
       expect(await store.create("a/b/two", bytes("two"))).toBeDefined();
       expect(await store.create("a/b/two", bytes("three"))).toBeUndefined();
       expect(new TextDecoder().decode((await store.read("a/b/two"))?.bytes)).toBe("two");
-      await store.delete("a/b/two");
     }
+  });
+
+  it("deletes a folder with its last file, and no folder that has another one", async () => {
+    const directory = await temporaryDirectory();
+    const store = storeIn(directory);
+    const keys = ["a/b/one", "a/b/two", "a/c/three", "a/c/d/four", "e/f/g/five", "six"];
+    for (const key of keys) await store.create(key, bytes(key));
+    await writeFile(join(directory, "a", "c", "d", ".DS_Store"), "not ours");
+    const foldersNow = async (): Promise<readonly string[]> =>
+      (await readdir(directory, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isDirectory())
+        .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
+        .sort();
+
+    await store.delete(["a/b/one", "a/c/d/four", "e/f/g/five"]);
+    const some = await foldersNow();
+    await store.delete(keys);
+
+    expect(some).toEqual([".tmp", "a", "a/b", "a/c", "a/c/d"]);
+    expect(await foldersNow()).toEqual([".tmp", "a", "a/c", "a/c/d"]);
+  });
+
+  it("keeps the folder of the warehouse, and what works on it goes on", async () => {
+    const directory = await temporaryDirectory();
+    const store = storeIn(directory);
+    await store.create("a/key", bytes("one"));
+
+    await store.delete(["a/key"]);
+
+    expect((await readdir(directory)).sort()).toEqual([".lock", ".tmp"]);
+    expect(await store.create("a/key", bytes("two"))).toBeDefined();
+    expect(await store.copy("a/key", "a/b/c/key")).toBe(true);
+  });
+
+  it("lets another process write between two thousand files of a list", async () => {
+    const directory = await temporaryDirectory();
+    const store = storeIn(directory);
+    const version = (await store.create("key", bytes("one"))) ?? "";
+    const keys = Array.from({ length: 3_000 }, (_, n) => `a/${n % 10}/${n}`);
+    for (const key of keys) {
+      await mkdir(join(directory, dirname(key)), { recursive: true });
+      await writeFile(join(directory, key), "two");
+    }
+
+    const deleting = store.delete(keys);
+    await storeIn(directory).replace("key", bytes("two"), version);
+    const left = (await Array.fromAsync(store.list("a/"))).length;
+    await deleting;
+
+    expect(left).toBeGreaterThan(0);
+    expect(await Array.fromAsync(store.list("a/"))).toEqual([]);
+  });
+
+  it("removes old folders of runs that earlier versions left empty, of this account and no others", async () => {
+    const directory = await temporaryDirectory();
+    const [old, young] = ["2026-01-01T00-00-00.000Z", "2026-01-19T00-00-00.000Z"];
+    const folders = [`uk/${old}`, `uk/${young}`, "uk/notes", `de/${old}`, "uk/2025-12-31T00-00-00.000Z"];
+    for (const folder of folders) await mkdir(join(directory, "runs", folder), { recursive: true });
+    await writeFile(join(directory, "runs", "uk", "2025-12-31T00-00-00.000Z", "notes"), "not ours");
+
+    await storeIn(directory).tidy(Date.UTC(2026, 0, 20), "uk");
+
+    expect((await readdir(join(directory, "runs", "uk"))).sort()).toEqual([
+      "2025-12-31T00-00-00.000Z",
+      young,
+      "notes",
+    ]);
+    expect(await readdir(join(directory, "runs", "de"))).toEqual([old]);
   });
 
   it("removes temporary files older than a day, no younger ones and none of another name", async () => {
@@ -148,7 +225,7 @@ describe("DirectoryStore on a disk", () => {
     const yesterday = Date.now() / 1000 - 25 * 60 * 60;
     for (const name of [old, "notes"]) await utimes(join(temporary, name), yesterday, yesterday);
 
-    await storeIn(directory).tidy(Date.now());
+    await storeIn(directory).tidy(Date.now(), "uk");
 
     expect((await readdir(temporary)).sort()).toEqual([young, "notes"].sort());
   });
@@ -182,7 +259,7 @@ describe("DirectoryStore on a disk", () => {
 
     await store.read("key");
     await Array.fromAsync(store.list(""));
-    await store.delete("key");
+    await store.delete(["key"]);
     await store.replace("key", bytes("one"), "version");
 
     await expect(stat(directory)).rejects.toMatchObject({ code: "ENOENT" });
@@ -194,7 +271,7 @@ describe("DirectoryStore on a disk", () => {
     ["open", (store: DirectoryStore) => store.open("a/key")],
     ["list", (store: DirectoryStore) => Array.fromAsync(store.list(""))],
     ["replace", (store: DirectoryStore) => store.replace("a/key", bytes("one"), "version")],
-    ["delete", (store: DirectoryStore) => store.delete("a/key")],
+    ["delete", (store: DirectoryStore) => store.delete(["a/key"])],
   ] as const)("says on %s that a file is in the warehouse's place", async (_, call) => {
     const directory = join(await temporaryDirectory(), "warehouse");
     await writeFile(directory, "a file");

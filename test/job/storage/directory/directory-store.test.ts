@@ -21,8 +21,9 @@ import { dirname, join } from "node:path";
 import { tryLock } from "fs-native-extensions";
 import { describe, expect, it, test } from "vitest";
 import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
-import { DirectoryStore, inFolder } from "../../../../lambdas/job/storage/directory/directory-store.ts";
+import { DirectoryStore } from "../../../../lambdas/job/storage/directory/directory-store.ts";
 import { makeDirectory, withFileLock } from "../../../../lambdas/job/storage/directory/durable-file.ts";
+import { inFolder } from "../../../../lambdas/job/storage/directory/warehouse-folder.ts";
 import { toldBy } from "../../../words/said.ts";
 import { makeFifo, temporaryDirectory } from "./temporary-directory.ts";
 
@@ -76,7 +77,7 @@ const calls = (store: DirectoryStore, key: string) => [
   () => store.copy("views.sql", key),
   () => store.copy(key, "other"),
   () => store.replace(key, bytes("two"), "version"),
-  () => store.delete(key),
+  () => store.delete([key]),
   () => keysOf(store, key),
 ];
 
@@ -139,11 +140,11 @@ describe.skipIf(process.platform === "win32")("in a warehouse", () => {
 
     it("in the place of the lock stops what needs the lock", async () => {
       const { directory, store } = await warehouse();
-      await store.delete("views.sql");
+      await store.delete(["views.sql"]);
       await put(join(directory, ".lock"), `${directory}-moved`);
       const refused = { code: "STORE_FAILED", fields: { path: join(directory, ".lock") } };
 
-      await expect(store.delete(MANIFEST)).rejects.toMatchObject(refused);
+      await expect(store.delete([MANIFEST])).rejects.toMatchObject(refused);
       await expect(store.replace(MANIFEST, bytes("two"), "version")).rejects.toMatchObject(refused);
       expect(await keysOf(store, "snapshots/")).toEqual([MANIFEST]);
     });
@@ -157,7 +158,7 @@ describe.skipIf(process.platform === "win32")("in a warehouse", () => {
       const refused = { code: "STORE_FAILED", fields: { path: join(directory, ".tmp") } };
 
       await expect(store.create("other", bytes("two"))).rejects.toMatchObject(refused);
-      await expect(store.tidy(Date.now())).rejects.toMatchObject(refused);
+      await expect(store.tidy(Date.now(), "uk")).rejects.toMatchObject(refused);
       expect(await readdir(`${directory}-moved`)).toHaveLength(1);
     });
 
@@ -249,7 +250,7 @@ describe("the folder of a warehouse", () => {
 
     expect(await readFile(join(parent, "disk", "a", "key"), "utf8")).toBe("two");
     expect(await keysOf(store)).toEqual(["a/key"]);
-    await store.delete("a/key");
+    await store.delete(["a/key"]);
     expect(await keysOf(store)).toEqual([]);
   });
 
@@ -258,7 +259,7 @@ describe("the folder of a warehouse", () => {
     ["read", (store: DirectoryStore) => store.read("a/key")],
     ["open", (store: DirectoryStore) => store.open("a/key")],
     ["list", (store: DirectoryStore) => keysOf(store, "a/")],
-    ["delete", (store: DirectoryStore) => store.delete("a/key")],
+    ["delete", (store: DirectoryStore) => store.delete(["a/key"])],
   ] as const)(
     "%s says that a link to it leads nowhere, and takes it for no missing warehouse",
     async (_, call) => {
@@ -299,7 +300,7 @@ async function work(store: DirectoryStore): Promise<void> {
   const version = (await store.create("a/b/key", bytes("one"))) ?? "";
   await store.create("other", bytes("two"));
   await store.replace("a/b/key", bytes("three"), version);
-  await store.delete("other");
+  await store.delete(["other"]);
 }
 
 describe.skipIf(process.platform === "win32")("DirectoryStore", () => {
@@ -367,7 +368,7 @@ describe.skipIf(process.platform === "win32")("DirectoryStore", () => {
     const store = storeIn(directory);
     await mkdir(join(directory, ".lock"));
 
-    await expect(store.delete("key")).rejects.toMatchObject({
+    await expect(store.delete(["key"])).rejects.toMatchObject({
       code: "STORE_FAILED",
       message: expect.stringContaining(`Could not lock ${join(directory, ".lock")}: a directory is where`),
     });

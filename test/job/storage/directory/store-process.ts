@@ -1,5 +1,5 @@
 // A process of its own that works on a warehouse, for the tests of what holds between processes.
-// Usage: node store-process.ts <create|increment|stall|hold|large> <directory>
+// Usage: node store-process.ts <create|come-and-go|increment|stall|hold|large> <directory>
 
 import { join } from "node:path";
 import { systemRandom } from "../../../../lambdas/job/runtime/clock.ts";
@@ -7,6 +7,8 @@ import { DirectoryStore } from "../../../../lambdas/job/storage/directory/direct
 import { withFileLock } from "../../../../lambdas/job/storage/directory/durable-file.ts";
 
 const ROUNDS = 200;
+/** Below the warehouse's own. */
+const folders = "changes/uk/0000000001";
 const [task, directory = ""] = process.argv.slice(2);
 const store = new DirectoryStore({ directory, random: systemRandom });
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -31,6 +33,18 @@ switch (task) {
       if (await store.create(key, bytes(`${process.pid}`))) won.push(key);
     }
     process.stdout.write(JSON.stringify(won));
+    break;
+  }
+  case "come-and-go": {
+    // Each is alone in its folders, so they go with it, while another process makes them.
+    const missing: string[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const key = `${folders}/${process.pid}-${round}`;
+      if ((await store.create(key, bytes("here"))) === undefined) missing.push(key);
+      if ((await store.read(key)) === undefined) missing.push(key);
+      await store.delete([key]);
+    }
+    process.stdout.write(JSON.stringify(missing));
     break;
   }
   case "increment": {

@@ -225,6 +225,70 @@ onEmulator("a lost response", () => {
   });
 });
 
+describe("a list of keys", () => {
+  const keysIn = (body: Buffer): readonly string[] =>
+    [...body.toString().matchAll(/<Key>w\/([^<]+)<\/Key>/g)].map(([, key = ""]) => key);
+  const deleted = (errors = ""): { readonly status: number; readonly body: string } => ({
+    status: 200,
+    body: `<?xml version="1.0"?><DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${errors}</DeleteResult>`,
+  });
+  const errorOf = (key: string, code: string): string =>
+    `<Error><Key>w/${key}</Key><Code>${code}</Code><Message>said ${code}</Message></Error>`;
+
+  /** A store whose deletions are answered so, and the keys of each request. */
+  async function answered(answer: (keys: readonly string[], index: number) => string) {
+    const proxy = await newProxy();
+    const asked: (readonly string[])[] = [];
+    proxy.fault = ({ method, url }, { body }) => {
+      expect([method, new URL(url, proxy.url).searchParams.has("delete")]).toEqual(["POST", true]);
+      expect(body.toString()).toContain("<Quiet>true</Quiet>");
+      asked.push(keysIn(body));
+      return deleted(answer(keysIn(body), asked.length - 1));
+    };
+    const client = newAwsClients(proxy.url, 1).s3;
+    return { asked, store: new S3Store({ client, bucket: "bucket", prefix: "w/", random: systemRandom }) };
+  }
+
+  it("is deleted a thousand at a time", async () => {
+    const { asked, store } = await answered(() => "");
+    const keys = Array.from({ length: 2_001 }, (_, n) => `a/${n}`);
+
+    await store.delete(keys);
+    await store.delete([]);
+
+    expect(asked.map(({ length }) => length)).toEqual([1_000, 1_000, 1]);
+    expect(asked.flat()).toEqual(keys);
+  });
+
+  it("is asked for again where S3 has not deleted all of it, and only that", async () => {
+    const { asked, store } = await answered((keys, index) =>
+      keys
+        .slice(index + 1)
+        .map((key) => errorOf(key, "InternalError"))
+        .join(""),
+    );
+
+    await store.delete(["a/1", "a/2", "a/3", "a/4"]);
+
+    expect(asked).toEqual([["a/1", "a/2", "a/3", "a/4"], ["a/2", "a/3", "a/4"], ["a/4"]]);
+  });
+
+  it.each([
+    ["AccessDenied", "AWS refuses it. Give this process s3:DeleteObject on it. AWS says: said AccessDenied"],
+    ["SlowDown", "AWS did not respond, or is too busy. Start again later"],
+    ["SomethingNew", "S3 reports an error. AWS says: said SomethingNew"],
+  ])("that S3 never deletes whole is STORE_FAILED, and names a key: %s", async (code, says) => {
+    const { asked, store } = await answered((keys) => (keys.includes("a/2") ? errorOf("a/2", code) : ""));
+
+    await expect(store.delete(["a/1", "a/2", "a/3"])).rejects.toMatchObject({
+      code: "STORE_FAILED",
+      message: expect.stringContaining(`Could not delete s3://bucket/w/a/2: ${says}`),
+      fields: expect.objectContaining({ aws_error: code }),
+    });
+    expect(asked).toHaveLength(5);
+  });
+});
+
 const CALLS = [
   ["read", (store: S3Store) => store.read("a/key")],
   ["open", (store: S3Store) => store.open("a/key")],
@@ -232,7 +296,7 @@ const CALLS = [
   ["create in parts", (store: S3Store) => store.create("a/key", large())],
   ["replace", (store: S3Store) => store.replace("a/key", bytes("SECRET BODY"), '"version"')],
   ["list", (store: S3Store) => Array.fromAsync(store.list("a/"))],
-  ["delete", (store: S3Store) => store.delete("a/key")],
+  ["delete", (store: S3Store) => store.delete(["a/key"])],
 ] as const;
 
 /** A store that gets this response to every request. */

@@ -1,6 +1,6 @@
 // The errors of a list that cannot be read to its end.
 
-import { advise, command, setting } from "../../../errors/advice.ts";
+import { type Advice, advise, command, inOrder, setting } from "../../../errors/advice.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
 import { AddressDoubt } from "../../requests/address-doubt.ts";
 import { unexpectedStatus } from "../../requests/failure.ts";
@@ -51,6 +51,9 @@ export function tooLarge(problem: string, facts: ListFacts): SyncError {
   );
 }
 
+/** `check` itself does not say it. */
+export const RUN_CHECK: Advice = advise`Check: ${command("check")} tries what asks for the next page, and names what worked.`;
+
 /**
  * @param entries what came
  * @param candidates values of `nextPage` that probably fit; the message names none, because none was tried
@@ -66,7 +69,10 @@ export function incomplete(
     `The list of events ${what}, and ${entries} entries were received. A partial snapshot is never published.`,
     {
       fields: { ...facts, candidates },
-      next: advise`Check: ${command("check")} tries what asks for the next page, and names what worked. If no page is missing, set ${setting("nextPage", "links")}, which ignores such signs; else ask the service's operator how the list is paged.`,
+      next: inOrder(
+        RUN_CHECK,
+        advise`If no page is missing, set ${setting("nextPage", "links")}, which ignores such signs; else ask the service's operator how the list is paged.`,
+      ),
     },
   );
 }

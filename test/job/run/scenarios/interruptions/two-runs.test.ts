@@ -39,7 +39,7 @@ describe("two runs of one account", () => {
     );
 
     await middle.promise;
-    await sandbox.store.delete(layout(ACCOUNT).lease);
+    await sandbox.store.delete([layout(ACCOUNT).lease]);
     const second = await sandbox.run({ runId: RUN });
 
     const outcomes = [(await first).row.outcome, second.row.outcome];
@@ -68,7 +68,7 @@ describe("two runs of one account", () => {
     await using sandbox = await Sandbox.start({}, {}, realClock());
     let quick: RunResult | undefined;
     const store = interposedOnce(sandbox.store, at, async () => {
-      await sandbox.store.delete(layout(ACCOUNT).lease);
+      await sandbox.store.delete([layout(ACCOUNT).lease]);
       quick = await sandbox.run({ fresh: true });
     });
 
@@ -85,7 +85,7 @@ describe("two runs of one account", () => {
     await using sandbox = await Sandbox.start({}, {}, realClock());
     const LATER = "2099-01-01T00-00-00.000Z";
     const store = interposedOnce(sandbox.store, "publications/", async () => {
-      await sandbox.store.delete(layout(ACCOUNT).lease);
+      await sandbox.store.delete([layout(ACCOUNT).lease]);
       await sandbox.run({ fresh: true });
       sandbox.simulator.reset();
     });

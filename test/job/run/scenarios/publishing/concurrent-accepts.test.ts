@@ -197,7 +197,7 @@ test("a time limit counts the rows of the head that the changes are computed aga
   const store = interposedOnce(world.store, "/_manifest.json", async () => {
     leftMs = 30_000 + 8.5 * 0.05; // enough for 4 rows of its own and 4 of the head, not for 5
     world.show(5, 4);
-    await world.store.delete(layout(ACCOUNT).lease);
+    await world.store.delete([layout(ACCOUNT).lease]);
     expect((await world.run({ fresh: true })).row.outcome).toBe("PUBLISHED");
   });
 

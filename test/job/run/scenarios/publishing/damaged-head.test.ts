@@ -35,7 +35,7 @@ describe("a damaged head", () => {
     ["a row that is no JSON", (id) => world.edit(id, (text) => text.replace('"uuid"', '"uuid'))],
     ["an event that is no JSON", (id) => world.edit(id, (text) => text.replace('{\\"uuid', '{\\"uu\\"id'))],
     ["rows out of order", (id) => world.edit(id, (text) => text.replace(/"uuid":"./, '"uuid":"z'))],
-    ["a missing part", async (id) => world.store.delete(partOf(id))],
+    ["a missing part", async (id) => world.store.delete([partOf(id)])],
     ["a part that is no gzip", async (id) => world.store.put(partOf(id), "nonsense")],
   ])(
     "ends a run, though no event has changed, and a rollback with the file's name and the remedy: %s",
@@ -91,7 +91,7 @@ describe("a damaged head", () => {
   });
 
   it.each<[string, (key: string) => Promise<void>]>([
-    ["missing", (key) => world.store.delete(key)],
+    ["missing", (key) => world.store.delete([key])],
     ["no JSON", async (key) => world.store.put(key, "{")],
     ["not whole", async (key) => world.store.put(key, "{}")],
   ])("may be one whose manifest is %s", async (_, spoil) => {
@@ -350,7 +350,7 @@ describe("--over-damaged", () => {
         layout(ACCOUNT).changesPart("0000000003", decision.snapshotId, index),
       );
       await world.store.copy(first ?? "", second ?? "");
-      await world.store.delete(first ?? "");
+      await world.store.delete([first ?? ""]);
 
       const { error } = await world.acceptOrRollback(decision);
 

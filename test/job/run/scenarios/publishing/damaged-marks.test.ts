@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { status } from "../../../../../lambdas/job/commands/status.ts";
+import { heldSnapshots } from "../../../../../lambdas/job/run/publish/held-snapshots.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../../small-world.ts";
 
@@ -46,7 +47,7 @@ describe.each(DAMAGE)("a held mark that is %s", (_, content) => {
     world.show(2);
     const runId = "2026-01-01T01-00-00.000Z";
     const first = await world.run({ runId });
-    await world.store.delete(layout(ACCOUNT).outcome(runId)); // as if it had crashed just before
+    await world.store.delete([layout(ACCOUNT).outcome(runId)]); // as if it had crashed just before
     world.store.put(markOf(runId), content);
     world.settings = { ...world.settings, maxDropPercent: 100 };
 
@@ -66,10 +67,11 @@ describe("a held mark that is whole", () => {
       of_a_later_version: 1,
     });
     world.store.put(markOf(snapshotId), mark);
-    await world.publish(10, 2);
 
-    expect(world.store.text(markOf(snapshotId))).toBe(mark);
     expect(await heldNow()).toMatchObject([{ snapshotId, reason: "DROPPED" }]);
+    await world.publish(10, 2);
+    expect(world.store.text(markOf(snapshotId))).toBe(mark);
+    expect(await heldSnapshots(world.own)).toMatchObject([{ snapshotId, reason: "DROPPED" }]);
   });
 });
 

@@ -152,7 +152,7 @@ describe("a gateway that refuses details which the service has", () => {
       const { row, explanation } = endsOf === "the same process" ? own : await sandbox.run();
 
       expect(row).toMatchObject({ outcome: "HELD", reason: "MISSING", run_id: own.row.run_id });
-      expect(explanation).toContain("some of them were asked for once only");
+      expect(explanation).toContain("Some were asked for once only");
       sandbox.simulator.configure({ faults: [] });
       expect((await sandbox.run()).row).toMatchObject({ outcome: "PUBLISHED", events: 200 });
     },
@@ -233,7 +233,7 @@ describe("an event that cannot be read while others can", () => {
         rejected: 1,
       });
       expect(explanation).toContain(
-        `1 of 100 listed events cannot be read, while others can: ${odd}. Missing: 1 unreadable.`,
+        `1 of 100 listed events cannot be read, while others can: ${odd}. Ask the service's operator`,
       );
       expect(preview).toMatchObject({ rejected: 1, unreadable: 1, uuids: { unreadable: [odd] } });
       expect(next.row).toMatchObject({

@@ -34,6 +34,29 @@ describe("a request limit that is configured", () => {
     expect(world.fullest).toBeLessThanOrEqual(ALLOWED);
   });
 
+  test.each([
+    { clock: "ten minutes ahead", byMs: 600_000 },
+    { clock: "a window ahead", byMs: WINDOW_MS + 1_000 },
+    { clock: "ten minutes behind", byMs: -600_000 },
+  ])("is not exceeded by a run on a computer whose clock is $clock [D17]", async ({ byMs }) => {
+    const clock = new ManualClock(Date.UTC(2026, 0, 1));
+    const ours = settableClock(clock);
+    await using sandbox = await Sandbox.start(
+      { clock, events: makeEvents(30), limits: { requestsPerWindow: LIMIT, windowMs: WINDOW_MS } },
+      { requestsPerMinute: PER_MINUTE, windowMs: WINDOW_MS },
+      ours,
+    );
+    await inVirtualTime(clock, sandbox.simulator, sandbox.run());
+    const firstMs = clock.monotonicMs();
+    ours.set(byMs);
+
+    const process = { host: "another" };
+    await inVirtualTime(clock, sandbox.simulator, sandbox.run({}, { process }));
+
+    expect(sandbox.simulator.counts.fullestWindow.requests).toBeLessThanOrEqual(ALLOWED);
+    expect(clock.monotonicMs() - firstMs).toBeLessThan(3 * WINDOW_MS);
+  });
+
   test("is not exceeded by a start after a crash, though what the crashed process sent is not known", async () => {
     await using world = await LimitedWorld.start(
       { events: makeEvents(60) },
