@@ -32,8 +32,9 @@ import {
 } from "./options/options.ts";
 import { GivenOptions, PROGRAM_NAME, refusePastedArguments } from "./options/read-options.ts";
 import { EXIT, exitCodeOfError, systemReason } from "./output/exit-code.ts";
-import { sentence } from "./output/next-command.ts";
+import { nextValues, sentence } from "./output/next-command.ts";
 import { failureJson } from "./output/run-report.ts";
+import { type KnownValues, withSettings } from "./output/settings-here.ts";
 import { type AccountResult, type Output, Terminal } from "./output/terminal.ts";
 import type { CommandContext, CommandOfList, ProcessContext } from "./wiring/command.ts";
 import { stopSignals } from "./wiring/this-process.ts";
@@ -233,7 +234,29 @@ async function start(
     context.onResult(found);
     if (isJson) context.stdout.json(found.json);
   };
-  return spec.execute({ ...commandContext, result }, first, second);
+  try {
+    return await spec.execute({ ...commandContext, result }, first, second);
+  } catch (error) {
+    throw saidHere(error, given);
+  }
+}
+
+/** The error as it is said where these options hold. */
+function saidHere(error: unknown, given: GivenOptions): unknown {
+  if (!(error instanceof SyncError)) return error;
+  const { code, message, fields, cause } = error;
+  return new SyncError(code, withSettings(message, knownValues(given)), { fields, cause });
+}
+
+/** As far as they can be read: the error may be about one of them. */
+function knownValues(given: GivenOptions): KnownValues {
+  try {
+    const { account, config } = given.read(["account", "config"]);
+    return { ...nextValues(given, account), config };
+  } catch (error) {
+    if (!(error instanceof SyncError)) throw error;
+    return {};
+  }
 }
 
 /** Whether the result is JSON; also known where another option is wrong. */
@@ -290,7 +313,8 @@ async function eachAccount(
     let exitCode: number;
     try {
       exitCode = await spec.execute({ ...context, given: given.ofAccount(account), result }, "");
-    } catch (error) {
+    } catch (thrown) {
+      const error = saidHere(thrown, given.ofAccount(account));
       exitCode = reportError(error, context);
       if (error instanceof SyncError) found = failed(error.code, withoutUserinfo(error.message));
     }

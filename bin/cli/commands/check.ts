@@ -6,7 +6,7 @@ import type { ListDoubt, ListTrial } from "../../../lambdas/job/service/event-se
 import { type OptionValues, PLACE_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { doubtHere, nextPageHere, nextValues, startCommand } from "../output/next-command.ts";
+import { doubtHere, nextPageHere, nextValues, startCommand, textHere } from "../output/next-command.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
@@ -43,8 +43,9 @@ export interface Tried {
 async function tellWhatToSet({ account }: OptionValues<"account">, context: CommandContext): Promise<void> {
   const isAll = await askIsAll(context);
   if (isAll === undefined) return;
-  const set = nextPageHere("all", nextValues(context.given, account));
-  context.stderr.lines([isAll ? `Then set ${set}: it is not asked any more.` : NOT_ALL]);
+  const own = nextValues(context.given, account);
+  const set = nextPageHere("all", own);
+  context.stderr.lines([isAll ? `Then set ${set}: it is not asked any more.` : textHere(NOT_ALL, own)]);
 }
 
 export async function tryAccount(
@@ -58,7 +59,7 @@ export async function tryAccount(
   };
   let doubted: readonly [doubt: ListDoubt, trial: ListTrial | undefined] | undefined;
   const advice: Advice[] = [];
-  const checks = await withService(values, context, async ({ ports, settings, warehouse }) => {
+  const found = await withService(values, context, async ({ ports, settings, warehouse }) => {
     if (warehouse.directory) await requireFiles(warehouse.directory);
     return check(ports, settings, {
       deep: values.deep,
@@ -71,8 +72,9 @@ export async function tryAccount(
       startCommand: (decision) => startCommand(decision, own),
     });
   });
-  const [doubt, found] = doubted ?? [];
-  const said = doubtHere(doubt, own, { found });
+  const checks = found.map((each) => ({ ...each, remedy: each.remedy && textHere(each.remedy, own) }));
+  const [doubt, trial] = doubted ?? [];
+  const said = doubtHere(doubt, own, { found: trial });
   const ok = checks.every((one) => one.ok);
   if (ok) await credentialsWork(values.credentials);
   context.result({ json: { ok, checks, doubt: said ?? null }, line: inOneLine(checks, estimate) });

@@ -13,6 +13,7 @@ import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT, systemReason } from "../output/exit-code.ts";
+import { nextValues, textHere } from "../output/next-command.ts";
 import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, openWarehouse, uncheckedMark } from "../wiring/open-warehouse.ts";
@@ -96,7 +97,7 @@ export const initCommand = command({
       await replace(written.credentials, credentialsText(login));
       tried = await check();
     }
-    const { checks, exitCode } = await settle(tried, written, context, check);
+    const { checks, exitCode } = await settle(tried, written, { ...context, given: readFile() }, check);
     const wrong = isRefused(first, checks)
       ? `the password or the e-mail address in ${written.credentials}`
       : `${written.settings} or ${written.credentials}`;
@@ -134,7 +135,7 @@ async function settle(
   if (isAll) {
     await writeSetting(path, account, { setting: "nextPage", value: "all" });
     context.stderr.lines([`Written: "nextPage": "all" of the account ${account} in ${settings}.`]);
-  } else if (isAll === false) context.stderr.lines([NOT_ALL]);
+  } else if (isAll === false) context.stderr.lines([textHere(NOT_ALL, nextValues(context.given, account))]);
   return tried;
 }
 

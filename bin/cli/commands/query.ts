@@ -8,6 +8,7 @@ import { type OptionValues, RESULT_FORMATS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { chosenFormat, formatResult, type PrintedForm, type ResultRows } from "../output/format-result.ts";
+import { withSettings } from "../output/settings-here.ts";
 import { plural } from "../output/words.ts";
 import { hintFor, whyEmpty } from "../query/hints.ts";
 import { withDuckDB } from "../query/load-query.ts";
@@ -52,7 +53,8 @@ const queryCommand = command({
     const options: QueryOptions = {
       signal,
       onTables: async (accounts, tables) => {
-        stderr.lines(await whyEmpty(store, accounts, tables, statusOf));
+        const why = await whyEmpty(store, accounts, tables, statusOf);
+        stderr.lines(why.map((line) => withSettings(line, values)));
         missing = missingUnits(accounts, tables, context.given);
         for (const { message } of missing) stderr.message(`left out: ${message}`);
       },

@@ -289,7 +289,7 @@ export function askIsAll(context: AnswersOptions): Promise<boolean | undefined> 
 }
 
 export const NOT_ALL =
-  "Then ask the service's operator how the list is paged, and set --next-page (nextPage in a settings file) to it: links, or a query such as page={page}.";
+  "Then ask the service's operator how the list is paged, and set --next-page (nextPage) to it: links, or a query such as page={page}.";
 
 /** Whether to write a setting that works. */
 export function askToWrite(

@@ -27,6 +27,7 @@ import {
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { doubtHere, nextValues } from "../output/next-command.ts";
+import { withSettings } from "../output/settings-here.ts";
 import { formatTable } from "../output/table.ts";
 import type { Output } from "../output/terminal.ts";
 import { age, minute, plural, throttledText, whereText } from "../output/words.ts";
@@ -174,10 +175,13 @@ function describeStatus(
   lines.push(`  warehouse    ${whereText(values)}`);
   lines.push(`  running      ${lease ? running(lease) : "none"}`);
   const last = runs.find(({ trigger }) => isRun(trigger));
-  if (last?.throttled) lines.push(`  last run     ${throttledText(last, values.requestsPerMinute)}`);
+  if (last?.throttled)
+    lines.push(`  last run     ${withSettings(throttledText(last, values.requestsPerMinute), values)}`);
   const [newest, ...earlier] = publishableOf(found).toReversed();
   if (newest) {
-    lines.push(`  held         ${newest.snapshotId} (${newest.reason}): ${newest.explanation}`);
+    lines.push(
+      `  held         ${newest.snapshotId} (${newest.reason}): ${withSettings(newest.explanation, values)}`,
+    );
     const judged = describeHeld(
       { ...newest, isPinned: head?.pinned === true },
       head?.snapshot_id ?? null,

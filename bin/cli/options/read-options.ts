@@ -301,6 +301,17 @@ export function commandLineText<Name extends OptionName>(
   return [PROGRAM_NAME, ...[...words, ...options].map(shellWord)].join(" ");
 }
 
+/** Whether an account of a settings file has the value by the file, or has none: then the file is where to change it. */
+export function isAsInFile(name: OptionName, values: Partial<OptionValues<OptionName>>): boolean {
+  const { config, account } = values;
+  if (config === undefined || (account !== undefined && !config.accounts.includes(account))) return false;
+  if (optionWords(name, values).length === 0) return true;
+  const { default: place }: OptionSpec = OPTIONS[name];
+  return (
+    typeof place === "string" && PLACES.includes(name) && values[name] === placeBeside(config.path, place)
+  );
+}
+
 function optionWords(name: OptionName, values: Partial<OptionValues<OptionName>>): readonly string[] {
   const flag = `--${longName(name)}`;
   if (name === "config") return values.config === undefined ? [] : [flag, values.config.path];

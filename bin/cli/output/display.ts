@@ -22,6 +22,8 @@ interface DisplayOptions {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly level: keyof Logger;
+  /** What is logged, as it is said here. */
+  readonly words?: (text: string) => string;
 }
 
 /** Logger and progress in one, because log lines must not tear the bar. */
@@ -131,10 +133,11 @@ export class Display implements Logger {
   }
 
   #log(level: keyof Logger, message: string): void {
-    const { terminal, clock } = this.#options;
+    const { terminal, clock, words = (text) => text } = this.#options;
     if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(this.#options.level)) return;
     if (this.#onTerminal && this.#progress) terminal.erase();
-    terminal.lines([this.#onTerminal ? message : `${new Date(clock.now()).toISOString()} ${message}`]);
+    const said = words(message);
+    terminal.lines([this.#onTerminal ? said : `${new Date(clock.now()).toISOString()} ${said}`]);
     if (this.#onTerminal) this.#draw();
   }
 

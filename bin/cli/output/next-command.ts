@@ -14,6 +14,7 @@ import {
   SERVICE_OPTIONS,
 } from "../options/options.ts";
 import { commandLineText, type GivenOptions } from "../options/read-options.ts";
+import { withSettings } from "./settings-here.ts";
 
 const OF_THE_SERVICE = SERVICE_OPTIONS.filter((name) => name !== "json" && name !== "logLevel");
 
@@ -54,9 +55,10 @@ export function startCommand(decision: StartDecision, values: NextValues): strin
   return nextCommand("run", { ...values, [decision]: true });
 }
 
-/** The text of an error for a person at this computer. Where no address of a service is known, no command could work. */
+/** A message for a person at this computer. Where no address of a service is known, no command could work. */
 export function textHere(text: string, values: NextValues): string {
-  return values.baseUrl === undefined ? text : withCommands(text, (each) => startCommand(each, values));
+  const words = withSettings(text, values);
+  return values.baseUrl === undefined ? words : withCommands(words, (each) => startCommand(each, values));
 }
 
 /** What is said of a list that may be a part only; what was tried where that is given, else the command that tries. */

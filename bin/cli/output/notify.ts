@@ -18,6 +18,7 @@ import {
   type NextValues,
   nextAfterFailure,
   sentence,
+  textHere,
 } from "./next-command.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
 import { minute, whereText } from "./words.ts";
@@ -159,12 +160,12 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
   switch (detailType) {
     case "Snapshot Published":
       return {
-        what: `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${detail["explanation"] === null ? "" : ` ${sentence(detail["explanation"])}`}`,
+        what: `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${detail["explanation"] === null ? "" : ` ${textHere(sentence(detail["explanation"]), values)}`}`,
         next: [["To see what readers have", commandLineText(["status"], PLACE_OPTIONS, values)]],
       };
     case "Snapshot Held":
       return {
-        what: `the snapshot ${detail["snapshot_id"]} is held (${detail["reason"]}). ${sentence(detail["explanation"])}${wouldDo(detail)} ${readersKeep(detail["base_snapshot_id"])}; nothing is urgent.`,
+        what: `the snapshot ${detail["snapshot_id"]} is held (${detail["reason"]}). ${textHere(sentence(detail["explanation"]), values)}${wouldDo(detail)} ${readersKeep(detail["base_snapshot_id"])}; nothing is urgent.`,
         next: [
           ["To see what publishing it would change", String(detail["diff_command"])],
           ["To publish it anyway", String(detail["accept_command"])],
@@ -175,7 +176,8 @@ function inWords({ detailType, detail }: RunEvent, values: Values): InWords {
       const { error_code: errorCode, run_id: runId, finished } = detail;
       // A dry run leaves nothing that could be resumed.
       const next = nextAfterFailure(errorCode, finished === false && !values.dryRun, values);
-      const said = detail["explanation"] === undefined ? "" : `${sentence(detail["explanation"])} `;
+      const said =
+        detail["explanation"] === undefined ? "" : `${textHere(sentence(detail["explanation"]), values)} `;
       const why = `${said}${messageBefore(next, detail["error_message"], values)}`;
       const run = runId === null ? "a start" : `the run ${runId}`;
       const named = errorCode === null ? "" : ` with ${errorCode}`;

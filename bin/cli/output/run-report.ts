@@ -9,6 +9,7 @@ import { cameTo, describeHeld, heldJson } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { changesTable } from "./format-result.ts";
 import { doubtHere, nextValues, textHere } from "./next-command.ts";
+import { withSettings } from "./settings-here.ts";
 import { formatTable } from "./table.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, firstOf, plural, repeatedEntries, throttledText } from "./words.ts";
@@ -37,7 +38,8 @@ export function reportRun(
   output.result({ json, line });
   if (!values.json) {
     const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
-    output.stdout.lines([...describe(result, values), ...decide.map((words) => `  ${words}`)]);
+    const lines = [...describe(result, values), ...decide.map((words) => `  ${words}`)];
+    output.stdout.lines(lines.map((words) => withSettings(words, own)));
     if (rows !== undefined && rows.length > 0)
       output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width, whole: "--json" }));
   }

@@ -64,7 +64,9 @@ async function readAccount(
   { nowMs, limitOf, messageFor }: AccountOptions,
 ): Promise<AccountReport> {
   const { account } = store;
-  const found = await status(store, nowMs);
+  const { held, ...rest } = await status(store, nowMs);
+  const saidHere = held.map((one) => ({ ...one, explanation: messageFor(account, one.explanation) }));
+  const found = { ...rest, held: saidHere };
   const publications = await lastPublications(store, found.head);
   const attempts = await lastRuns(store, MOST_RUNS, nowMs);
   const runs = attempts

@@ -18,6 +18,7 @@ import {
 } from "../options/options.ts";
 import { commandLineText, PROGRAM_NAME } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
+import { withSettings } from "../output/settings-here.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
 import { openCredentials, openTokens, openWarehouse } from "./open-warehouse.ts";
 import { isGone, thisProcess } from "./this-process.ts";
@@ -49,7 +50,8 @@ export async function withService<T>(
 ): Promise<T> {
   const settings = givenSettings(values, context.cwd);
   const { stderr, clock, signal, proxies } = context;
-  const display = new Display({ terminal: stderr, clock, level: values.logLevel });
+  const words = (text: string): string => withSettings(text, values);
+  const display = new Display({ terminal: stderr, clock, level: values.logLevel, words });
   const warehouse = await openWarehouse(values, context);
   const credentials = await openCredentials(values.credentials, context, display);
   const shared = { clock, random: systemRandom, logger: display, version: VERSION };
@@ -92,14 +94,11 @@ export function givenSettings(values: ServiceValues, cwd: string): RunSettings {
     );
   }
   if (baseUrl === undefined) {
-    const inFile =
+    const how =
       config === undefined
-        ? ` There is no ${SETTINGS_FILE} in ${cwd}; init asks for all that is needed, and writes it: ${PROGRAM_NAME} init`
-        : ` Or write it into ${config.title} as baseUrl.`;
-    throw new SyncError(
-      "CONFIG_INVALID",
-      `The address of the service is missing: give --base-url https://… or set BRAND_BASE_URL.${inFile}`,
-    );
+        ? `give --base-url https://… or set BRAND_BASE_URL. There is no ${SETTINGS_FILE} in ${cwd}; init asks for all that is needed, and writes it: ${PROGRAM_NAME} init`
+        : `write it into ${config.title} as "baseUrl".`;
+    throw new SyncError("CONFIG_INVALID", `The address of the service is missing: ${how}`);
   }
   const isUsed = ([key]: readonly [string, unknown]): boolean => Object.hasOwn(accountSettings.shape, key);
   const used = Object.fromEntries(Object.entries(values).filter(isUsed));

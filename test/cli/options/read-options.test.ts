@@ -295,7 +295,7 @@ test.each<[string, unknown, readonly string[], string]>([
     "no address anywhere",
     { accounts: { uk: {} } },
     ["check"],
-    "give --base-url https://… or set BRAND_BASE_URL. Or write it into brand-events.json as baseUrl.",
+    'The address of the service is missing: write it into brand-events.json as "baseUrl".',
   ],
   [
     "an address as file",
