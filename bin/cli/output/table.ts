@@ -133,7 +133,7 @@ function isJsonIn(rows: TableRows["rows"], index: number): boolean {
   return values.length > 0 && values.every((text) => /^[[{]/.test(text));
 }
 
-/** In as many lines as it takes: a column that is named nowhere is missed by nobody. */
+/** In as many lines as it takes: no reader misses a column that is not named. */
 function goneLines(names: readonly string[], width: number): readonly string[] {
   const lines = [`${names.length} ${names.length === 1 ? "column does" : "columns do"} not fit:`];
   for (const [index, name] of names.entries()) {
