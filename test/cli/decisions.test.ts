@@ -172,6 +172,7 @@ describe("diff", () => {
 
     const changed = await command("diff", second, first, "--values", "--format", "csv");
     const json = lastJson(await command("diff", second, first, "--values", "--json"));
+    const shown = await command("diff", second, first, "--values");
 
     expect(changed.stdout.replaceAll(/^[\w-]{36}/gm, "UUID").split("\n")).toEqual([
       "uuid,change,field,before,after,reason",
@@ -180,6 +181,12 @@ describe("diff", () => {
       expect.stringMatching(/^UUID,added,,,"\{""uuid""/),
       "",
     ]);
+    expect(
+      shown.stdout
+        .replaceAll(/^[\w-]{36}/gm, "UUID")
+        .split("\n")
+        .slice(1),
+    ).toEqual(["UUID  changed", "  /n: 1.10 → 1.1", '  /name: "old" → "new"', "UUID  added", ""]);
     expect(json["rows"]).toMatchObject([
       { change: "changed", values: [{ field: "/n", before: "1.10", after: "1.1" }, { field: "/name" }] },
       { change: "added", fields: null, values: [{ field: null, before: null }] },

@@ -7,7 +7,7 @@ import { FirstChanges } from "../../../lambdas/job/snapshot/rows/first-changes.t
 import { type AccountStore, accountStore } from "../../../lambdas/job/storage/store.ts";
 import { type OptionValues, PLACE_OPTIONS, type TextFormat } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { changesTable, chosenFormat, formatResult } from "../output/format-result.ts";
+import { changesTable, changesText, chosenFormat, formatResult } from "../output/format-result.ts";
 import { changeCounts, firstOf } from "../output/words.ts";
 import { command } from "../wiring/command.ts";
 import { openWarehouse, refuseMissingWarehouse, refuseUnknownAccount } from "../wiring/open-warehouse.ts";
@@ -55,8 +55,12 @@ export const diffCommand = command({
     // Only a table is for a person: the other forms are for programs, which want rows and nothing else.
     (format === "table" ? context.stdout : context.stderr).lines([what]);
     if (format === "table" && rows.length === 0) return EXIT.done;
-    const { columns, rows: texts } = changesTable(rows);
     const width = values.full ? undefined : context.stdout.width;
+    if (format === "table" && values.values) {
+      context.stdout.text(changesText(rows, width));
+      return EXIT.done;
+    }
+    const { columns, rows: texts } = changesTable(rows);
     await context.stdout.pieces(formatResult(format, { columns, batches: [texts] }, { width }));
     return EXIT.done;
   },

@@ -126,7 +126,7 @@ const START_OPTIONS = {
   },
   values: flag(
     "--values",
-    "Show what each changed field held before and holds after, as JSON, a row for each; of an added or removed event, the whole event",
+    "Show what each changed field held before and holds after, as JSON; for a program a row for each field, and of an added or removed event the whole event",
   ),
   format: {
     flag: "--format <format>",

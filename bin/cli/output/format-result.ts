@@ -1,9 +1,9 @@
 // A result in the form that a person or a program wants: a table, JSON, CSV and others.
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { ChangedRow } from "../../../lambdas/job/snapshot/rows/first-changes.ts";
+import type { ChangedRow, ChangedValue } from "../../../lambdas/job/snapshot/rows/first-changes.ts";
 import type { OptionValues, TextFormat } from "../options/options.ts";
-import { type ResultRow, type TableRows, tableOf, widthOf } from "./table.ts";
+import { cell, type ResultRow, share, type TableRows, tableOf, widthOf } from "./table.ts";
 import { oneLine } from "./terminal.ts";
 
 type Formatter = (result: ResultRows, options: FormOptions) => AsyncGenerator<string>;
@@ -183,4 +183,38 @@ function valuesTable(changes: readonly ChangedRow[]): TableRows {
     values.map(({ field, before, after }) => [uuid, change, field, before, after, reason]),
   );
   return { columns: ["uuid", "change", "field", "before", "after", "reason"], rows };
+}
+
+const ARROW = " → ";
+/** Less room for two values is none: then they get a line of their own. */
+const LEAST_ROOM = 40;
+
+/** The changes for a person: below each event its fields with what they held and hold, cut to the width. */
+export function changesText(changes: readonly ChangedRow[], width = Number.POSITIVE_INFINITY): string {
+  let isCut = false;
+  const cutTo = (text: string, columns: number): string => {
+    const shown = cell(text, columns);
+    isCut ||= shown !== cell(text, Number.POSITIVE_INFINITY);
+    return shown;
+  };
+  const lines = changes.flatMap(({ uuid, change, values = [], reason }) => [
+    [uuid, change, reason ?? ""].join("  ").trimEnd(),
+    ...(change === "changed" ? values.flatMap((value) => valueLines(value, width, cutTo)) : []),
+  ]);
+  return [...lines, ...(isCut ? ["(cut to fit; whole: --full, or --format vertical)"] : []), ""].join("\n");
+}
+
+function valueLines(
+  { field, before, after }: ChangedValue,
+  width: number,
+  cutTo: (text: string, columns: number) => string,
+): readonly string[] {
+  const title = `  ${cutTo(field === "" ? "the whole event" : (field ?? ""), width - 3)}:`;
+  const beside = width - widthOf(title) - 1;
+  const isBeside = beside >= LEAST_ROOM;
+  const room = (isBeside ? beside : width - 4) - ARROW.length;
+  const texts = [before ?? "absent", after ?? "absent"];
+  const natural = texts.map((text) => widthOf(cell(text, room + 1)));
+  const values = texts.map((text) => cutTo(text, share(natural, room))).join(ARROW);
+  return isBeside ? [`${title} ${values}`] : [title, `    ${values}`];
 }

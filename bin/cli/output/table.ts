@@ -187,7 +187,7 @@ function fitted(natural: readonly Natural[], width: number): readonly (number | 
 }
 
 /** How wide a column may be so that all together take no more than `room`. */
-function share(widths: readonly number[], room: number): number {
+export function share(widths: readonly number[], room: number): number {
   let left = room;
   for (const [index, columns] of widths.toSorted((a, b) => a - b).entries()) {
     const each = Math.floor(left / (widths.length - index));
@@ -197,7 +197,8 @@ function share(widths: readonly number[], room: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-function cell(value: string | null, maxWidth: number): string {
+/** A value on one line, cut to so many columns. */
+export function cell(value: string | null, maxWidth: number): string {
   // A column takes at least one code unit but for marks, so the rest of a long text needs no look.
   return cut(oneLine((value ?? "NULL").slice(0, maxWidth * 16)), maxWidth);
 }

@@ -3,9 +3,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { TextFormat } from "../../../bin/cli/options/options.ts";
-import { formatResult, type ResultRows } from "../../../bin/cli/output/format-result.ts";
+import { changesText, formatResult, type ResultRows } from "../../../bin/cli/output/format-result.ts";
 import type { ResultRow } from "../../../bin/cli/output/table.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { ChangedRow, ChangedValue } from "../../../lambdas/job/snapshot/rows/first-changes.ts";
 
 const resultOf = (columns: readonly string[], ...batches: readonly (readonly ResultRow[])[]): ResultRows => ({
   columns,
@@ -214,5 +215,65 @@ describe("--json of a query that fails", () => {
 
     await expect(reading).rejects.toMatchObject({ code: "QUERY_FAILED" });
     expect(text).toBe(expected);
+  });
+});
+
+describe("changes with their values", () => {
+  const UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
+  const changed = (...values: readonly ChangedValue[]): ChangedRow => ({
+    ...{ uuid: UUID, change: "changed", fields: [], reason: null },
+    values,
+  });
+  const long = (letter: string): string => `"${letter.repeat(200)}"`;
+
+  it.each([
+    {
+      what: "are beside each other",
+      value: { field: "/a", before: "1.10", after: "1.1" },
+      lines: ["  /a: 1.10 → 1.1"],
+    },
+    {
+      what: "say what is absent, and what is null",
+      value: { field: "/a", before: "null", after: null },
+      lines: ["  /a: null → absent"],
+    },
+    {
+      what: "are cut to the terminal, the longer one first",
+      value: { field: "/a", before: "1", after: long("x") },
+      lines: [`  /a: 1 → "${"x".repeat(68)}…`],
+      isCut: true,
+    },
+    {
+      what: "share the line where both are long",
+      value: { field: "/a", before: long("x"), after: long("y") },
+      lines: [`  /a: "${"x".repeat(33)}… → "${"y".repeat(33)}…`],
+      isCut: true,
+    },
+    {
+      what: "have a line of their own below a long pointer",
+      value: { field: `/${"p".repeat(60)}`, before: "1", after: "2" },
+      lines: [`  /${"p".repeat(60)}:`, "    1 → 2"],
+    },
+    {
+      what: "of a whole event are named so, and control no terminal",
+      value: { field: "", before: '"\u009b"', after: "2" },
+      lines: ['  the whole event: "\\u009b" → 2'],
+    },
+  ])("$what", ({ value, lines, isCut = false }) => {
+    const foot = isCut ? ["(cut to fit; whole: --full, or --format vertical)"] : [];
+
+    expect(changesText([changed(value)], 80).split("\n")).toEqual([
+      `${UUID}  changed`,
+      ...lines,
+      ...foot,
+      "",
+    ]);
+  });
+
+  it("are not shown of an event that only one snapshot has", () => {
+    const removed = { uuid: UUID, change: "removed", fields: null, reason: "gone" } as const;
+    const values = [{ field: null, before: "{}", after: null }];
+
+    expect(changesText([{ ...removed, values }], 80)).toBe(`${UUID}  removed  gone\n`);
   });
 });
