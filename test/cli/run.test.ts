@@ -143,7 +143,7 @@ test.each([
   expect(held.exitCode).toBe(3);
   expect(lastJson(held)).toMatchObject({ outcome: "HELD", reason: "REQUIRED" });
   expect(status.stdout).toContain(
-    "6 of 6 events lack a required field (--require; require in AWS): /date in 6.",
+    '6 of 6 events lack a required field ("require" in brand-events.json): /date in 6.',
   );
   expect(accepted.stdout).toContain("PUBLISHED");
 });

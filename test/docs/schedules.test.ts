@@ -29,14 +29,16 @@ test("systemd starts what cron starts, in the same folder with the same PATH, an
   expect(keyOf(TIMER, "Persistent")).toBe("true");
 });
 
-test.skipIf(spawnSync("systemd-analyze", ["--version"]).status !== 0)(
+const ANALYZE = "systemd-analyze";
+
+test.skipIf(spawnSync(ANALYZE, ["--version"]).status !== 0)(
   "systemd takes the units without a word",
   async () => {
     const folder = await temporaryDirectory();
     const files = [join(folder, "brand-events-sync.service"), join(folder, "brand-events-sync.timer")];
     for (const [index, text] of [SERVICE, TIMER].entries()) await writeFile(files[index] ?? "", text);
 
-    const verified = spawnSync("systemd-analyze", ["verify", ...files], { encoding: "utf8" });
+    const verified = spawnSync(ANALYZE, ["verify", ...files], { encoding: "utf8" });
 
     expect([verified.status, verified.stderr, verified.stdout]).toEqual([0, "", ""]);
   },

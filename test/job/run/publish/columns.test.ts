@@ -187,7 +187,9 @@ describe("a start in a warehouse with columns", () => {
         [a, b],
       ],
     });
-    expect(ports.logger.lines).toEqual([]);
+    expect(ports.logger.lines).toEqual([
+      "info uses the lifted columns of the warehouse: a (/a), b (/b, BIGINT), c (/c), d (/d) {}",
+    ]);
   });
 
   test("that names none is refused where accounts differ, or nothing says where a column comes from", async () => {
