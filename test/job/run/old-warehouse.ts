@@ -27,7 +27,7 @@ interface Age {
   readonly endMs: number;
   /** Of what is older only the marks of retired snapshots are left; undefined keeps all. */
   readonly retainDays?: number | undefined;
-  /** How many publications there were when a run was held, of which nobody has decided. */
+  /** How many publications there were when the run was held that waits for a decision since then. */
   readonly heldAfter?: number | undefined;
 }
 
