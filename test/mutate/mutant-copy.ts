@@ -47,18 +47,27 @@ export class MutantCopy implements Disposable {
   /** Runs these test files. Slow tests see only what all others have left. */
   async round(tests: readonly string[], round: "quick" | "slow"): Promise<ReadonlyMap<string, Reached>> {
     const recordOf = (test: string): string => join(this.#state, "reached", encodeURIComponent(test));
-    for (const test of tests) rmSync(recordOf(test), { force: true });
-    for (let left = tests; left.length > 0; left = left.filter((test) => !existsSync(recordOf(test)))) {
+    const reachedBy = (test: string): Reached => JSON.parse(readFileSync(recordOf(test), "utf8"));
+    const isLeft = (test: string): boolean => {
+      if (!existsSync(recordOf(test))) return true;
+      const { isFailed, isAfterLate } = reachedBy(test);
+      return isFailed && isAfterLate;
+    };
+    for (let left = tests; left.length > 0; left = left.filter(isLeft)) {
+      for (const test of left) rmSync(recordOf(test), { force: true });
       const { output, isStopped } = await this.#run(left, { MUTANTS_ROUND: round });
       if (!isStopped && left.every((test) => !existsSync(recordOf(test))))
         throw new Error(`No test ran:\n${output}`);
     }
-    return new Map(tests.map((test) => [test, JSON.parse(readFileSync(recordOf(test), "utf8"))]));
+    return new Map(tests.map((test) => [test, reachedBy(test)]));
   }
 
   /** Is not tried: only who reaches it is noted. */
   leaveOut(id: number): void {
-    const fate: Fate = { verdict: "KILLED", by: "not tried" };
+    this.#decide(id, { verdict: "KILLED", by: "not tried" });
+  }
+
+  #decide(id: number, fate: Fate): void {
     writeRecord(join(this.#state, "fates", String(id)), fate);
   }
 
@@ -71,13 +80,14 @@ export class MutantCopy implements Disposable {
   }
 
   /** One mutation in a process of its own. */
-  async fateAlone(id: number, tests: readonly string[]): Promise<Fate["verdict"] | undefined> {
+  async tryAlone(id: number, tests: readonly string[]): Promise<void> {
     const { isFailed, isStopped } = await this.#run(
       [...tests, "--bail", "1"],
       { MUTANT: String(id) },
       Date.now() + ALONE_MS,
     );
-    return isStopped ? "TIME" : isFailed ? "KILLED" : undefined;
+    if (!isFailed) return;
+    this.#decide(id, { verdict: isStopped ? "TIME" : "KILLED", by: "alone" });
   }
 
   async #run(
@@ -123,8 +133,7 @@ export class MutantCopy implements Disposable {
         const text = runningIn(join(folder, name));
         const { id, untilMs } = text === "" ? { id: 0, untilMs: Number.POSITIVE_INFINITY } : JSON.parse(text);
         const isLate = Date.now() > untilMs;
-        const fate: Fate = { verdict: "TIME", by: "no end" };
-        if (isLate) writeRecord(join(this.#state, "fates", String(id)), fate);
+        if (isLate) this.#decide(id, { verdict: "TIME", by: "no end" });
         return isLate;
       })
       .includes(true);
