@@ -28,9 +28,11 @@ const ALONE_MS = 120_000;
 export class MutantCopy implements Disposable {
   readonly #root = mkdtempSync(join(tmpdir(), "mutants-"));
   readonly #state = join(this.#root, "mutants");
+  readonly #count: number;
 
   /** The numbers of mutations begin with 1. */
   constructor(root: string, mutations: ReadonlyMap<number, Mutation>) {
+    this.#count = mutations.size;
     for (const name of readdirSync(root)) {
       if (!COPIED.has(name) && !/\.(?:json|ts)$/.test(name)) continue;
       cpSync(join(root, name), join(this.#root, name), { recursive: true });
@@ -44,7 +46,7 @@ export class MutantCopy implements Disposable {
     }
   }
 
-  /** Runs these test files. Slow tests see only what all others have left. */
+  /** Runs these test files, as long as a mutation is left. Slow tests see only what all others have left. */
   async round(tests: readonly string[], round: "quick" | "slow"): Promise<ReadonlyMap<string, Reached>> {
     const recordOf = (test: string): string => join(this.#state, "reached", encodeURIComponent(test));
     const reachedBy = (test: string): Reached => JSON.parse(readFileSync(recordOf(test), "utf8"));
@@ -53,13 +55,13 @@ export class MutantCopy implements Disposable {
       const { isFailed, isAfterLate } = reachedBy(test);
       return isFailed && isAfterLate;
     };
-    for (let left = tests; left.length > 0; left = left.filter(isLeft)) {
+    for (let left = tests; left.length > 0 && !this.#isOver; left = left.filter(isLeft)) {
       for (const test of left) rmSync(recordOf(test), { force: true });
       const { output, isStopped } = await this.#run(left, { MUTANTS_ROUND: round });
       if (!isStopped && left.every((test) => !existsSync(recordOf(test))))
         throw new Error(`No test ran:\n${output}`);
     }
-    return new Map(tests.map((test) => [test, reachedBy(test)]));
+    return new Map(tests.filter((test) => !isLeft(test)).map((test) => [test, reachedBy(test)]));
   }
 
   /** Is not tried: only who reaches it is noted. */
@@ -115,7 +117,7 @@ export class MutantCopy implements Disposable {
     child.stderr.on("data", (text) => (output += text));
     let isStopped = false;
     const look = setInterval(() => {
-      if (!this.#markLate() && Date.now() < untilMs) return;
+      if (!this.#markLate() && Date.now() < untilMs && !this.#isOver) return;
       isStopped = true;
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     }, LOOK_EVERY_MS);
@@ -123,6 +125,11 @@ export class MutantCopy implements Disposable {
     clearInterval(look);
     for (const name of readdirSync(join(this.#state, "running"))) rmSync(join(this.#state, "running", name));
     return { output, isFailed: status !== 0, isStopped };
+  }
+
+  /** None is left. */
+  get #isOver(): boolean {
+    return readdirSync(join(this.#state, "fates")).length === this.#count;
   }
 
   /** True where a process is in an endless loop: it cannot say so itself. */

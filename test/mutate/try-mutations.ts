@@ -40,8 +40,8 @@ export async function tryMutations(
   /** What happens when a file is loaded happens once in a process, but every test that uses the file has it. */
   const togetherWith = (id: number, { file, isOnLoad }: Mutation): readonly number[] =>
     isOnLoad ? (idsOf.get(file) ?? []) : [id];
-  const tryAlone = async (tests: readonly string[]): Promise<void> => {
-    for (const [id, mutation] of left()) {
+  const tryAlone = async (tests: readonly string[], ids: ReadonlyMap<number, Mutation>): Promise<void> => {
+    for (const [id, mutation] of ids) {
       const together = togetherWith(id, mutation);
       const alone = tests.filter((test) => {
         const { inTests = [], elsewhere = [] } = reached.get(test) ?? {};
@@ -59,14 +59,17 @@ export async function tryMutations(
     for (const [test, more] of await copy.round(tests, "quick")) reached.set(test, more);
     const failed = tests.filter((test) => reached.get(test)?.isFailed);
     if (failed.length > 0) throw new Error(`Without a mutation tests fail: ${failed.join(", ")}`);
-    await tryAlone(tests);
+    await tryAlone(tests, new Map([...left()].filter(([, { isOnLoad }]) => isOnLoad)));
   }
   const unnoticed = left();
   const slow = [...reached]
     .filter(([, { later }]) => later.some((id) => unnoticed.has(id)))
     .map(([test]) => test);
-  for (const [test, more] of await copy.round(slow, "slow")) reached.set(test, more);
-  await tryAlone(slow);
+  for (const [test, more] of await copy.round(slow, "slow")) {
+    const elsewhere = [...(reached.get(test)?.elsewhere ?? []), ...more.elsewhere];
+    reached.set(test, { ...more, elsewhere });
+  }
+  await tryAlone([...reached.keys()], left());
   const fates = copy.fates();
   const run = new Set([...reached.values()].flatMap(({ inTests, elsewhere }) => [...inTests, ...elsewhere]));
   return new Map(
