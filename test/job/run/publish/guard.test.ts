@@ -162,6 +162,36 @@ describe("the guard", () => {
     );
   });
 
+  test("names ten of ten, and no more", () => {
+    const counts = { ...NONE_MISSING, listed: 5_000, events: 4_990, rejected: 10, headEvents: undefined };
+
+    const hold = guard({ ...counts, unreadable: 10, newlyUnreadable: newly(10) }, limits);
+
+    expect(hold?.explanation).toContain("u8, u9. Missing: 10 unreadable.");
+  });
+
+  test("holds what was asked for once only, because fewer had been accepted then", () => {
+    const counts = { ...NONE_MISSING, listed: 100, events: 95, gone: 5, headEvents: undefined };
+
+    const hold = guard({ ...counts, isUnconfirmed: true }, limits);
+
+    expect(hold).toMatchObject({
+      reason: "MISSING",
+      explanation: expect.stringContaining("5 of 100 listed events have no details, and some of them were"),
+    });
+  });
+
+  test.each([
+    [1, "6 entries of the list had come on a page before, and there was no time or budget to read it again"],
+    [3, "The list changed while it was read: 6 of 100 events are not in each of its 3 readings"],
+  ])("says what is wrong with a list that was read %i times", (readings, expected) => {
+    const counts = { ...NONE_MISSING, listed: 100, events: 100, headEvents: undefined };
+
+    const hold = guard({ ...counts, readings, unstable: 6 }, limits);
+
+    expect(hold?.explanation).toContain(expected);
+  });
+
   test("names the growth and each required field that events lack, with its count", () => {
     const counts = { ...NONE_MISSING, listed: 1200, events: 1200 };
     const fields = [
