@@ -255,7 +255,7 @@ it.each<[Unit["holds"], string, string]>([
 describe("the files of a warehouse", () => {
   const KEYS = layout("uk");
   const without = async (...prefixes: readonly string[]): Promise<void> => {
-    for (const prefix of prefixes) for (const key of store.keys(prefix)) await store.delete(key);
+    for (const prefix of prefixes) await store.delete(store.keys(prefix));
   };
   const retire = (id: string): void =>
     store.put(KEYS.retired(id), JSON.stringify({ retired_at: "2026-11-23T06:00:00.000Z" }));
