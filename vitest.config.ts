@@ -20,6 +20,7 @@ export default defineConfig({
     // Some tests start processes, and machines are shared.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 60_000 } },
     env: { NODE_COMPILE_CACHE: compiled },
     // An earlier version of the job is not what the tests are to cover.
     coverage: { exclude: ["test/fixtures/job-*/**"] },

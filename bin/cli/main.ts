@@ -1,7 +1,5 @@
 // The command line: reads options, starts a command, turns its result into words and an exit code.
 
-import { fstatSync, writeFileSync } from "node:fs";
-import { Writable } from "node:stream";
 import { Command, CommanderError, Option } from "commander";
 import { onlyHosts, shownDefect, withoutUserinfo } from "../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
@@ -36,7 +34,7 @@ import { EXIT, exitCodeOfError, systemReason } from "./output/exit-code.ts";
 import { nextValues, sentence, styleHere } from "./output/next-command.ts";
 import { failureJson } from "./output/run-report.ts";
 import { type KnownValues, withSettings } from "./output/settings-here.ts";
-import { type AccountResult, type Output, Terminal } from "./output/terminal.ts";
+import { type AccountResult, type Output, Terminal, wholeWrites } from "./output/terminal.ts";
 import type { CommandContext, CommandOfList, ProcessContext } from "./wiring/command.ts";
 import { stopSignals } from "./wiring/this-process.ts";
 
@@ -75,20 +73,6 @@ export async function commandLine(process: NodeJS.Process, elapsedMs: () => numb
     stdin: () => process.stdin,
     openBrowser: systemBrowser(process.platform),
   });
-}
-
-/** Into a file, the stream of Node.js takes a text for written of which a disk that became full has taken a part. */
-function wholeWrites(stdout: NodeJS.Process["stdout"]): NodeJS.WritableStream {
-  if (!fstatSync(stdout.fd).isFile()) return stdout;
-  const write = (text: unknown, _: unknown, done: (error?: Error) => void): void => {
-    try {
-      writeFileSync(stdout.fd, String(text));
-      done();
-    } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)));
-    }
-  };
-  return new Writable({ decodeStrings: false, write });
 }
 
 /**

@@ -97,7 +97,13 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "readLease: if (!isDamage(error)) throw error; → dropped":
       "Reading the object throws nothing but damage: a store that fails does so before.",
   },
+  "lambdas/job/service/rate-limit/rate-limiter.ts": {
+    "wakeLater: const atMs = heldMs > this.#clock.monotonicMs() ? heldMs : this.#window.nextExpiryMs; → const atMs = heldMs >= this.#clock.monotonicMs() ? heldMs : this.#window.nextExpiryMs;":
+      "It looks once more, a millisecond later, and waits for the window then.",
+  },
   "lambdas/job/service/rate-limit/usage-window.ts": {
+    "forget: if (nextExpiryMs !== undefined && nextExpiryMs <= nowMs) { → if ((nextExpiryMs !== undefined)) {":
+      "Where nothing has left the window, all of it stays, and its sum is the same.",
     "forget: if (nextExpiryMs !== undefined && nextExpiryMs <= nowMs) { → if ((nextExpiryMs <= nowMs)) {":
       "In an empty window the comparison is with no number, and false.",
   },

@@ -28,9 +28,11 @@ const ALONE_MS = 120_000;
 export class MutantCopy implements Disposable {
   readonly #root = mkdtempSync(join(tmpdir(), "mutants-"));
   readonly #state = join(this.#root, "mutants");
+  readonly #count: number;
 
   /** The numbers of mutations begin with 1. */
   constructor(root: string, mutations: ReadonlyMap<number, Mutation>) {
+    this.#count = mutations.size;
     for (const name of readdirSync(root)) {
       if (!COPIED.has(name) && !/\.(?:json|ts)$/.test(name)) continue;
       cpSync(join(root, name), join(this.#root, name), { recursive: true });
@@ -44,21 +46,30 @@ export class MutantCopy implements Disposable {
     }
   }
 
-  /** Runs these test files. Slow tests see only what all others have left. */
+  /** Runs these test files, as long as a mutation is left. Slow tests see only what all others have left. */
   async round(tests: readonly string[], round: "quick" | "slow"): Promise<ReadonlyMap<string, Reached>> {
     const recordOf = (test: string): string => join(this.#state, "reached", encodeURIComponent(test));
-    for (const test of tests) rmSync(recordOf(test), { force: true });
-    for (let left = tests; left.length > 0; left = left.filter((test) => !existsSync(recordOf(test)))) {
+    const reachedBy = (test: string): Reached => JSON.parse(readFileSync(recordOf(test), "utf8"));
+    const isLeft = (test: string): boolean => {
+      if (!existsSync(recordOf(test))) return true;
+      const { isFailed, isAfterLate } = reachedBy(test);
+      return isFailed && isAfterLate;
+    };
+    for (let left = tests; left.length > 0 && !this.#isOver; left = left.filter(isLeft)) {
+      for (const test of left) rmSync(recordOf(test), { force: true });
       const { output, isStopped } = await this.#run(left, { MUTANTS_ROUND: round });
       if (!isStopped && left.every((test) => !existsSync(recordOf(test))))
         throw new Error(`No test ran:\n${output}`);
     }
-    return new Map(tests.map((test) => [test, JSON.parse(readFileSync(recordOf(test), "utf8"))]));
+    return new Map(tests.filter((test) => !isLeft(test)).map((test) => [test, reachedBy(test)]));
   }
 
   /** Is not tried: only who reaches it is noted. */
   leaveOut(id: number): void {
-    const fate: Fate = { verdict: "KILLED", by: "not tried" };
+    this.#decide(id, { verdict: "KILLED", by: "not tried" });
+  }
+
+  #decide(id: number, fate: Fate): void {
     writeRecord(join(this.#state, "fates", String(id)), fate);
   }
 
@@ -71,13 +82,14 @@ export class MutantCopy implements Disposable {
   }
 
   /** One mutation in a process of its own. */
-  async fateAlone(id: number, tests: readonly string[]): Promise<Fate["verdict"] | undefined> {
+  async tryAlone(id: number, tests: readonly string[]): Promise<void> {
     const { isFailed, isStopped } = await this.#run(
       [...tests, "--bail", "1"],
       { MUTANT: String(id) },
       Date.now() + ALONE_MS,
     );
-    return isStopped ? "TIME" : isFailed ? "KILLED" : undefined;
+    if (!isFailed) return;
+    this.#decide(id, { verdict: isStopped ? "TIME" : "KILLED", by: "alone" });
   }
 
   async #run(
@@ -105,7 +117,7 @@ export class MutantCopy implements Disposable {
     child.stderr.on("data", (text) => (output += text));
     let isStopped = false;
     const look = setInterval(() => {
-      if (!this.#markLate() && Date.now() < untilMs) return;
+      if (!this.#markLate() && Date.now() < untilMs && !this.#isOver) return;
       isStopped = true;
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     }, LOOK_EVERY_MS);
@@ -113,6 +125,11 @@ export class MutantCopy implements Disposable {
     clearInterval(look);
     for (const name of readdirSync(join(this.#state, "running"))) rmSync(join(this.#state, "running", name));
     return { output, isFailed: status !== 0, isStopped };
+  }
+
+  /** None is left. */
+  get #isOver(): boolean {
+    return readdirSync(join(this.#state, "fates")).length === this.#count;
   }
 
   /** True where a process is in an endless loop: it cannot say so itself. */
@@ -123,8 +140,7 @@ export class MutantCopy implements Disposable {
         const text = runningIn(join(folder, name));
         const { id, untilMs } = text === "" ? { id: 0, untilMs: Number.POSITIVE_INFINITY } : JSON.parse(text);
         const isLate = Date.now() > untilMs;
-        const fate: Fate = { verdict: "TIME", by: "no end" };
-        if (isLate) writeRecord(join(this.#state, "fates", String(id)), fate);
+        if (isLate) this.#decide(id, { verdict: "TIME", by: "no end" });
         return isLate;
       })
       .includes(true);

@@ -15,6 +15,13 @@ const TESTS = "test/{job,sync,protocol,simulation}/**/*.test.ts";
 const QUERY_TESTS = "test/cli/query/*.test.ts";
 const OTHER_TESTS = /\.aws\.test\.ts$|^(?!test\/cli\/query\/).*\.long\.test\.ts$/;
 
+/**
+ * How far a test file is from a source: nearly all mutations die by the test that is named after theirs, so only what is left
+ * is tried against more.
+ */
+const DISTANCES = ["named after it", "in its folder", "anywhere"] as const;
+type Distance = (typeof DISTANCES)[number];
+
 /** Below `root` lies a project like this one. */
 export async function tryMutations(
   root: string,
@@ -24,32 +31,61 @@ export async function tryMutations(
   const numbered = new Map([...mutations, ...watched].map((mutation, index) => [index + 1, mutation]));
   using copy = new MutantCopy(root, numbered);
   for (let id = mutations.length + 1; id <= numbered.size; id += 1) copy.leaveOut(id);
-  const tests = testsOf(root, new Set(mutations.map(({ file }) => file)));
-  const folders = new Set(
-    mutations.map(({ file }) => `test/${dirname(file).split("/").slice(1).join("/")}/`),
-  );
-  const isNear = (test: string): boolean => [...folders].some((folder) => test.startsWith(folder));
-  const { near = [], far = [] } = Object.groupBy(tests, (test) => (isNear(test) ? "near" : "far"));
-  const reached = new Map(await copy.round(near, "quick"));
-  const isLeft = (id: number): boolean => !copy.fates().has(id);
-  if (numbered.keys().some(isLeft))
-    for (const [test, more] of await copy.round(far, "quick")) reached.set(test, more);
-  const failed = [...reached].filter(([, { isFailed }]) => isFailed).map(([test]) => test);
-  if (failed.length > 0) throw new Error(`Without a mutation tests fail: ${failed.join(", ")}`);
-  const slow = tests.filter((test) => reached.get(test)?.later.some(isLeft));
+  const reached = new Map<string, Reached>();
+  const left = (): ReadonlyMap<number, Mutation> => {
+    const fates = copy.fates();
+    return new Map([...numbered].filter(([id]) => !fates.has(id)));
+  };
+  const idsOf = Map.groupBy(numbered.keys(), (id) => numbered.get(id)?.file);
+  /** What happens when a file is loaded happens once in a process, but every test that uses the file has it. */
+  const togetherWith = (id: number, { file, isOnLoad }: Mutation): readonly number[] =>
+    isOnLoad ? (idsOf.get(file) ?? []) : [id];
+  const tryAlone = async (tests: readonly string[], ids: ReadonlyMap<number, Mutation>): Promise<void> => {
+    for (const [id, mutation] of ids) {
+      const together = togetherWith(id, mutation);
+      const alone = tests.filter((test) => {
+        const { inTests = [], elsewhere = [] } = reached.get(test) ?? {};
+        return [...(mutation.isOnLoad ? inTests : []), ...elsewhere].some((one) => together.includes(one));
+      });
+      if (alone.length > 0) await copy.tryAlone(id, alone);
+    }
+  };
+
+  for (const distance of DISTANCES) {
+    const files = new Set([...left().values()].map(({ file }) => file));
+    const tests = testsOf(root, files).filter(
+      (test) => !reached.has(test) && isWithin(distance, test, files),
+    );
+    for (const [test, more] of await copy.round(tests, "quick")) reached.set(test, more);
+    const failed = tests.filter((test) => reached.get(test)?.isFailed);
+    if (failed.length > 0) throw new Error(`Without a mutation tests fail: ${failed.join(", ")}`);
+    await tryAlone(tests, new Map([...left()].filter(([, { isOnLoad }]) => isOnLoad)));
+  }
+  const unnoticed = left();
+  const slow = [...reached]
+    .filter(([, { later }]) => later.some((id) => unnoticed.has(id)))
+    .map(([test]) => test);
   for (const [test, more] of await copy.round(slow, "slow")) {
     const elsewhere = [...(reached.get(test)?.elsewhere ?? []), ...more.elsewhere];
     reached.set(test, { ...more, elsewhere });
   }
-  const verdicts = new Map<Mutation, Verdict>();
-  const idsOf = Map.groupBy(numbered.keys(), (id) => numbered.get(id)?.file);
-  for (const [index, mutation] of mutations.entries()) {
-    const id = index + 1;
-    // What happens when a file is loaded happens once in a process, but every test that uses the file has it.
-    const ids = mutation.isOnLoad ? (idsOf.get(mutation.file) ?? []) : [id];
-    verdicts.set(mutation, await verdictOf(id, ids, copy, reached));
-  }
-  return verdicts;
+  await tryAlone([...reached.keys()], left());
+  const fates = copy.fates();
+  const run = new Set([...reached.values()].flatMap(({ inTests, elsewhere }) => [...inTests, ...elsewhere]));
+  return new Map(
+    mutations.map((mutation, index) => {
+      const isRun = togetherWith(index + 1, mutation).some((id) => run.has(id));
+      return [mutation, fates.get(index + 1)?.verdict ?? (isRun ? "SURVIVED" : "UNTESTED")];
+    }),
+  );
+}
+
+function isWithin(distance: Distance, test: string, sources: ReadonlySet<string>): boolean {
+  if (distance === "anywhere") return true;
+  return [...sources].some((source) => {
+    const below = `test/${source.slice(source.indexOf("/") + 1)}`;
+    return test.startsWith(distance === "in its folder" ? `${dirname(below)}/` : below.replace(/ts$/, ""));
+  });
 }
 
 /** The other mutations of files in which one happens on load: they are not tried, but tell which tests use the file. */
@@ -79,24 +115,4 @@ function testsOf(root: string, sources: ReadonlySet<string>): readonly string[] 
     file.split(sep).join("/"),
   );
   return tests.filter((file) => !OTHER_TESTS.test(file) && isUser(file));
-}
-
-async function verdictOf(
-  id: number,
-  together: readonly number[],
-  copy: MutantCopy,
-  reached: ReadonlyMap<string, Reached>,
-): Promise<Verdict> {
-  const fate = copy.fates().get(id)?.verdict;
-  if (fate !== undefined) return fate;
-  const testsWith = (idsOf: (test: Reached) => readonly number[]): readonly string[] =>
-    [...reached]
-      .filter(([, test]) => idsOf(test).some((one) => together.includes(one)))
-      .map(([test]) => test);
-  const alone = testsWith(({ inTests, elsewhere }) =>
-    together.length > 1 ? [...inTests, ...elsewhere] : elsewhere,
-  );
-  const found = alone.length === 0 ? undefined : await copy.fateAlone(id, alone);
-  if (found !== undefined) return found;
-  return alone.length > 0 || testsWith(({ inTests }) => inTests).length > 0 ? "SURVIVED" : "UNTESTED";
 }

@@ -9,19 +9,17 @@ describe("an accelerated clock", () => {
     const now = acceleratedClock(100).now();
 
     expect(now).toBeGreaterThanOrEqual(before);
-    expect(now).toBeLessThan(before + 5_000);
+    expect(now).toBeLessThanOrEqual(before + 100 * (Date.now() - before + 1));
     expect(Number.isInteger(now)).toBe(true);
   });
 
-  test("sleeps a minute in a fraction of a second, and never too short by its own time", async () => {
-    const clock = acceleratedClock(2_000);
+  test("sleeps a day in less than the time that a test may take, and never too short by its own time", async () => {
+    const clock = acceleratedClock(5_000_000);
     const startedAtMs = clock.now();
-    const realStart = performance.now();
 
-    await clock.sleep(60_000);
+    await clock.sleep(86_400_000);
 
-    expect(clock.now() - startedAtMs).toBeGreaterThanOrEqual(60_000);
-    expect(performance.now() - realStart).toBeLessThan(1_000);
+    expect(clock.now() - startedAtMs).toBeGreaterThanOrEqual(86_400_000);
   });
 
   test.each([

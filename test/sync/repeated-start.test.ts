@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../lambdas/job/storage/layout.ts";
 import { refusing } from "../job/run/interposed-store.ts";
+import { inTimeEnough } from "../job/runtime/time-enough.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox, SCHEDULED_AT } from "./function-sandbox.ts";
 
@@ -126,16 +127,19 @@ describe("a run", () => {
   });
 
   test("is aborted in the middle of its work when its time is over, and frees the lease", async () => {
-    await using sandbox = await FunctionSandbox.start({
-      onRequest: async ({ endpoint }) => {
-        if (endpoint === "detail") await new Promise((resolve) => setTimeout(resolve, 200));
-      },
+    const lease = await inTimeEnough(140, async (limitMs) => {
+      await using sandbox = await FunctionSandbox.start({
+        faults: [{ match: { path: "detail", times: Infinity }, fault: { kind: "hang" } }],
+      });
+      let asked = 0;
+      sandbox.timeLeft = () => (++asked === 1 ? limitMs : 40_000); // a part of a second, and then enough
+
+      await expect(sandbox.invoke({})).rejects.toMatchObject({ name: "INTERRUPTED" });
+
+      const isInItsWork = sandbox.simulator.counts.details > 0;
+      return isInItsWork ? JSON.parse(sandbox.store.text(layout("uk").lease) ?? "") : undefined;
     });
-    let asked = 0;
-    sandbox.timeLeft = () => (++asked === 1 ? 140 : 40_000); // a tenth of a second, and then enough
 
-    await expect(sandbox.invoke({})).rejects.toMatchObject({ name: "INTERRUPTED" });
-
-    expect(JSON.parse(sandbox.store.text(layout("uk").lease) ?? "")).toMatchObject({ run_id: null });
+    expect(lease).toMatchObject({ run_id: null });
   });
 });

@@ -1,5 +1,7 @@
 // The one place that writes to stdout and stderr, so that nothing written there can harm a terminal or a run.
 
+import { fstatSync, writeFileSync } from "node:fs";
+import { Writable } from "node:stream";
 import { codeOf } from "../../../lambdas/job/errors/sync-error.ts";
 
 export interface Output {
@@ -205,4 +207,18 @@ function withColours(line: string): string {
     OUTCOME,
     (_, before: string, outcome: string) => `${before}\u001b[${COLOURS[outcome]}m${outcome}\u001b[0m`,
   );
+}
+
+/** Into a file, the stream of Node.js takes a text for written of which a disk that became full has taken a part. */
+export function wholeWrites(stdout: NodeJS.Process["stdout"]): NodeJS.WritableStream {
+  if (!fstatSync(stdout.fd).isFile()) return stdout;
+  const write = (text: unknown, _: unknown, done: (error?: Error) => void): void => {
+    try {
+      writeFileSync(stdout.fd, String(text));
+      done();
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  return new Writable({ decodeStrings: false, write });
 }

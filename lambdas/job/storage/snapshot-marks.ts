@@ -39,7 +39,7 @@ const retiredSchema = z.object({ retired_at: z.iso.datetime().optional() });
  */
 export async function listSnapshots(store: AccountStore, after = ""): Promise<readonly SnapshotFiles[]> {
   const prefix = store.keys.snapshots;
-  const listed = await Array.fromAsync(store.list(prefix, after && `${prefix}${after}`));
+  const listed = await Array.fromAsync(store.list(prefix, `${prefix}${after}`));
   const bySnapshot = Map.groupBy(
     listed.filter(({ key }) => isOfLayout(key)),
     ({ key }) => key.slice(prefix.length).split("/", 1)[0] ?? "",

@@ -10,7 +10,6 @@ import type { LogMark } from "../../../lambdas/job/storage/log-mark.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
 import { countsOf } from "../catalog/publisher.ts";
 import { aManifest } from "../snapshot/files/manifests.ts";
-import { aRow } from "../snapshot/rows/a-row.ts";
 import { aPublication } from "../storage/publications.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -27,7 +26,7 @@ interface Age {
   readonly endMs: number;
   /** Of what is older only the marks of retired snapshots are left; undefined keeps all. */
   readonly retainDays?: number | undefined;
-  /** How many publications there were when a run was held, of which nobody has decided. */
+  /** How many publications there were when a run was held; its snapshot waits for a decision. */
   readonly heldAfter?: number | undefined;
 }
 
@@ -97,7 +96,15 @@ async function fillSnapshot(
   const parts = await writeParts({
     store,
     key: (index) => store.keys.part(snapshotId, index),
-    lines: [rowLine(aRow(UUID, { event_date: "2026-01-01", event: eventText(revision) }))],
+    lines: [
+      rowLine({
+        uuid: UUID,
+        event_date: "2026-01-01",
+        scope: null,
+        event: eventText(revision),
+        listing: `{"uuid":"${UUID}"}`,
+      }),
+    ],
   });
   const {
     stored: _,

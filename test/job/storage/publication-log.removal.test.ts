@@ -155,40 +155,56 @@ it("makes a publication that is created below it a lost one", async () => {
   expect(await readLog(uk(store))).toEqual([]);
 });
 
-/** As it is after the first file was asked for, when something happens before it is read. */
-const beforeFirstRead = (store: Store, happens: () => Promise<unknown>): Store => {
-  let isFirst = true;
+/** As it is after the nth file was asked for, when something happens before it is read. */
+const beforeRead = (nth: number, store: Store, happens: () => Promise<unknown>): Store => {
+  let reads = 0;
   return {
     ...uk(store),
     read: async (key) => {
-      if (isFirst) {
-        isFirst = false;
-        await happens();
-      }
+      reads += 1;
+      if (reads === nth) await happens();
       return store.read(key);
     },
   };
 };
 
-it.each([
-  ["the log", readLog, []],
-  ["the head", readHead, undefined],
-  ["what a run has made", (store: AccountStore) => findPublication(store, isOfRun(SECOND.run_id)), undefined],
-  ["what can be read", (store: AccountStore) => Array.fromAsync(newestReadable(store)), []],
-])("is no damage to a reader of %s that had listed what it has deleted meanwhile", async (_, read, found) => {
-  const store = await logOf(FIRST, SECOND);
-  const slow = beforeFirstRead(store, async () => {
-    await createRemoval(uk(store), NAMED);
-    for (const id of ["0000000001", "0000000002"]) await store.delete([`publications/uk/${id}.ndjson`]);
-  });
+/** Each with the number of its reads until the newest publication is read. */
+it.each<[string, number, (store: AccountStore) => Promise<unknown>, unknown]>([
+  ["the log", 2, readLog, []],
+  ["the head", 3, readHead, undefined],
+  ["what a run has made", 3, (store) => findPublication(store, isOfRun(SECOND.run_id)), undefined],
+  ["what can be read", 1, (store) => Array.fromAsync(newestReadable(store)), []],
+])(
+  "is no damage to a reader of %s that had listed what it has deleted meanwhile",
+  async (_, reads, read, found) => {
+    for (let nth = 1; nth <= reads; nth += 1) {
+      const store = await logOf(FIRST, SECOND);
+      let isRemoved = false;
+      const slow = beforeRead(nth, store, async () => {
+        isRemoved = true;
+        await createRemoval(uk(store), NAMED);
+        for (const id of ["0000000001", "0000000002"]) await store.delete([`publications/uk/${id}.ndjson`]);
+      });
 
-  expect(await read(uk(slow))).toEqual(found);
+      expect(await read(uk(slow)), `before read ${nth}`).toEqual(found);
+      expect(isRemoved).toBe(true);
+    }
+  },
+);
+
+it("hides what is damaged below it, also where that is read at the same time", async () => {
+  const store = await logOf(FIRST);
+  store.put("publications/uk/0000000001.ndjson", "damaged");
+  await createRemoval(uk(store), NAMED);
+  await publish(uk(store), { ...AFTER, publication: "0000000003" });
+
+  expect(await findPublication(uk(store), () => false)).toBeUndefined();
 });
 
 it("is no damage to a reader either where another one deletes it", async () => {
   const store = await removed();
   await store.delete(["publications/uk/0000000001.ndjson"]);
-  const slow = beforeFirstRead(store, async () => {
+  const slow = beforeRead(1, store, async () => {
     await createRemoval(uk(store), { ...NAMED, writeId: "another" });
     for (const id of ["0000000002", "0000000003"]) await store.delete([`publications/uk/${id}.ndjson`]);
   });

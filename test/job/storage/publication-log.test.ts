@@ -279,6 +279,19 @@ describe("the end of a log", () => {
     expect(listed).toBeLessThanOrEqual(4);
   });
 
+  it.each(["0000000001", "0000000002", "0000000009"])(
+    "is found near the entry %s, also if there is none",
+    async (near) => {
+      const store = await logOf(FIRST, SECOND);
+
+      expect(await readEnd(uk(store), near)).toEqual({
+        last: "0000000002",
+        head: SECOND,
+        removal: undefined,
+      });
+    },
+  );
+
   it("is the last entry or damage, never an earlier one, whatever is lost of the log", async () => {
     await fc.assert(
       fc.asyncProperty(

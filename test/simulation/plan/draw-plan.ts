@@ -65,8 +65,10 @@ export function drawPlan(seed: number): Plan {
   const wall = new Chance(seed, "wall");
   for (let n = wall.is(0.3) ? wall.between(1, 3) : 0; n > 0; n -= 1) items.push(drawWall(wall, all));
   const odd = new Chance(seed, "odd");
-  // The questions for it use up a session of five requests, each time.
-  const hasRoom = setting.session.maxRequests === undefined;
+  // The questions for it use up a session of five requests, each time, and twenty requests of an invocation of two minutes.
+  const hasRoom =
+    setting.session.maxRequests === undefined &&
+    (setting.requestsPerMinute === "unlimited" || setting.timeLimitMs > 2 * MINUTE_MS);
   if (!setting.hasTwoVersions && odd.is(0.25) && hasRoom) items.push(drawOdd(odd, setting, all));
   const crash = new Chance(seed, "rare crash");
   if (crash.is(0.15)) items.push(drawRareCrash(crash, all));

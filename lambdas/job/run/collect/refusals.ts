@@ -199,12 +199,12 @@ export class Refusals {
   }
 
   /** No event was ever read, and none is left that could be. */
-  async #withoutControl({ uuid, ask }: Asked, answer: Refused | Failed): Promise<Detail | Unreadable> {
+  async #withoutControl({ ask }: Asked, answer: Refused | Failed): Promise<Detail | Unreadable> {
     if (answer.kind === "failed") throw answer.error;
     if (this.isDecided) return answer;
     const next = await ask("again");
     if (next.kind === "failed") throw next.error;
-    return lacksDetails(next) ? this.#leaveOut(uuid, next) : next;
+    return next;
   }
 
   /** What may pass counts if an earlier start has found it as well; of what readers do not see anyway, it counts now. */
@@ -213,7 +213,6 @@ export class Refusals {
     const { uuid, ask, waits, signal } = asked;
     this.#noteFailure(first);
     if (!control.hasRead) await waits.forOthers(abortable(control.firstRead, signal));
-    signal.throwIfAborted();
     if (!control.hasRead) throw first.error;
     let failed = first;
     for (let questions = 1; !(await this.#isAnsweredBeside(failed, signal)); questions += 1) {
@@ -293,8 +292,8 @@ function asFailed(error: unknown, signal: AbortSignal): Failed {
 
 /** Whether a cache may have kept this answer since the first one came. `Age` is rounded down. */
 function isOfCache(answer: Refused | Failed, sinceMs: number): boolean {
-  if (answer.kind === "failed" || answer.ageMs === undefined || sinceMs >= MOST_CACHED_MS) return false;
-  return answer.ageMs + 1_000 >= sinceMs;
+  const ageMs = (answer.kind === "failed" ? undefined : answer.ageMs) ?? Number.NEGATIVE_INFINITY;
+  return sinceMs < MOST_CACHED_MS && ageMs + 1_000 >= sinceMs;
 }
 
 const LATER = `A start of this run that finds the same, ${LATER_MINUTES} minutes from now or later, leaves this event out.`;

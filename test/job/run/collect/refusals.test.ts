@@ -29,6 +29,7 @@ const FORBIDDEN: Detail = { kind: "left-out", reason: "forbidden" };
 const EVENT = aDetail("{}");
 const ODD = new SyncError("UNEXPECTED_RESPONSE", "status 405");
 const DOWN = new SyncError("SERVICE_UNAVAILABLE", "status 500");
+const THROTTLED = new SyncError("THROTTLED", "status 429");
 
 /** What the service says to each question for an event: an answer, or an error. The last one is repeated. */
 type Says = readonly (Detail | SyncError)[];
@@ -115,6 +116,8 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   for (await turns(); !isOver; await turns()) clock.advance(SECOND_MS);
   return work;
 }
+
+const NO_WAITS: Waits = { during: (wait) => wait, forOthers: (wait) => wait };
 
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await nextTurn();
@@ -229,7 +232,10 @@ describe("a refusal that is news", () => {
     expect(askedFor("x")).toEqual(["x 0", `x again ${afterS}`]);
   });
 
-  const kept = (ageS: number): Detail => ({ ...GONE, ageMs: ageS * SECOND_MS });
+  const kept = (ageS: number, retryAfterS = 0): Detail => ({
+    ...{ kind: "left-out", reason: "gone" },
+    ...{ ageMs: ageS * SECOND_MS, retryAfterMs: retryAfterS * SECOND_MS },
+  });
   test.each<readonly [string, Says, readonly string[], string]>([
     ["younger than the first answer", [kept(40), kept(3), EVENT], ["x 0", "x again 5"], "gone"],
     ["that no cache has kept", [kept(40), GONE, EVENT], ["x 0", "x again 5"], "gone"],
@@ -251,6 +257,12 @@ describe("a refusal that is news", () => {
       ["x 0", "x again 5", "x again 60"],
       "gone",
     ],
+    [
+      "that a cache may have kept since the first, and that asks for more time",
+      [kept(40), kept(45, 90), EVENT],
+      ["x 0", "x again 5", "x again 95"],
+      "x",
+    ],
   ])(
     "is followed by another question where the second brings one %s",
     async (_, answers, questions, result) => {
@@ -261,6 +273,15 @@ describe("a refusal that is news", () => {
       expect(askedFor("x")).toEqual(questions);
     },
   );
+
+  test("waits five seconds again after one that no cache has kept", async () => {
+    says.set("x", [kept(40), kept(45), GONE]);
+    says.set("y", [{ ...GONE, retryAfterMs: 20 * SECOND_MS }, EVENT]);
+
+    expect(await inTime(collect(refusalsOf(), ["a", "x", "y", "b"], 8))).toEqual(["a", "gone", "y", "b"]);
+
+    expect(askedFor("x")).toEqual(["x 0", "x again 5", "x again 60", "x again 65"]);
+  });
 
   test("no longer waits once the work is stopped", async () => {
     says.set("x", [GONE, EVENT]);
@@ -335,6 +356,19 @@ describe("while the service answers no question", () => {
     expect(clock.monotonicMs()).toBe(30 * SECOND_MS);
   });
 
+  test("a refusal that is repeated six times, and each time before others are answered, ends the run", async () => {
+    const answers = Array.from({ length: 12 }, () => [FORBIDDEN, EVENT]);
+    says.set("a", [EVENT, ...answers.flat()]);
+    says.set("x", [GONE]);
+
+    await expect(inTime(collect(refusalsOf(), ["a", "x"], 1))).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      message: expect.stringContaining("refuses events and answers them in turn: after 6 questions"),
+    });
+
+    expect(askedFor("x")).toHaveLength(6);
+  });
+
   test.each([GONE, ODD, DOWN])(
     "a control question is not repeated before five seconds: %j",
     async (answer) => {
@@ -347,11 +381,34 @@ describe("while the service answers no question", () => {
     },
   );
 
-  test("an event that failed meanwhile is asked for again", async () => {
+  test.each<readonly [string, Says, string, readonly string[]]>([
+    ["and the second answer counts", [DOWN, EVENT], "x", ["x 0", "x again 5"]],
+    ["twice if it is refused then", [DOWN, GONE], "gone", ["x 0", "x again 5", "x again 10"]],
+    ["twice if it cannot be read then", [DOWN, ODD], "unreadable", ["x 0", "x again 5", "x again 10"]],
+  ])("an event that failed meanwhile is asked for again, %s", async (_, answers, result, questions) => {
     says.set("a", [EVENT, DOWN, EVENT]);
-    says.set("x", [DOWN, EVENT]);
+    says.set("x", answers);
 
-    expect(await inTime(collect(refusalsOf(), ["a", "x"], 1))).toEqual(["a", "x"]);
+    expect(await inTime(collect(refusalsOf(), ["a", "x"], 1))).toEqual(["a", result]);
+
+    expect(askedFor("x")).toEqual(questions);
+  });
+
+  test("an event that fails again in a later moment ends the run as it did last", async () => {
+    says.set("a", [EVENT, DOWN, EVENT]);
+    says.set("x", [DOWN, THROTTLED]);
+
+    await expect(inTime(collect(refusalsOf(), ["a", "x"], 1))).rejects.toMatchObject({ code: "THROTTLED" });
+  });
+
+  test("an event that fails six times, and each time before others are answered, ends the run as it is", async () => {
+    const answers = Array.from({ length: 12 }, () => [DOWN, EVENT]);
+    says.set("a", [EVENT, ...answers.flat()]);
+    says.set("x", [THROTTLED]);
+
+    await expect(inTime(collect(refusalsOf(), ["a", "x"], 1))).rejects.toBe(THROTTLED);
+
+    expect(askedFor("x")).toHaveLength(6);
   });
 
   test.each([
@@ -385,10 +442,11 @@ describe("while no event was read yet", () => {
   });
 
   test("and none is left, one is asked for like a service that is down: then all are asked again", async () => {
-    for (const uuid of ["x", "y", "z"]) says.set(uuid, [GONE, EVENT]);
-    says.set("x", [GONE, GONE, GONE, EVENT]);
+    const uuids = ["u", "v", "w", "x", "y", "z"];
+    for (const uuid of uuids) says.set(uuid, [GONE, EVENT]);
+    says.set("u", [GONE, GONE, GONE, EVENT]);
 
-    expect(await inTime(collect(refusalsOf(), ["x", "y", "z"]))).toEqual(["x", "y", "z"]);
+    expect(await inTime(collect(refusalsOf({ listed: 6 }), uuids))).toEqual(uuids);
 
     expect(pausedS).toEqual([5, 10]);
   });
@@ -407,6 +465,32 @@ describe("while no event was read yet", () => {
     says.set("a", [{ kind: "left-out", reason: "oversize" }]);
 
     expect(await inTime(collect(refusalsOf(), ["x", "a", "y"]))).toEqual(["gone", "oversize", "gone"]);
+  });
+
+  test.each<readonly [string, Detail, string]>([
+    ["an event", EVENT, "x"],
+    ["a detail that is too large", { kind: "left-out", reason: "oversize" }, "oversize"],
+  ])("and none is in the end, the answer after that counts: %s", async (_, last, result) => {
+    says.set("x", [...Array(7).fill(GONE), last]);
+
+    expect(await inTime(collect(refusalsOf(), ["x"]))).toEqual([result]);
+  });
+
+  test.each([ODD, DOWN])(
+    "and none is in the end, the error after that ends the run: $code",
+    async (error) => {
+      says.set("x", [...Array(7).fill(GONE), error]);
+
+      await expect(inTime(collect(refusalsOf(), ["x"]))).rejects.toBe(error);
+    },
+  );
+
+  test("and none is left, what fails for now ends the run, without another question", async () => {
+    says.set("x", [DOWN]);
+
+    await expect(inTime(collect(refusalsOf({ wasFoundBefore: true }), ["x"]))).rejects.toBe(DOWN);
+
+    expect(asked).toEqual(["x 0"]);
   });
 
   test("and none is for want of time, nothing counts", async () => {
@@ -465,7 +549,7 @@ describe("an event that cannot be read", () => {
     expect(await inTime(collect(refusalsOf(), ["a", "x", "b"]))).toEqual(["a", result, "b"]);
   });
 
-  test.each([DOWN, new SyncError("THROTTLED", "status 429")])(
+  test.each([DOWN, THROTTLED])(
     "for a reason that may pass ends the run as it does now, and a later start leaves it out: $code",
     async (error) => {
       says.set("x", [error]);
@@ -481,6 +565,19 @@ describe("an event that cannot be read", () => {
     },
   );
 
+  test("for a reason that may pass at the second question is one like that", async () => {
+    says.set("x", [ODD, DOWN]);
+    const first = inTime(collect(refusalsOf({ wasFoundBefore: false }), ["a", "x"], 1));
+    await expect(first).rejects.toMatchObject({
+      message: expect.stringContaining("status 500 Other events"),
+    });
+    says.set("x", [ODD, DOWN]);
+
+    const later = inTime(collect(refusalsOf({ wasFoundBefore: true }), ["a", "x"], 1));
+
+    expect(await later).toEqual(["a", "unreadable"]);
+  });
+
   test("for a reason that may pass is not found where others are not answered either", async () => {
     says.set("x", [DOWN]);
     says.set("a", [EVENT, DOWN]);
@@ -488,6 +585,39 @@ describe("an event that cannot be read", () => {
     const work = inTime(collect(refusalsOf({ wasFoundBefore: true }), ["a", "x"], 1));
 
     await expect(work).rejects.toBe(DOWN);
+    expect(askedFor("x")).toEqual(["x 0"]);
+  });
+
+  test("for a reason that may pass is never left out where no earlier start could find it", async () => {
+    says.set("x", [DOWN]);
+
+    await expect(inTime(collect(refusalsOf(), ["a", "x"]))).rejects.toMatchObject({ code: DOWN.code });
+  });
+
+  const REFUSED = new SyncError("UNAUTHENTICATED", "no");
+  test.each<readonly [string, SyncError, Given, Says, object]>([
+    ["what concerns all of them", DOWN, {}, [EVENT, REFUSED], REFUSED],
+    [
+      "the refusals of others, for one that the head leaves out",
+      ...([ODD, { known: ["x"] }, [EVENT, FORBIDDEN]] as const),
+      { message: expect.stringContaining("refuses events that it has answered before") },
+    ],
+  ])("ends the run with the problem of the others: %s", async (_, error, given, others, problem) => {
+    says.set("x", [error]);
+    says.set("a", others);
+
+    await expect(inTime(collect(refusalsOf(given), ["a", "x"], 1))).rejects.toMatchObject(problem);
+  });
+
+  test("is none whose question ends because the work is stopped", async () => {
+    const question = async (): Promise<Detail> => {
+      stop.abort(new Error("stopped"));
+      throw ODD;
+    };
+    const asks = refusalsOf().answerTo({ uuid: "x", requestAs: "x" }, question, NO_WAITS, stop.signal);
+
+    await expect(asks).rejects.toThrow("stopped");
+    expect(log.lines).toEqual([]);
   });
 
   test.each([ODD, DOWN])("is no news if the head leaves it out, and counts at once: $code", async (error) => {
@@ -553,6 +683,9 @@ test.each([
 });
 
 describe("once the snapshot will be held for what is missing", () => {
+  const WILL_BE_HELD =
+    "warn more events have no details than may have none: from here on each refusal counts at once, and the snapshot will be held {}";
+
   test("a refusal counts at once, also of an event that waits already", async () => {
     const refusals = refusalsOf();
     says.set("x", [GONE]);
@@ -566,9 +699,44 @@ describe("once the snapshot will be held for what is missing", () => {
     expect(await collect(refusals, ["x"])).toEqual(["gone"]);
     expect(refusals.requests).toBe(0);
     expect(clock.monotonicMs()).toBe(0);
-    expect(warnings()).toEqual([
-      "warn more events have no details than may have none: from here on each refusal counts at once, and the snapshot will be held {}",
-    ]);
+    expect(warnings()).toEqual([WILL_BE_HELD]);
+  });
+
+  test("no other question is announced", async () => {
+    const refusals = refusalsOf();
+    for (let n = 0; n < 8; n += 1) refusals.count(`${n}`, "gone");
+    says.set("x", [GONE]);
+
+    expect(await collect(refusals, ["a", "x"])).toEqual(["a", "gone"]);
+    expect(log.lines).toEqual([WILL_BE_HELD]);
+  });
+
+  test.each([0, 8])(
+    "an event that cannot be read is asked for twice: %i were missing before",
+    async (before) => {
+      const refusals = refusalsOf();
+      for (let n = 0; n < before; n += 1) refusals.count(`${n}`, "gone");
+      says.set("x", [ODD]);
+      const work = collect(refusals, ["a", "x"]);
+      await turns();
+
+      for (let n = 0; n < 8; n += 1) refusals.count(`${n}`, "gone");
+
+      expect(await inTime(work)).toEqual(["a", "unreadable"]);
+      expect(askedFor("x")).toEqual(["x 0", "x again 5"]);
+    },
+  );
+
+  test("and none was read, no other question is sent either", async () => {
+    const refusals = refusalsOf();
+    says.set("x", [GONE]);
+    const work = collect(refusals, ["x"]);
+    await turns();
+
+    for (let n = 0; n < 8; n += 1) refusals.count(`${n}`, "gone");
+
+    expect(await inTime(work)).toEqual(["gone"]);
+    expect(asked).toEqual(["x 0"]);
   });
 
   const accepted = { listed: 100, gone: 0, forbidden: 30, rejected: 0 };

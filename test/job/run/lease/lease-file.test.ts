@@ -9,6 +9,7 @@ import {
   expiryMs,
   heldLease,
   type LeaseFile,
+  laterBy,
   readLease,
 } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import type { Usage } from "../../../../lambdas/job/service/rate-limit/usage-window.ts";
@@ -301,5 +302,29 @@ describe("what earlier holders of a lease used", () => {
       requests: 0,
       bytes: 0,
     });
+  });
+});
+
+describe("a lease of a computer whose clock is behind", () => {
+  const use = [{ atMs: NOW_MS, requests: 7, bytes: 70 }];
+
+  test("is read with each instant so much later", () => {
+    const lease = { ...aLease(), use, use_since: "2025-12-31T23:00:00.000Z" };
+
+    expect(laterBy(lease, 90_000)).toEqual({
+      ...lease,
+      renewed_at: "2026-01-01T00:01:30.000Z",
+      expires_at: "2026-01-01T00:02:30.000Z",
+      use: [{ atMs: NOW_MS + 90_000, requests: 7, bytes: 70 }],
+      use_since: "2025-12-31T23:01:30.000Z",
+    });
+  });
+
+  test("has no instant more than before", () => {
+    const { use_since: _, ...lease } = aLease({ expires_at: null });
+
+    const { expires_at, use_since } = laterBy(lease, 90_000);
+
+    expect([expires_at, use_since]).toEqual([null, undefined]);
   });
 });

@@ -115,6 +115,15 @@ describe("the guard", () => {
   ])("where %s is: %j, %s", (_, counts, expected) => {
     expect(guard({ ...NONE_MISSING, ...listed, ...counts }, limits)?.reason ?? "published").toBe(expected);
   });
+
+  test("holds what was asked for once only, because fewer had been accepted then", () => {
+    const counts = { ...NONE_MISSING, listed: 100, events: 95, gone: 5, headEvents: undefined };
+
+    const hold = guard({ ...counts, isUnconfirmed: true }, limits);
+
+    expect(hold).toMatchObject({ reason: "MISSING", listed: 100, missing: { gone: 5 } });
+    expect(hold).not.toHaveProperty("most");
+  });
 });
 
 describe("the mark of a held snapshot", () => {

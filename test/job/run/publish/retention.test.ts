@@ -317,6 +317,55 @@ describe("retention", () => {
     expect(files(world, deleted)).toEqual(["_retired.json"]);
   });
 
+  test("without a setting reads the whole log only where what was held is due and not retired yet", async () => {
+    const world = new SmallWorld();
+    const keys = layout(ACCOUNT);
+    await world.publish(10, 1);
+    const due = await world.hold(5, 2);
+    for (let day = 1; day < 30; day += 1) {
+      world.clock.advance(DAY_MS);
+      await world.publish(10, day + 2);
+    }
+    await world.hold(5, 50);
+    const readsFirst = async (): Promise<boolean> => {
+      const reads = new Set<string>();
+      const read: Store["read"] = (key) => world.store.read(reads.add(key) && key);
+      await applyRetention(world.ports({ store: { ...interposed(world.store), read } }), undefined);
+      return reads.has(keys.publication("0000000001"));
+    };
+
+    const before = await readsFirst();
+    world.clock.advance(2 * DAY_MS);
+    const whileDue = await readsFirst();
+    const whileRetired = await readsFirst();
+
+    expect(files(world, due)).toContain("_retired.json");
+    expect([before, whileDue, whileRetired]).toEqual([false, true, false]);
+  });
+
+  test("takes the age of a held snapshot that is named in the future from its manifest", async () => {
+    const world = new SmallWorld();
+    await world.publish(10, 1);
+    world.clock.set(100 * DAY_MS);
+    const held = await world.hold(5, 2);
+    world.clock.set(-100 * DAY_MS);
+    const key = layout(ACCOUNT).manifest(held);
+    const isRetiredAfter = async (days: number): Promise<boolean> => {
+      const modifiedAtMs = world.clock.now() - days * DAY_MS - 1;
+      const store: Store = {
+        ...interposed(world.store),
+        async *list(prefix, after) {
+          for await (const found of world.store.list(prefix, after))
+            yield { ...found, modifiedAtMs: found.key === key ? modifiedAtMs : 0 };
+        },
+      };
+      await applyRetention(world.ports({ store }), undefined);
+      return files(world, held).includes("_retired.json");
+    };
+
+    expect([await isRetiredAfter(29), await isRetiredAfter(30)]).toEqual([false, true]);
+  });
+
   test("that fails does not fail the run, and is taken up by the next", async () => {
     const world = new SmallWorld({ retainDays: 3 });
     await daily(world, 5);

@@ -16,6 +16,17 @@ function slowedAfter(requests: number, everyMs: number): ReturnType<typeof setUp
 }
 
 describe("a 503 beside answers", () => {
+  test("is none beside errors of 400 and more", () => {
+    const { clock, rateLimiter } = setUp();
+    for (const status of [400, 404, 503]) {
+      rateLimiter.tryAcquire("detail")?.settle(1);
+      clock.advance(10);
+      rateLimiter.noteStatus(status, clock.monotonicMs());
+    }
+
+    expect(rateLimiter.waitMs(1)).toBe(0);
+  });
+
   test("halves the rate at once", () => {
     const { clock, rateLimiter } = slowedAfter(20, 10);
 

@@ -7,6 +7,8 @@ import { writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import {
   describeUnit,
   folderOf,
+  foreignChanges,
+  hasPublishedFiles,
   incompleteUnits,
   listChanges,
   partSizes,
@@ -248,4 +250,81 @@ it.each<[Unit["holds"], string, string]>([
 
   expect(folderOf(unit)).toBe(folder);
   expect(describeUnit(unit)).toBe(description);
+});
+
+describe("the files of a warehouse", () => {
+  const KEYS = layout("uk");
+  const without = async (...prefixes: readonly string[]): Promise<void> => {
+    for (const prefix of prefixes) await store.delete(store.keys(prefix));
+  };
+  const retire = (id: string): void =>
+    store.put(KEYS.retired(id), JSON.stringify({ retired_at: "2026-11-23T06:00:00.000Z" }));
+
+  it.each<readonly [boolean, string, () => unknown]>([
+    [true, "all are there", () => undefined],
+    [true, "only the head's are", () => without(KEYS.snapshot(ONE))],
+    [true, "only older ones are", () => without(KEYS.snapshot(TWO))],
+    [false, "none are", () => without(KEYS.snapshots)],
+    [
+      false,
+      "the head has its mark alone",
+      async () => {
+        await without(KEYS.snapshots);
+        retire(TWO);
+      },
+    ],
+    [
+      true,
+      "nothing is published",
+      async () => {
+        await without("publications/");
+        await without(KEYS.snapshots);
+      },
+    ],
+    [
+      false,
+      "only a retired snapshot has some",
+      async () => {
+        await without(KEYS.snapshot(TWO));
+        retire(ONE);
+      },
+    ],
+    [
+      true,
+      "the log is damaged",
+      async () => {
+        await without(KEYS.snapshots);
+        for (const key of store.keys("publications/")) store.put(key, "damaged");
+      },
+    ],
+    [
+      true,
+      "another account has some",
+      async () => {
+        await without(KEYS.snapshots);
+        await publish(accountStore(store, "us"), aPublication({ snapshot_id: ONE, run_id: ONE }));
+        store.put(layout("us").part(ONE, 0), "");
+      },
+    ],
+  ])("are there: %s, where %s", async (expected, _, change) => {
+    await change();
+
+    expect(await hasPublishedFiles(store)).toBe(expected);
+  });
+});
+
+it("changes that start from a snapshot which the log does not have are foreign", () => {
+  const log = [
+    aPublication({ publication: FIRST, snapshot_id: ONE, base_snapshot_id: null }),
+    aPublication({ publication: SECOND, snapshot_id: TWO, base_snapshot_id: ONE }),
+    aPublication({
+      publication: "0000000003",
+      snapshot_id: ONE,
+      base_snapshot_id: "2026-01-01T00-00-00.000Z",
+    }),
+  ];
+
+  expect(foreignChanges("uk", log)).toMatchObject([
+    { account: "uk", holds: "changes", publication: { publication: "0000000003" } },
+  ]);
 });

@@ -1,11 +1,18 @@
 // `columns.json`, and what stands in for it: the manifests of the heads.
 
+import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { Manifest } from "../../../../lambdas/job/snapshot/files/manifest.ts";
-import { readColumns, recordColumns } from "../../../../lambdas/job/snapshot/rows/table-columns.ts";
+import {
+  createColumns,
+  readColumns,
+  recordColumns,
+} from "../../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { toldBy } from "../../../words/said.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { interposed } from "../../run/interposed-store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
 import { aManifest, liftedManifest } from "../files/manifests.ts";
@@ -100,6 +107,24 @@ describe("the columns of the tables", () => {
       ),
     });
   });
+});
+
+it("the mark of a new warehouse is there once it is made, and leaves alone what was there", async () => {
+  const slow: Store = {
+    ...interposed(store),
+    create: async (key, body) => {
+      await setImmediate();
+      return store.create(key, body);
+    },
+  };
+  await createColumns(slow);
+  const made = store.text(COLUMNS_FILE);
+  store.put(COLUMNS_FILE, fileOf(NOTE));
+
+  await createColumns(slow);
+
+  expect(made).toBe('{"version":1,"columns":[]}\n');
+  expect(await readColumns(store)).toEqual([NOTE]);
 });
 
 describe("a publication", () => {

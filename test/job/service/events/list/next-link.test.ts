@@ -131,15 +131,6 @@ describe("the next page", () => {
     );
   });
 
-  it("is looked for in linear time", () => {
-    const hostile = `</x>${'; a="'.repeat(3_000)}`;
-
-    const startedMs = performance.now();
-    next(hostile);
-
-    expect(performance.now() - startedMs).toBeLessThan(200);
-  });
-
   it("of a page elsewhere that leads back to the list gets its filter back", () => {
     const page = new URL("https://api.example.com/x?page=2");
 

@@ -73,10 +73,10 @@ describe("the words of names", () => {
       true,
     ]);
 
-    const startedMs = performance.now();
+    const before = process.cpuUsage();
     hintsIn(Object.fromEntries(members));
 
-    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    expect(process.cpuUsage(before).user).toBeLessThan(3_000_000);
   });
 });
 
