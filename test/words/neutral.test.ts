@@ -29,10 +29,7 @@ const KEYS = Object.keys({ ...ACCOUNT_SETTINGS, ...SHARED_SETTINGS }).filter((ke
 
 test.each<[string, RegExp]>([
   ["an option", /--[a-z]/],
-  [
-    "a command",
-    /\b(?:use|run|start) (?:accept|authorize|check|diff|retire|rollback|remove|status)\b/i,
-  ],
+  ["a command", /\b(?:use|run|start) (?:accept|authorize|check|diff|retire|rollback|remove|status)\b/i],
   ["a variable of the command line", /\bBRAND_[A-Z]/],
   ["a key of the settings", new RegExp(`\\b(?:${KEYS.join("|")})\\b`)],
   ["a file of settings", /cdk\.json|brand-events\.json/],

@@ -10,8 +10,8 @@ import {
   recordColumns,
 } from "../../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
-import { toldBy } from "../../../words/said.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { toldBy } from "../../../words/said.ts";
 import { interposed } from "../../run/interposed-store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
