@@ -1,5 +1,5 @@
 // The words of names that say how a list goes on. One word that the table lacks makes a whole name doubtful, so the table is
-// short on purpose: what it does not know decides nothing, and is asked about (docs/limits.md shows it).
+// short on purpose: what it does not know decides nothing, and is asked about (docs/connect.md shows it).
 
 export const WORDS = {
   /** What a list has. */
