@@ -112,11 +112,11 @@ test.skipIf(isSkipped)("it begins again where the warehouse was restored", { tim
   await run("uk");
   expect(build(cwd)).toEqual(["de 1 live 6", "uk 2 live 6"]);
 
-  // It has no publication of the number that was applied.
+  // The restored log has no publication of the number that was applied.
   restore();
   expect(build(cwd)).toEqual(["de 1 live 6", "uk 1 live 6"]);
 
-  // It has another one of that number.
+  // The restored log has another publication of that number.
   world.show(6, 3);
   await run("uk");
   expect(build(cwd)).toEqual(["de 1 live 6", "uk 2 live 6"]);

@@ -48,7 +48,7 @@ export class Name {
   readonly text: string;
   /** Every word is in the table. */
   readonly isKnown: boolean;
-  /** It says `pages`, not `page`. */
+  /** The name says `pages`, not `page`. */
   readonly isPages: boolean;
   readonly #words: readonly string[];
   readonly #meanings: ReadonlySet<string | undefined>;

@@ -150,7 +150,7 @@ describe("what a page says of the others", () => {
     [{ total: { value: 50, relation: "eq" } }, "whole"],
     [{ total: { value: 50, relation: "gte" } }, "nothing"],
     [{ total: { value: 58, relation: "gte" } }, "more"],
-    // It may be the number on this page.
+    // The count may be that of this page.
     [{ count: 50 }, "nothing"],
     [{ count: 50, total: 50 }, "whole"],
     [{ total: null }, "nothing"],
