@@ -146,9 +146,13 @@ function duration(seconds: number): string {
 const ROOT = join(import.meta.dirname, "..", "..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
-const SCALES: readonly Scale[] = [50_000, 1_000_000].flatMap((events) =>
-  ([60, 600, "unlimited"] as const).map((windowSeconds) => ({ events, windowSeconds })),
-);
+const SCALES: readonly Scale[] = [
+  { events: 50_000, windowSeconds: 60 },
+  { events: 50_000, windowSeconds: 600 },
+  { events: 1_000_000, windowSeconds: 60 },
+  { events: 1_000_000, windowSeconds: 600 },
+  { events: 1_000_000, windowSeconds: "unlimited" },
+];
 
 test("the table of times and costs is what the arithmetic gives", () => {
   expect(tableBelow("aws.md", "## Scale").rows).toEqual(SCALES.map(scaleRow));
