@@ -166,7 +166,7 @@ function startInput(account: string, decision?: StartDecision): object {
   return { action: "run", account, ...(decision && { [decision]: true }) };
 }
 
-/** The command needs a shell with credentials for the AWS account. */
+/** It needs a shell with credentials for the AWS account. */
 export function invokeCommand({ region, functionName }: Environment, input: object): string {
   return [
     "aws lambda invoke",

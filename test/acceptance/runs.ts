@@ -8,7 +8,7 @@ import type { Mail } from "../../lambdas/sync/telemetry.ts";
 import { type Deployed, readHead } from "./deployment.ts";
 import { must, type Row, Skipped, UNDO, until } from "./row.ts";
 
-/** The saved query that makes a table. */
+/** It makes a table. */
 const NOT_RUN = "Events as Parquet";
 /** A schedule is at least a minute away, and starts are exact to the minute. */
 const AHEAD_MS = 2 * 60_000;
