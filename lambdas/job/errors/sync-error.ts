@@ -1,6 +1,6 @@
 // What can go wrong, as a person and a program see it: one stable code, a message with the remedy, fields.
 
-/** Users and alarms branch on these; `docs/errors.md` lists each with its remedy. */
+/** Users and alarms branch on these; `docs/errors.md` lists each, and the message has the remedy. */
 export const ERROR_CODES = [
   "CONFIG_INVALID",
   "CREDENTIALS_INVALID",
