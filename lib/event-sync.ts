@@ -263,7 +263,7 @@ function refuseShared(deployment: EventSync): void {
   }
 }
 
-/** One that the app has made or imported once, or twice by its name. */
+/** A resource that the app has made or imported once, or twice by its name. */
 function isSame<Resource>(one: Resource, other: Resource, nameOf: (resource: Resource) => string): boolean {
   return one === other || nameOf(one) === nameOf(other);
 }

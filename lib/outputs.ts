@@ -82,7 +82,7 @@ export function addOutputs(scope: Construct, props: OutputsProps): void {
   output("WarehouseLocation", "The value for --warehouse on the command line", props.warehouse);
 }
 
-/** One for all deployments of the stack. */
+/** A condition that all deployments of the stack share. */
 function inPartitionAws(stack: Stack): CfnCondition {
   const id = "EventSyncInPartitionAws";
   const made = stack.node.tryFindChild(id);

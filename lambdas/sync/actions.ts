@@ -73,7 +73,7 @@ function action<Input extends { readonly account?: string | undefined }>(
   };
 }
 
-/** One that sends requests to the service. */
+/** An action that sends requests to the service. */
 const online: typeof action = (schema, respond, refuse) =>
   action(
     schema,

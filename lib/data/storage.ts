@@ -23,7 +23,7 @@ import { acknowledge } from "../acknowledge.ts";
 import type { Settings } from "../settings.ts";
 
 interface BucketChoice {
-  /** One that the app brings. */
+  /** A bucket that the app brings. */
   readonly bucket: IBucket | undefined;
   /** The name of the one that an earlier deployment left. */
   readonly existingBucket: string | undefined;

@@ -207,7 +207,7 @@ export const BESIDES: readonly Row[] = [
         const found = await cloudFormation.describeStackDriftDetectionStatus({ StackDriftDetectionId });
         return found.DetectionStatus === "DETECTION_IN_PROGRESS" ? undefined : found;
       });
-      // It fails where one of the resources could not be compared, and says so; the others have been.
+      // The detection fails where one resource could not be compared, and says so; the others have been.
       const drifts = [];
       for (let NextToken: string | undefined; ; ) {
         const page = await cloudFormation.describeStackResourceDrifts({ StackName, NextToken });

@@ -80,7 +80,7 @@ export const TOPIC: readonly Kind[] = [
     read: async ({ sns }, { id }) => {
       const { Attributes } = await sns.getTopicAttributes({ TopicArn: id });
       const { Tags } = await sns.listTagsForResource({ ResourceArn: id });
-      // It is made of the delivery policy, which is compared.
+      // The effective policy is made of the delivery policy, which is compared.
       return { ...without(Attributes, `${OF_A_TOPIC} EffectiveDeliveryPolicy`), ...tagsOf(Tags) };
     },
     filledIn: { FifoTopic: [false], SignatureVersion: [1], TracingConfig: ["PassThrough"] },
@@ -104,7 +104,7 @@ export const SUBSCRIPTION: Kind = {
     const { Subscriptions = [] } = await sns.listSubscriptionsByTopic({ TopicArn: text("TopicArn") });
     const found = Subscriptions.find(({ Endpoint }) => Endpoint === text("Endpoint"));
     const { SubscriptionArn = "", Protocol } = found ?? {};
-    // One that is not confirmed has no attributes.
+    // A subscription that is not confirmed has no attributes.
     if (!SubscriptionArn.startsWith("arn:")) return found && { Protocol };
     const { Attributes } = await sns.getSubscriptionAttributes({ SubscriptionArn });
     return without(Attributes, OF_A_SUBSCRIPTION);

@@ -16,7 +16,7 @@ const changeSchema = z.discriminatedUnion("kind", [
   /** By a rollback; it has ended where a snapshot was accepted. */
   z.object({ kind: z.literal("pin"), functionName: z.string(), account: z.string() }),
   z.object({ kind: z.literal("object"), bucket: z.string(), key: z.string() }),
-  /** It has ended by itself where nothing was killed. */
+  /** The execution has ended by itself where nothing was killed. */
   z.object({ kind: z.literal("execution"), arn: z.string() }),
   z.object({ kind: z.literal("schedule"), group: z.string(), name: z.string() }),
 ]);

@@ -392,7 +392,7 @@ interface Needed {
   readonly context: readonly (readonly [key: string, value: string])[];
 }
 
-/** One for each resource and each value of a condition. `open`: the statements that name what is not known here. */
+/** A call for each resource and each value of a condition. `open`: the statements that name what is not known here. */
 async function needed({ clients, stated }: Deployed) {
   const calls: Needed[] = [];
   let open = 0;
@@ -427,5 +427,5 @@ function contextsOf(
   );
 }
 
-/** One of those that a pattern stands for; IAM takes no wildcards in a simulation, except the one for everything. */
+/** A name that a pattern stands for; IAM takes no wildcards in a simulation, except the one for everything. */
 const instance = (pattern: string): string => (pattern === "*" ? pattern : pattern.replaceAll("*", "x"));

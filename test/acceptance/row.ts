@@ -11,7 +11,7 @@ export interface Row {
   readonly remedy: string;
   /** Why an emulator cannot show it. */
   readonly notOnEmulator?: string;
-  /** It spends the account's budget, or changes something of it. */
+  /** The row spends the account's budget, or changes something of it. */
   readonly touchesAccount?: true;
   /** Returns what it saw; throws what is not as expected, or `Skipped`. */
   readonly see: (at: At) => Promise<string>;

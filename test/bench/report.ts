@@ -83,7 +83,7 @@ export interface TargetCheck {
   readonly isMet: boolean;
 }
 
-/** One for each measure of the case. */
+/** A check for each measure of the case. */
 export function checkTargets({ measures, load }: BenchCase, result: CaseResult): readonly TargetCheck[] {
   return measures.map((measure) => checkTarget(measure, load.events, result));
 }

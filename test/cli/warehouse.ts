@@ -100,7 +100,7 @@ export const eventRow = (uuid: string, over: object = {}): object => ({
   ...over,
 });
 
-/** The characters that some readers take for the end of a line are written as escapes (`docs/warehouse-format.md`). */
+/** The characters that some readers take for the end of a line are written as escapes (`docs/format.md`). */
 const line = (row: object): string =>
   JSON.stringify(row)
     .replaceAll("\u2028", "\\u2028")

@@ -1,29 +1,23 @@
-// What docs/dbt.md gives to dbt works as it stands there: its model has the rows of `events`, whatever was published.
+// The project in examples/dbt works as it stands there: its model has the rows of `events`, whatever was published.
 
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { DuckdbCatalog } from "../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { removeAccount } from "../../lambdas/job/commands/decisions.ts";
 import { DirectoryStore } from "../../lambdas/job/storage/directory/directory-store.ts";
-import { codeBlocks } from "../docs/markdown.ts";
 import { makeDatabase } from "../duckdb/database-file.ts";
 import { PYTHON, runIn } from "../duckdb/duckdb-versions.ts";
 import { SmallWorld } from "../job/run/small-world.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 
 const DBT = fileURLToPath(new URL("../../.dbt/", import.meta.url));
+const EXAMPLE = fileURLToPath(new URL("../../examples/dbt/", import.meta.url));
 const isSkipped = !existsSync(join(DBT, "dbt")) && process.env["CI"] !== "true";
 if (isSkipped) process.stderr.write("The test with dbt is skipped: npm run setup:dbt\n");
-
-/** A project of the page's files, beside a warehouse. */
-function writeProject(cwd: string): void {
-  mkdirSync(join(cwd, "models"));
-  for (const { file = "", code } of codeBlocks("dbt.md")) writeFileSync(join(cwd, file), code);
-}
 
 /** What dbt printed. It sends nothing. */
 function dbt(cwd: string, ...args: readonly string[]): string {
@@ -66,11 +60,11 @@ async function project() {
     world.account = account;
     expect((await world.run({}, ports)).row.outcome).toBe("PUBLISHED");
   };
-  writeProject(cwd);
+  cpSync(EXAMPLE, cwd, { recursive: true });
   return { cwd, directory, ports, world, run };
 }
 
-test.skipIf(isSkipped)("the model of docs/dbt.md follows events", { timeout: 300_000 }, async () => {
+test.skipIf(isSkipped)("the model of examples/dbt follows events", { timeout: 300_000 }, async () => {
   const { cwd, ports, world, run } = await project();
 
   world.show(6);
@@ -118,11 +112,11 @@ test.skipIf(isSkipped)("it begins again where the warehouse was restored", { tim
   await run("uk");
   expect(build(cwd)).toEqual(["de 1 live 6", "uk 2 live 6"]);
 
-  // It has no publication of the number that was applied.
+  // The restored log has no publication of the number that was applied.
   restore();
   expect(build(cwd)).toEqual(["de 1 live 6", "uk 1 live 6"]);
 
-  // It has another one of that number.
+  // The restored log has another publication of that number.
   world.show(6, 3);
   await run("uk");
   expect(build(cwd)).toEqual(["de 1 live 6", "uk 2 live 6"]);

@@ -35,6 +35,12 @@ export function tableBelow(page: string, heading: string): MarkdownTable {
   return { header, rows };
 }
 
+/** The first list of a section whose items are `- term: text`: the terms, as they stand. */
+export function termsBelow(page: string, heading: string): readonly string[] {
+  const [, list = ""] = /((?:^- [^\n]*\n)+)/m.exec(sectionOf(page, heading)) ?? [];
+  return [...list.matchAll(/^- ((?:`[^`]*`|[^`:])+):/gm)].map(([, term = ""]) => term);
+}
+
 export function column({ header, rows }: MarkdownTable, name: string): readonly string[] {
   const index = header.indexOf(name);
   return rows.map((row) => unquoted(row[index] ?? ""));

@@ -11,31 +11,37 @@ import { rowLine } from "../../lambdas/job/snapshot/rows/row.ts";
 import { COLUMNS_FILE, layout, TABLES, VIEWS_FILE } from "../../lambdas/job/storage/layout.ts";
 import { LOG_QUERIES } from "../../lib/monitoring/dashboard.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
-import { codesIn, column, sectionOf, tableBelow, unquoted } from "./markdown.ts";
+import { codesIn, column, sectionOf, tableBelow, termsBelow, unquoted } from "./markdown.ts";
 
-test("the table of errors has every code, in the order of the source, and no other", () => {
-  const codes = column(tableBelow("errors.md", "## Errors"), "Code");
+test("the list of errors has every code in the order of the source, its exit code, and what the next run does", async () => {
+  const page = new URL("../../docs/errors.md", import.meta.url);
+  const before = readFileSync(page, "utf8");
+  const meanings = new Map(
+    [...before.matchAll(/^- `(\w+)` \(.*?\): (.*)$/gm)].map(([, code, text]) => [code, text]),
+  );
 
-  expect(codes).toEqual(ERROR_CODES);
-});
+  const lines = ERROR_CODES.map((code) => {
+    const error = new SyncError(code, "");
+    const next = error.isRetryable ? "resumes" : "begins";
+    return `- \`${code}\` (${exitCodeOfError(error)}, ${next}): ${meanings.get(code) ?? "say when"}\n`;
+  });
+  const after = before.replace(
+    /(\n## Which codes are there\?\n(?:(?!- ).*\n)*)(?:- .*\n)*/,
+    (_, head: string) => head + lines.join(""),
+  );
 
-test("the errors that leave a run unfinished are those that the page of errors names", () => {
-  const sentence =
-    sectionOf("errors.md", "## Errors").match(/^A run that ended with (.*?) is unfinished/m)?.[1] ?? "";
-
-  const unfinished = ERROR_CODES.filter((code) => new SyncError(code, "").isRetryable);
-
-  expect(codesIn(sentence)).toEqual(unfinished);
+  expect(after).not.toContain("say when");
+  await expect(after).toMatchFileSnapshot("../../docs/errors.md");
 });
 
 test("the table of exit codes has every code", () => {
-  const codes = column(tableBelow("errors.md", "## Outcomes and exit codes"), "Exit code");
+  const codes = column(tableBelow("errors.md", "## How did it end?"), "Exit code");
 
   expect(codes.map(Number)).toEqual(Object.values(EXIT));
 });
 
 test("every outcome and every error that ends with 2 is named in the table of exit codes", () => {
-  const { rows } = tableBelow("errors.md", "## Outcomes and exit codes");
+  const { rows } = tableBelow("errors.md", "## How did it end?");
 
   const wrongInput = ERROR_CODES.filter(
     (code) => exitCodeOfError(new SyncError(code, "")) === EXIT.wrongInput,
@@ -49,9 +55,9 @@ const { event_snapshots, ...TABLES_OF_THEIR_OWN } = TABLES;
 test.each(Object.entries(TABLES_OF_THEIR_OWN))(
   "%s is described with its columns and types, in order",
   (name, table) => {
-    const rows = tableBelow("tables.md", `## \`${name}\``).rows.flatMap(([cell = ""]) => {
-      const type = / (\w+)$/.exec(cell)?.[1] ?? "string";
-      return [...cell.matchAll(/`(\w+)`/g)].map(([, column]) => [column, type]);
+    const rows = termsBelow("tables.md", `## \`${name}\``).flatMap((term) => {
+      const type = / (\w+)$/.exec(term)?.[1] ?? "string";
+      return [...term.matchAll(/`(\w+)`/g)].map(([, column]) => [column, type]);
     });
 
     const partitions = table.partitions.map((partition) => [partition, "string"]);
@@ -68,8 +74,8 @@ test("event_snapshots has the columns of events and at the end those that the pa
   expect([...TABLES.events.partitions, unquoted(named)]).toEqual(event_snapshots.partitions);
 });
 
-test("the runbook has a row for each reason, in the order of the guard", () => {
-  expect(column(tableBelow("runbook.md", "## Held"), "Reason")).toEqual(HOLD_REASONS);
+test("the runbook has a line for each reason, in the order of the guard", () => {
+  expect(termsBelow("runbook.md", "### Why is it held?").map(unquoted)).toEqual(HOLD_REASONS);
 });
 
 test("the page on AWS names every saved query on the log, in the stack's order", () => {
@@ -85,16 +91,16 @@ const MARK = /\[D\d+\]/g;
 
 const marksOf = (file: string): readonly string[] => readFileSync(join(ROOT, file), "utf8").match(MARK) ?? [];
 
-// Each promise of docs/delivery.md has a test that fails where it is broken, and says so in its title.
+// Each promise of docs/guarantees.md has a test that fails where it is broken, and says so in its title.
 test("the promises that are marked, and the marks in the titles of tests, are the same", () => {
-  const [introduction = "", ...promises] = marksOf("docs/delivery.md");
+  const [introduction = "", ...promises] = marksOf("docs/guarantees.md");
   const tests = globSync("test/**/*.test.ts", { cwd: ROOT }).flatMap(marksOf);
 
   expect([...new Set(tests)].toSorted()).toEqual(promises.toSorted());
   expect(promises).toContain(introduction);
 });
 
-const PAGE = "warehouse-format.md";
+const PAGE = "format.md";
 const [ACCOUNT, SNAPSHOT, PUBLICATION, RUN] = ["<account>", "<snapshot_id>", "<publication>", "<run_id>"];
 const FOLDERS = ["snapshots", "snapshot", "changes", "publications", "runLogs", "runs", "run"];
 
@@ -117,8 +123,10 @@ const KEYS: Readonly<Partial<Record<keyof ReturnType<typeof layout>, string>>> =
   loginRefused: layout(ACCOUNT).loginRefused,
 };
 
-test("the table of files has every key of the layout, and no other", () => {
-  const named = column(tableBelow(PAGE, "## Files"), "Key").filter((key) => !key.startsWith("."));
+test("the list of files has every key of the layout, and no other", () => {
+  const named = termsBelow(PAGE, "## Files")
+    .map(unquoted)
+    .filter((key) => !key.startsWith("."));
 
   expect(Object.keys(KEYS)).toEqual(Object.keys(layout(ACCOUNT)).filter((name) => !FOLDERS.includes(name)));
   const expected = [...Object.values(KEYS), COLUMNS_FILE, VIEWS_FILE].map((key) =>
@@ -163,10 +171,10 @@ test("the example of a row is one that the program would write", () => {
   expect(sectionOf(PAGE, "## Parts of a snapshot")).toContain(`\n${line}\n`);
 });
 
-test("the table of the manifest has its keys in order", () => {
-  const { rows } = tableBelow(PAGE, "## Manifest");
+test("the list of the manifest has its keys in order", () => {
+  const terms = termsBelow(PAGE, "## Manifest");
 
-  const keys = rows.flatMap(([cell = ""]) => [...cell.matchAll(/`(\w+)`/g)].map(([, key = ""]) => key));
+  const keys = terms.flatMap((term) => [...term.matchAll(/`(\w+)`/g)].map(([, key = ""]) => key));
 
   const doubt = { why: "unsaid", entries: 16, places: [] } as const;
   expect(keys).toEqual(Object.keys(aManifest({ doubt })));

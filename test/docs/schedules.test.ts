@@ -1,4 +1,4 @@
-// The schedules of docs/laptop.md: cron and systemd start the same command at the same times, and systemd takes the units.
+// The schedules of docs/operate.md: cron and systemd start the same command at the same times, and systemd takes the units.
 
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 
-const PAGE = readFileSync(join(import.meta.dirname, "../../docs/laptop.md"), "utf8");
+const PAGE = readFileSync(join(import.meta.dirname, "../../docs/operate.md"), "utf8");
 
 const blocks = [...PAGE.matchAll(/^```ini\n(.*?)^```$/gms)].map(([, text = ""]) => text);
 const withSection = (section: string): string => blocks.find((text) => text.includes(`[${section}]\n`)) ?? "";

@@ -23,8 +23,6 @@ const PAGE = "../../docs/settings.md";
 
 const OF_THE_SERVICE = ["check", "discover", "run"];
 
-type Row = readonly string[];
-
 test("the JSON Schema for editors is that of the settings file", async () => {
   const schema = { title: "Settings of brand-events-sync", ...settingsJsonSchema(fileSettingsSchema) };
 
@@ -35,19 +33,26 @@ test("the page has every option and every key, with the words and defaults of th
   const before = readFileSync(new URL(PAGE, import.meta.url), "utf8");
   const options = Object.keys(OPTIONS) as OptionName[];
   const settings: Readonly<Record<string, Setting>> = { ...SHARED_SETTINGS, ...ACCOUNT_SETTINGS };
-  const ofDeployment = (of: Readonly<Record<string, Setting>>): readonly Row[] =>
+  const ofDeployment = (of: Readonly<Record<string, Setting>>): readonly string[] =>
     Object.entries(of)
       .filter(([, { flag }]) => flag === undefined)
-      .map(keyRow);
+      .map(keyLine);
 
   const page = [
-    ["### With a key in the files", options.filter((name) => name in settings).map(settingRow)] as const,
-    ["### For one start", options.filter((name) => !(name in settings)).map(optionRow)] as const,
-    ["### For all accounts", [accountsRow(), ...ofDeployment(SHARED_SETTINGS)]] as const,
+    ["### With a key in the files", options.filter((name) => name in settings).map(settingLine)] as const,
+    ["### For one start", linesByCommands(options.filter((name) => !(name in settings)))] as const,
+    ["### For all accounts", [accountsLine(), ...ofDeployment(SHARED_SETTINGS)]] as const,
     ["### For one account", ofDeployment(ACCOUNT_SETTINGS)] as const,
-  ].reduce((text, [heading, rows]) => withRows(text, heading, rows), before);
+  ].reduce((text, [heading, lines]) => withLines(text, heading, lines), before);
 
   await expect(page).toMatchFileSnapshot(PAGE);
+});
+
+test("an option that means another thing for each command says it for each that has it", () => {
+  for (const name of Object.keys(OPTIONS) as OptionName[]) {
+    const { help }: OptionSpec = OPTIONS[name];
+    if (typeof help === "object") expect(Object.keys(help).toSorted()).toEqual(commandsOf(name).toSorted());
+  }
 });
 
 test("the page names the keys that a deployment ignores", () => {
@@ -62,38 +67,30 @@ test("the page names the keys that a deployment ignores", () => {
   expect([...named.matchAll(/`(\w+)`/g)].map(([, key]) => key)).toEqual(ofLaptop.map(([key]) => key));
 });
 
-/** The page with these rows in the first table below the heading. */
-function withRows(page: string, heading: string, rows: readonly Row[]): string {
-  const table = new RegExp(`(\\n${heading}\\n[^|]*?\\n\\|[^\\n]*\\n\\|[-|]+\\|\\n)(?:\\|[^\\n]*\\n)*`);
-  expect(page).toMatch(table);
-  const lines = rows.map((row) => `| ${row.join(" | ")} |\n`).join("");
-  return page.replace(table, (_, head: string) => head + lines);
+/** The page with these lines in the first list below the heading. */
+function withLines(page: string, heading: string, lines: readonly string[]): string {
+  const list = new RegExp(`(\\n${heading}\\n(?:(?!#|- ).*\\n)*)(?:- .*\\n)+`);
+  expect(page).toMatch(list);
+  return page.replace(list, (_, head: string) => head + lines.map((line) => `- ${line}\n`).join(""));
 }
 
-function settingRow(name: OptionName): Row {
+/** `--base-url`, `baseUrl` (service, init): what it means. */
+function settingLine(name: OptionName): string {
   const { help }: OptionSpec = OPTIONS[name];
   const fallback = defaultText(name);
-  return [
-    `\`--${longName(name)}\``,
-    `\`${name}\``,
-    fallback === undefined ? "none" : `\`${fallback}\``,
+  const others = [
+    ...(fallback === undefined ? [] : [`default \`${fallback}\``]),
     commandsText(commandsOf(name)),
-    String(help),
   ];
+  return `\`--${longName(name)}\`, \`${name}\` (${others.join("; ")}): ${String(help)}`;
 }
 
-function optionRow(name: OptionName): Row {
-  const { help }: OptionSpec = OPTIONS[name];
-  const commands = commandsOf(name);
-  if (typeof help === "object") expect(Object.keys(help).toSorted()).toEqual(commands.toSorted());
-  const fallback = defaultText(name);
-  const isSwitch = fallback === "false" || fallback === undefined;
-  const meaning = typeof help === "string" ? help : helpOfEach(help);
-  return [
-    `\`--${longName(name)}\``,
-    commandsText(commands),
-    isSwitch ? meaning : `${meaning}. Default: \`${fallback}\``,
-  ];
+/** The options of the same commands in one line: what they mean is said by `--help`. */
+function linesByCommands(names: readonly OptionName[]): readonly string[] {
+  const groups = Map.groupBy(names, (name) => commandsText(commandsOf(name)));
+  return [...groups].map(
+    ([commands, group]) => `${commands}: ${group.map((name) => `\`--${longName(name)}\``).join(", ")}`,
+  );
 }
 
 const commandsOf = (name: OptionName): readonly string[] =>
@@ -111,26 +108,15 @@ function commandsText(commands: readonly string[]): string {
   return ["service", ...commands.filter((name) => !OF_THE_SERVICE.includes(name))].join(", ");
 }
 
-/** `run`: these words. Equal words stand once. */
-function helpOfEach(help: Readonly<Record<string, string>>): string {
-  const commandsBy = Map.groupBy(Object.keys(help), (command) => help[command]);
-  return [...commandsBy]
-    .map(([words = "", commands]) => {
-      const names = commands.map((command) => `\`${command}\``).join(", ");
-      return `${names}: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
-    })
-    .join(". ");
-}
-
-function keyRow([key, setting]: readonly [string, Setting]): Row {
+function keyLine([key, setting]: readonly [string, Setting]): string {
   const isRequired = deploymentSettingsSchema.shape.accounts
     .safeParse({ uk: {} })
     .error?.issues.some(({ path }) => path.at(-1) === key);
-  const fallback = setting.default === undefined ? "none" : `\`${JSON.stringify(setting.default)}\``;
-  return [`\`${key}\``, isRequired ? "required" : fallback, setting.help];
+  const fallback = setting.default === undefined ? "" : ` (default \`${JSON.stringify(setting.default)}\`)`;
+  return `\`${key}\`${isRequired ? " (required)" : fallback}: ${setting.help}`;
 }
 
-function accountsRow(): Row {
+function accountsLine(): string {
   const { accounts } = fileSettingsSchema.shape;
-  return ["`accounts`", "required", accounts.description ?? ""];
+  return `\`accounts\` (required): ${accounts.description ?? ""}`;
 }

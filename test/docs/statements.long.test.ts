@@ -1,5 +1,4 @@
-// The code of the pages runs on a small warehouse as it stands there: SQL with `query`, commands in a shell, and Python. The files
-// for dbt are tested in ../dbt.
+// The code of the page runs on a small warehouse as it stands there: SQL with `query`, commands in a shell, and Python.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -7,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { RESULT_FORMATS } from "../../bin/cli/options/options.ts";
 import { laptop, SYNC, sync } from "../cli/command-line.ts";
 import {
@@ -21,14 +20,14 @@ import {
 } from "../duckdb/duckdb-versions.ts";
 import { TrinoSQL } from "../lib/trino-grammar.ts";
 import { customEvent, makeEvents } from "../simulator/simulated-event.ts";
-import { codeBlocks, column, tableBelow } from "./markdown.ts";
+import { codeBlocks, termsBelow, unquoted } from "./markdown.ts";
 
 const blocks = (page: string, language: string): readonly string[] =>
   codeBlocks(page)
     .filter((block) => block.language === language)
     .map(({ code }) => code);
 
-/** Commands of docs/querying.md that no test runs, by how they begin, and why. */
+/** Commands of docs/query.md that no test runs, by how they begin, and why. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   "duckdb -init warehouse/views.sql -ui": "It downloads an extension and opens a browser.",
 };
@@ -42,26 +41,24 @@ async function demo(account = "demo"): Promise<string> {
   return cwd;
 }
 
-describe.each(["querying.md", "tables.md"])("the SQL of docs/%s", (page) => {
-  test("runs with query, and finds something", async () => {
-    const cwd = await demo();
-    const statements = blocks(page, "sql");
-    expect(statements.length).toBeGreaterThan(4);
+test("the SQL of docs/query.md runs with query, and finds something", async () => {
+  const cwd = await demo();
+  const statements = blocks("query.md", "sql");
+  expect(statements.length).toBeGreaterThan(10);
 
-    const empty: string[] = [];
-    for (const sql of statements) {
-      const { exitCode, stdout, stderr } = await sync(["query", sql, "--format", "ndjson"], { cwd });
+  const empty: string[] = [];
+  for (const sql of statements) {
+    const { exitCode, stdout, stderr } = await sync(["query", sql, "--format", "ndjson"], { cwd });
 
-      expect([sql, exitCode, stderr]).toEqual([sql, 0, ""]);
-      if (stdout === "") empty.push(sql);
-    }
+    expect([sql, exitCode, stderr]).toEqual([sql, 0, ""]);
+    if (stdout === "") empty.push(sql);
+  }
 
-    // The simulated service sends dates that are dates, and the warehouse has one publication.
-    expect(empty.filter((sql) => !/misfits > 0|change = 'changed'|published_at >=/.test(sql))).toEqual([]);
-  });
+  // The simulated service sends dates that are dates, and the warehouse has one publication.
+  expect(empty.filter((sql) => !/misfits > 0|change = 'changed'|published_at >=/.test(sql))).toEqual([]);
 });
 
-test("the SQL of the pages runs where an event has half of a surrogate pair, or a text in place of an array", async () => {
+test("the SQL runs where an event has half of a surrogate pair, or a text in place of an array", async () => {
   const half = String.raw`"name":"\ud800","regions":["\udfff","uk"],"sector":{"name":"\udc00"}`;
   const events = [
     customEvent("1c48fc8e-ae9e-46d1-a7c1-4b108a0b85e6", half),
@@ -71,7 +68,7 @@ test("the SQL of the pages runs where an event has half of a surrogate pair, or 
   await ask("run", "--account", "demo");
 
   const printed: string[] = [];
-  for (const sql of [...blocks("querying.md", "sql"), ...blocks("tables.md", "sql")]) {
+  for (const sql of blocks("query.md", "sql")) {
     const { exitCode, stdout, stderr } = await sync(["query", sql, "--format", "ndjson"], { cwd });
 
     expect([sql, exitCode, stderr]).toEqual([sql, 0, ""]);
@@ -81,19 +78,20 @@ test("the SQL of the pages runs where an event has half of a surrogate pair, or 
   expect(printed).toContainEqual(expect.stringContaining('{"region":"(no array)","events":"1"}'));
 });
 
-describe.skipIf(isSkipped).each(DUCKDB_VERSIONS)("the SQL of the pages in DuckDB %s", (version) => {
-  test.each(["querying.md", "tables.md"])("runs: docs/%s", async (page) => {
+test.skipIf(isSkipped).each(DUCKDB_VERSIONS)(
+  "the SQL of docs/query.md runs in DuckDB %s",
+  async (version) => {
     const cwd = await demo();
     const views = await readFile(join(cwd, "warehouse/views.sql"), "utf8");
-    const statements = blocks(page, "sql");
+    const statements = blocks("query.md", "sql");
 
     expect(runIn(folderOf(version), [views, ...statements], { cwd })).toHaveLength(1 + statements.length);
-  });
-});
+  },
+);
 
-test("what docs/tables.md gives for both engines is read by Athena's grammar as well", () => {
-  const page = readFileSync(new URL("../../docs/tables.md", import.meta.url), "utf8");
-  const both = [...page.matchAll(/in both engines:\n\n```sql\n([\s\S]*?);?\n```/g)].map(
+test("what docs/query.md gives for both engines is read by Athena's grammar as well", () => {
+  const page = readFileSync(new URL("../../docs/query.md", import.meta.url), "utf8");
+  const both = [...page.matchAll(/[Ii]n both engines:\n\n```sql\n([\s\S]*?);?\n```/g)].map(
     ([, sql = ""]) => sql,
   );
 
@@ -103,9 +101,9 @@ test("what docs/tables.md gives for both engines is read by Athena's grammar as 
 
 const hasShell = process.platform !== "win32" && (existsSync(PROGRAM) || process.env["CI"] === "true");
 if (!hasShell)
-  process.stderr.write("The test of commands in docs/querying.md is skipped: npm run setup:duckdb\n");
+  process.stderr.write("The test of commands in docs/query.md is skipped: npm run setup:duckdb\n");
 
-test.skipIf(!hasShell)("each command of docs/querying.md runs, and finds or writes something", async () => {
+test.skipIf(!hasShell)("each command of docs/query.md runs, and finds or writes something", async () => {
   const cwd = await demo("uk");
   const bin = join(cwd, "bin");
   await mkdir(bin);
@@ -122,7 +120,7 @@ test.skipIf(!hasShell)("each command of docs/querying.md runs, and finds or writ
     expect([line, status, stderr]).toEqual([line, 0, expect.not.stringMatching(/error/i)]);
     return stdout;
   };
-  const lines = blocks("querying.md", "sh").flatMap((block) => block.trimEnd().split("\n"));
+  const lines = blocks("query.md", "sh").flatMap((block) => block.trimEnd().split("\n"));
 
   const silent: string[] = [];
   for (const line of lines.filter((each) => !isNotRun(each))) {
@@ -143,7 +141,7 @@ test.skipIf(!hasShell)("the database file is made again while a program has it o
   const cwd = await demo();
   await symlink(PROGRAM, join(cwd, "duckdb"));
   const env = { ...process.env, PATH: `${cwd}${delimiter}${process.env["PATH"]}` };
-  const line = blocks("querying.md", "sh").find((block) => block.includes("ATTACH")) ?? "";
+  const line = blocks("query.md", "sh").find((block) => block.includes("ATTACH")) ?? "";
   const make = (): number | null => spawnSync("bash", ["-c", line], { cwd, env }).status;
   expect(make()).toBe(0);
   const reader = spawn(PROGRAM, ["-readonly", "brand-events.duckdb"], { cwd });
@@ -156,7 +154,7 @@ test.skipIf(!hasShell)("the database file is made again while a program has it o
 
 const hasFrames = existsSync(FRAMES_FOLDER) || process.env["CI"] === "true";
 if (!hasFrames)
-  process.stderr.write("The test of Python in docs/querying.md is skipped: npm run setup:duckdb\n");
+  process.stderr.write("The test of Python in docs/query.md is skipped: npm run setup:duckdb\n");
 
 /** A whole number that a double cannot hold, a decimal, a sum, and nulls; an empty text, and a null. */
 const EXACT_ROWS = `SELECT * FROM (VALUES
@@ -169,13 +167,13 @@ const EXACT_FRAME = [
   ["2", null, null, null, null, null],
 ];
 
-test.skipIf(!hasFrames)("the Python of docs/querying.md makes frames that keep each value", async () => {
+test.skipIf(!hasFrames)("the Python of docs/query.md makes frames that keep each value", async () => {
   const cwd = await demo();
   for (const format of ["parquet", "ndjson", "csv"]) {
     const written = await sync(["query", EXACT_ROWS, "--out", `events.${format}`], { cwd });
     expect(written.exitCode).toBe(0);
   }
-  const asWritten = blocks("querying.md", "python");
+  const asWritten = blocks("query.md", "python");
   const exact = asWritten.map((code) => code.replace(/con\.sql\(".*?"\)/, `con.sql("""${EXACT_ROWS}""")`));
 
   const frames = runBlocks([...asWritten, ...exact], cwd);
@@ -189,23 +187,14 @@ test.skipIf(!hasFrames)("the Python of docs/querying.md makes frames that keep e
     expect([statement, rows]).toEqual([statement, statement.includes("read_csv") ? inCsv : EXACT_FRAME]);
 });
 
-test("each block of docs/querying.md and docs/dbt.md is run as it stands, or is named here", () => {
-  const others = codeBlocks("querying.md").filter(
-    ({ language }) => !["sql", "sh", "python"].includes(language),
-  );
-  const lines = blocks("querying.md", "sh").flatMap((block) => block.split("\n"));
+test("each block of docs/query.md is run as it stands, or is named here", () => {
+  const others = codeBlocks("query.md").filter(({ language }) => !["sql", "sh", "python"].includes(language));
+  const lines = blocks("query.md", "sh").flatMap((block) => block.split("\n"));
 
   expect(others).toEqual([]);
   expect(lines.filter(isNotRun)).toHaveLength(Object.keys(NOT_RUN).length);
-  // What test/dbt writes into a project, and builds.
-  expect(codeBlocks("dbt.md").map(({ file }) => file)).toEqual([
-    "dbt_project.yml",
-    "profiles.yml",
-    "models/sources.yml",
-    "models/current_events.sql",
-  ]);
 });
 
-test("the table of formats in docs/querying.md has every format", () => {
-  expect(column(tableBelow("querying.md", "## Formats"), "Format")).toEqual(RESULT_FORMATS);
+test("the list of formats in docs/query.md has every format", () => {
+  expect(termsBelow("query.md", "## What can `query` do?").map(unquoted)).toEqual(RESULT_FORMATS);
 });

@@ -347,7 +347,7 @@ describe("wrong settings", () => {
   });
 });
 
-// It stands for a value that is known only at deployment: no setting can be one.
+// A token stands for a value that is known only at deployment: no setting can be one.
 describe("a token of the CDK", () => {
   it.each<[string, (token: string) => EventSyncSettings | string, string]>([
     ["in place of the base URL", (token) => ({ ...GOOD, baseUrl: token }), "settings.baseUrl"],

@@ -44,7 +44,7 @@ const QUERIES = globSync("lib/data/queries/*.sql", { cwd: ROOT }).length;
 const OLDEST = {
   cdk: OLDEST_CDK,
   modules: CDK_MODULES,
-  /** It came later. */
+  /** The setting of Jest came later. */
   jestConfig: "module.exports.setupFilesAfterEnv = [];",
 };
 const NEWEST = { cdk: packageJson.devDependencies["aws-cdk-lib"], modules: OWN_MODULES, jestConfig: "" };

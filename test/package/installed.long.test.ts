@@ -218,7 +218,7 @@ test.each([
     "20.11.1",
     `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.11.1" } })`,
   ],
-  // It has no way to load a module without a promise.
+  // A version that has no way to load a module without a promise.
   [
     "18.20.0",
     'delete process.getBuiltinModule; Object.defineProperty(process.versions, "node", { value: "18.20.0" });',

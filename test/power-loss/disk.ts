@@ -38,7 +38,7 @@ const UNSEEN = ".tmp";
 interface Node {
   readonly number: number;
   readonly isFolder: boolean;
-  /** It had a name that is read. */
+  /** The file had a name that is read. */
   isSeen: boolean;
   readonly changes: Change[];
 }
@@ -85,7 +85,7 @@ export class Disk {
     const line = this.#record[this.#at];
     this.#at += 1;
     if (line?.kind === "begin" && !this.#failed.has(line.id)) {
-      // It may be on disk as soon as it has begun, unless it needs what another call is still making.
+      // A change may be on disk as soon as it has begun, unless it needs what another call is still making.
       const { call } = line;
       this.#underWay.set(line.id, { call, beganAt: this.#at, changes: this.#do(call) });
     }

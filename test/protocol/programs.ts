@@ -78,7 +78,7 @@ function* underLease(run: number, token: string, memory: Memory, rules: Rules): 
   const action = { snapshot: run, action: "run", by: `run ${run}`, pinned: false } as const;
   const end = memory.keep("records", yield* commit(action, first, token, memory, rules, decide));
   if (end === "CORRUPT") return end;
-  // It no longer has the lease, which the removal has taken.
+  // The run no longer has the lease, which the removal has taken.
   if (end === "REMOVED") return "SKIPPED";
   if (end === "HELD") yield* create("held", run, true);
   if (end === "PUBLISHED") yield* refreshCatalog("after the commit", rules.catalog, memory, has);
@@ -233,7 +233,7 @@ function* takeNumber(name: number, token: string, has: Rules["has"]): Program<nu
   }
 }
 
-/** One after the other, with one memory. */
+/** The programs one after the other, with one memory. */
 export function* inTurn(
   programs: readonly ((start: Start) => Program<Ending>)[],
   start: Start,

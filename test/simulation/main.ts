@@ -24,7 +24,7 @@ interface Options {
 
 const USAGE = `npm run simulate -- [options]
 
-Lives histories of the job in virtual time, each drawn from its seed, and checks the promises of docs/delivery.md.
+Lives histories of the job in virtual time, each drawn from its seed, and checks the promises of docs/guarantees.md.
 
   --seeds A..B   these seeds (1..1000)
   --seed N       this one

@@ -75,7 +75,7 @@ const OPEN: Partial<Setting> = {
   },
 };
 
-/** One request is. */
+/** A fault of one request. */
 function answered(status: number, seconds?: number): CallFault {
   const retryAfter = seconds === undefined ? {} : { retryAfter: { seconds, isDate: false } };
   return { kind: "answer", answer: { kind: "status", status, ...retryAfter }, times: 1 };

@@ -231,7 +231,7 @@ const ODD: readonly Fault[] = [
   { kind: "wrong-uuid" },
 ];
 
-/** One after the other for the first request of every Nth event. */
+/** The odd answers in turn, for the first request of every Nth event. */
 const oddDetails = (events: readonly SimulatedEvent[], every: number): readonly FaultRule[] => {
   const hit = events.filter((_, index) => index % every === every - 1);
   return ODD.map((fault, nth) => ({

@@ -64,7 +64,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** It is moved by those who sleep: each pause is over at once, and has passed nevertheless. For one process that waits. */
+/** A clock that is moved by those who sleep: each pause is over at once, and has passed. For one process that waits. */
 export class PatientClock extends ManualClock {
   override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();

@@ -38,7 +38,7 @@ const START_OPTIONS = {
   config: {
     flag: "--config <file>",
     schema: filePlace,
-    help: `[Settings file](#settings-file). Without it \`./${SETTINGS_FILE}\`, if it is there`,
+    help: `Settings file. Without it \`./${SETTINGS_FILE}\`, if it is there`,
   },
   account: {
     flag: "--account <name>",
@@ -62,12 +62,12 @@ const START_OPTIONS = {
   },
   sql: flag(
     "--sql",
-    "Print the view [`events_typed`](tables.md#events_typed) with the columns that are there and the suggested ones, in the SQL of DuckDB, or of Athena for a warehouse in S3",
+    "Print the view `events_typed` with the columns that are there and the suggested ones, in the SQL of DuckDB, or of Athena for a warehouse in S3",
   ),
   fresh: flag("--fresh", "Start a new run instead of resuming an unfinished one"),
   overDamaged: flag(
     "--over-damaged",
-    "Restart: publish although files that readers see are damaged; all events count as added. See [a damaged snapshot](operations.md#a-damaged-snapshot)",
+    "Restart: publish although files that readers see are damaged; all events count as added",
   ),
   deep: flag(
     "--deep",
@@ -79,7 +79,7 @@ const START_OPTIONS = {
     flag: "--max-age <hours>",
     schema: z.number(HOURS).positive(HOURS),
     as: "number",
-    help: "Exit with 5 if the data of an account are older than this many hours or of the future, or if it has published nothing. See [local alerting](operations.md#local-alerting)",
+    help: "Exit with 5 if the data of an account are older than this many hours or of the future, or if it has published nothing",
   },
   since: {
     flag: "--since <instant>",
@@ -93,7 +93,7 @@ const START_OPTIONS = {
   method: {
     flag: "--method <method>",
     schema: z.enum(METHODS, "expected session, basic or oauth"),
-    help: "How the account logs in: `session`, `basic` or `oauth`. See [choosing a method](operations.md#choosing-a-method)",
+    help: "How the account logs in: `session`, `basic` or `oauth`",
   },
   email: {
     flag: "--email <address>",
@@ -117,7 +117,7 @@ const START_OPTIONS = {
   noBrowser: flag("--no-browser", "Open no browser, only print the address to open"),
   paste: flag(
     "--paste",
-    "Read the address that the browser ended at from standard input, instead of listening. See [without a browser](operations.md#on-a-machine-without-a-browser)",
+    "Read the address that the browser ended at from standard input, instead of listening",
   ),
   file: {
     flag: "-f, --file <file>",
@@ -133,7 +133,7 @@ const START_OPTIONS = {
     schema: oneOf(RESULT_FORMATS),
     help: {
       query:
-        "`table`, `vertical`, `csv`, `tsv`, `json`, `ndjson` or `parquet`; without it the ending of `--out` decides, else `table`. See [formats](querying.md#formats)",
+        "`table`, `vertical`, `csv`, `tsv`, `json`, `ndjson` or `parquet`; without it the ending of `--out` decides, else `table`",
       diff: "`table`, `vertical`, `csv`, `tsv`, `json` or `ndjson`; without it `table`",
     },
   },
@@ -146,10 +146,7 @@ const START_OPTIONS = {
     },
   },
   full: flag("--full", "Cut no table to the width of the terminal"),
-  all: flag(
-    "--all",
-    "Do this for each account of the settings file, one after the other. See [all accounts](operations.md#all-accounts)",
-  ),
+  all: flag("--all", "Do this for each account of the settings file, one after the other"),
   logLevel: {
     flag: "--log-level <level>",
     schema: oneOf(LOG_LEVELS),

@@ -38,7 +38,7 @@ interface CommandSpec<Name extends OptionName> {
   readonly failureJson?: (code: string | null, message: string) => object;
 }
 
-/** One that stands in a list with others, which have other options. */
+/** A command that stands in a list with others, which have other options. */
 export interface CommandOfList extends Omit<CommandSpec<OptionName>, "execute"> {
   readonly execute: (
     context: CommandContext,

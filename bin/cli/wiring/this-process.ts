@@ -51,7 +51,7 @@ function exists(pid: number): boolean {
 }
 
 interface Stat {
-  /** It keeps its id until its parent asks how it ended: its state is Z, and its last thread has ended. */
+  /** A process keeps its id until its parent asks how it ended: its state is Z, and its last thread has ended. */
   readonly hasEnded: boolean;
   readonly startTicks: string;
 }

@@ -2,7 +2,7 @@
 
 import { type Advice, advise, command, inOrder } from "./advice.ts";
 
-/** Users and alarms branch on these; `docs/errors.md` lists each with its remedy. */
+/** Users and alarms branch on these; `docs/errors.md` lists each, and the message has the remedy. */
 export const ERROR_CODES = [
   "CONFIG_INVALID",
   "CREDENTIALS_INVALID",

@@ -58,7 +58,7 @@ class TunnelAgent extends HttpsAgent {
     return socket;
   }
 
-  /** One that needed no tunnel. */
+  /** A socket that needed no tunnel. */
   #isOpen(socket: unknown): boolean {
     const open = [...Object.values(this.sockets), ...Object.values(this.freeSockets)];
     return open.some((sockets) => sockets?.some((each) => each === socket));

@@ -107,7 +107,7 @@ export const ACCOUNT_SETTINGS = {
     use: "service",
     flag: "--limit-window <seconds>",
     as: "number",
-    help: "Seconds over which the service averages its limits, 10 to 3,600. See [how a service counts](limits.md#how-a-service-counts)",
+    help: "Seconds over which the service averages its limits, 10 to 3,600. See [how a service counts](connect.md#how-does-the-service-count)",
   },
   concurrency: {
     schema: wholeNumber(1, 256),
@@ -138,7 +138,7 @@ export const ACCOUNT_SETTINGS = {
     where: "both",
     use: "service",
     flag: "--next-page <how>",
-    help: "How pages of the list are asked for, if its links do not say it: `all` (it is one page, as you have seen), `links`, `none`, or a query such as `page={page}`. See [a list with pages](operations.md#a-list-with-pages)",
+    help: "How pages of the list are asked for, if its links do not say it: `all` (it is one page, as you have seen), `links`, `none`, or a query such as `page={page}`. See [a list with pages](connect.md#how-are-pages-asked-for)",
   },
   detailPointer: {
     schema: pointer,
@@ -171,7 +171,7 @@ export const ACCOUNT_SETTINGS = {
     use: "run",
     flag: "--max-missing <percent>",
     as: "number",
-    help: "Percent of the listed events that may have no details, or may be missing in one reading of [a list whose pages shift](delivery.md#a-list-whose-pages-shift); 5 missing events are always allowed",
+    help: "Percent of the listed events that may have no details, or may be missing in one reading of [a list whose pages shift](guarantees.md#a-list-whose-pages-shift); 5 missing events are always allowed",
   },
   require: {
     schema: z
@@ -185,7 +185,7 @@ export const ACCOUNT_SETTINGS = {
     use: "run",
     flag: "--require <pointer>",
     as: "texts",
-    help: 'JSON Pointer to a field that details must have; repeatable. If it is absent or null in more events than may be missing, the snapshot is held. In a file and as a variable a list: `["/date", "/brand/name"]`. See [required fields](operations.md#required-fields)',
+    help: 'JSON Pointer to a field that details must have; repeatable. If it is absent or null in more events than may be missing, the snapshot is held. In a file and as a variable a list: `["/date", "/brand/name"]`. See [required fields](operate.md#which-fields-must-there-be)',
   },
   retainDays: {
     schema: wholeNumber(1, 36_500),
@@ -193,7 +193,7 @@ export const ACCOUNT_SETTINGS = {
     use: "run",
     flag: "--retain-days <days>",
     as: "number",
-    help: "Delete published snapshots that are older than this many days; without it all are kept. See [retention](operations.md#retention)",
+    help: "Delete published snapshots that are older than this many days; without it all are kept. See [retention](operate.md#how-long-are-snapshots-kept)",
   },
   resumeWithinMinutes: {
     schema: wholeNumber(0, 20_160),
@@ -228,21 +228,21 @@ export const ACCOUNT_SETTINGS = {
     where: "laptop",
     use: "service",
     flag: "--credentials <where>",
-    help: "File with the account's credentials, `secretsmanager:` and the name or ARN of a secret, or `-` for [standard input](operations.md#credentials-from-standard-input)",
+    help: "File with the account's credentials, `secretsmanager:` and the name or ARN of a secret, or `-` for [standard input](connect.md#how-do-i-keep-the-secret-out-of-files)",
   },
   tokens: {
     schema: credentialsPlace,
     where: "laptop",
     use: "service",
     flag: "--tokens <where>",
-    help: "Where the tokens of the method `oauth` are: a file, or `secretsmanager:` and the name or ARN of a secret. Without it beside the credentials file: `uk.tokens.json` for `uk.json`. Required if the credentials are in a secret. See [tokens](operations.md#tokens)",
+    help: "Where the tokens of the method `oauth` are: a file, or `secretsmanager:` and the name or ARN of a secret. Without it beside the credentials file: `uk.tokens.json` for `uk.json`. Required if the credentials are in a secret. See [tokens](connect.md#where-are-the-tokens)",
   },
   notifyUrl: {
     schema: notifyUrl,
     where: "laptop",
     use: "notify",
     flag: "--notify-url <url>",
-    help: "Address to which a run posts that it is held or has failed, for Slack, Teams or a program, with `https:` (`http:` only to this computer). It is a secret: as a variable it is in no file that you commit, and hidden from other users of the computer. See [telling people](operations.md#telling-people)",
+    help: "Address to which a run posts that it is held or has failed, for Slack, Teams or a program, with `https:` (`http:` only to this computer). It is a secret, so give it as a variable. See [telling people](operate.md#who-is-told)",
   },
   notifyLink: {
     schema: text(

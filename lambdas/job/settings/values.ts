@@ -39,7 +39,7 @@ export type IsListed = z.output<typeof isListed>;
 /** With capitals as in `Port_of_Spain` and `DumontDUrville`: no name has four in a row. */
 const AREA_AND_PLACE = /^(?!.*[A-Z]{4})(?:US|[A-Z][a-z]+)(?:[/_+-](?:[A-Z\d][A-Za-z\d]*|of|es|au))+$/;
 
-/** One that EventBridge Scheduler has too: it takes no offset, no other abbreviation and no other capitals. */
+/** A zone that EventBridge Scheduler has too: it takes no offset, no other abbreviation and no other capitals. */
 export const timeZone = text(
   "expected UTC, GMT, or a time zone by its area and place, such as Europe/London",
   (value) => {

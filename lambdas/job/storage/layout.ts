@@ -1,4 +1,4 @@
-// The one place that knows where things lie in a warehouse; `docs/warehouse-format.md` says what is in them.
+// The one place that knows where things lie in a warehouse; `docs/format.md` says what is in them.
 
 /** The folders at the root, each with its closing slash. */
 export const FOLDERS = {
@@ -134,7 +134,7 @@ export function runInstant(runId: string): number | undefined {
   return Number.isNaN(instantMs) ? undefined : instantMs;
 }
 
-/** The five tables (`docs/warehouse-format.md`): names, columns in order, types, partitions. Rows have this order too. */
+/** The five tables (`docs/format.md`): names, columns in order, types, partitions. Rows have this order too. */
 interface Column {
   readonly name: string;
   readonly type: "string" | "bigint" | "double" | "boolean";

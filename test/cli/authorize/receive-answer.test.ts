@@ -85,7 +85,7 @@ async function browse(
   return { location, page: page.body };
 }
 
-/** It has waited on: the answer with its state is the one that it takes. */
+/** The terminal has waited on, and takes the answer with its own state. */
 async function takesOwn(begun: Begun): Promise<void> {
   await browse(begun, `?code=own&state=${begun.state}`);
   expect(await begun.ended).toBeUndefined();

@@ -330,7 +330,7 @@ describe("json_extract_scalar", () => {
   });
 });
 
-it("differs from Athena as docs/tables.md says", async () => {
+it("differs from Athena as docs/query.md says", async () => {
   const sql = `SELECT 7 / 2, typeof(avg(x::DECIMAL(18, 2))), contains([NULL, 'a'], 'x'),
     date_trunc('day', from_iso8601_timestamp('2026-01-01T01:00:00+02:00')) FROM range(3) t(x)`;
 

@@ -112,7 +112,7 @@ export function checkRefusals(model: Model, { publication, snapshot_id: runId }:
     const atMs = refusals.map((refusal) => refusal.atMs);
     if (refusals.length > 0 && refusals.every(({ isWall }) => isWall))
       model.fail(`${publication} leaves out ${uuid} (${reason}), and none was answered when it was refused`);
-    // One that fails has had all its attempts.
+    // A request that fails has had all its attempts.
     if (reason !== "unreadable" && Math.max(...atMs) - Math.min(...atMs) < APART_MS)
       model.fail(`${publication} leaves out ${uuid} (${reason}) because of one answer`);
   }

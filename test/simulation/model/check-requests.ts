@@ -18,7 +18,7 @@ export interface Login {
   status: number | undefined;
   /** The service has put it off, and not looked at it. */
   isPutOff: boolean;
-  /** It says when to come again, which may be too late. */
+  /** The answer says when to come again, which may be too late. */
   isAsked: boolean;
   /** A request with its session was answered otherwise than with a refusal. */
   wasAccepted: boolean;

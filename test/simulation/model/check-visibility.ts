@@ -28,7 +28,7 @@ export function checkShown(model: Model, by: string): void {
     model.fail(`readers see ${shown}, and events are missing`);
 }
 
-/** It may have read the log before the account was removed. For whatever account it works. */
+/** The process may have read the log before the account was removed, for whatever account it works. */
 export function beganBeforeRemoval({ world, removedAtMs = 0 }: Model, by: string): boolean {
   return (
     Math.min(...world.accounts.flatMap(({ model }) => model.processes.get(by)?.fromMs ?? [])) < removedAtMs

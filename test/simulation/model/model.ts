@@ -61,7 +61,7 @@ export interface ProcessFacts {
   stated: number;
   /** The events that readers do not see, although they are listed: those that the heads of its time leave out. */
   readonly knownLeftOut: Set<string>;
-  /** It has shown readers what was removed meanwhile. */
+  /** The process has shown readers what was removed meanwhile. */
   hasPutBack: boolean;
   isOver: boolean;
 }
@@ -166,7 +166,7 @@ export class Model implements RequestObserver, PartitionObserver {
     if (facts) facts.runId = runId;
   }
 
-  /** It ended by itself, or was killed. */
+  /** The process ended by itself, or was killed. */
   onEnd(process: string, ended: Ended | undefined): void {
     this.#lastEndMs = this.world.timeline.nowMs;
     const facts = this.processes.get(process);

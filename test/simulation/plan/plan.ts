@@ -169,7 +169,7 @@ export type CallFault =
   | { readonly kind: "slow"; readonly ms: number }
   /** Nothing happened, and the caller is told. */
   | { readonly kind: "fail" }
-  /** It happened, and the caller is not told. */
+  /** The call happened, and the caller is not told. */
   | { readonly kind: "lose" }
   /** S3 says that another request is under way (409). */
   | { readonly kind: "conflict" }

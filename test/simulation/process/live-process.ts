@@ -82,7 +82,7 @@ function startAttempt(world: World, tried: Attempt, onEnd: (ended: Ended | undef
 
 interface Lived {
   readonly world: World;
-  /** It works for one after the other. */
+  /** The process works for one after the other. */
   readonly accounts: readonly [Account, ...Account[]];
   readonly name: string;
   /** Whose faults and clock it has. */

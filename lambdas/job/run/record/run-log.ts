@@ -16,7 +16,7 @@ const triggerSchema = z.enum(["schedule", "manual", "accept", "rollback", "verif
 
 const count = z.number().int().nonnegative().nullable();
 
-/** Keys in the order of the table's columns (docs/warehouse-format.md). Counts are null where the run did not get that far. */
+/** Keys in the order of the table's columns (docs/format.md). Counts are null where the run did not get that far. */
 export const runLogEntrySchema = z.object({
   run_id: z.string(),
   attempt: z.number().int().positive(),

@@ -216,7 +216,7 @@ export class InterimResponses {
     this.#held = NOTHING;
     while (rest.length > 0) {
       if (this.#place === "in an interim response") {
-        // It ends with its first empty line: it has no body (RFC 9110 §15.2).
+        // An interim response ends with its first empty line: it has no body (RFC 9110 §15.2).
         const end = /\n\r?\n/.exec(rest.toString("latin1"));
         if (end === null) return this.#hold(rest.subarray(-2));
         rest = rest.subarray(end.index + end[0].length);

@@ -97,7 +97,7 @@ export class UsageWindow {
     return latestMs + this.#windowMs + 1;
   }
 
-  /** It is not older than those before. */
+  /** The new use is not older than those before. */
   #append(latestMs: number, amount: Amount): void {
     this.#used = plus(amount, this.#used);
     const last = this.#sums.at(-1);

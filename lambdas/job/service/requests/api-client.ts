@@ -27,7 +27,7 @@ export interface ApiRequest<T> {
   readonly timeLimit?: { ms(): number; readonly attempts: number };
   /** A trial: it is not repeated, whatever happens. */
   readonly isTrial?: true | undefined;
-  /** It was asked before, so no cache may answer (RFC 9111 §5.2.1.4). */
+  /** The event was asked for before, so no cache may answer (RFC 9111 §5.2.1.4). */
   readonly isAgain?: boolean;
   /** A failure is not retried: whether it comes now is the question. */
   readonly isOnce?: boolean;
@@ -75,7 +75,7 @@ export class ApiClient {
           throw new BadStatus(status, Math.max(AGAIN_AFTER_MS, waitMs ?? 0));
         }
         const result = this.#readResponse(request, response, waitMs);
-        // One that asks to wait is a refusal, whatever its status.
+        // An answer that asks to wait is a refusal, whatever its status.
         if (waitMs === undefined || statusClass(status) === "read") this.#sender.succeeded();
         return result;
       } catch (error) {

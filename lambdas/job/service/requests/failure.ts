@@ -35,7 +35,7 @@ export class UnusableBody extends Error {
   }
 }
 
-/** One that is no JSON in UTF-8. */
+/** A body that is no JSON in UTF-8. */
 export class NotJson extends UnusableBody {}
 
 export class BadStatus extends Error {

@@ -51,7 +51,7 @@ export function askedWaitMs(
   const isTooMany = status === 429;
   const resetsMs = [...exhaustedLimits(headers, isTooMany), ...exhaustedCounts(headers, isTooMany)]
     .map((reset) => fromNowMs(reset, headers, nowMs) ?? 0)
-    // One that has passed already did not help.
+    // A reset that has passed already did not help.
     .filter((ms) => ms > 0);
   return resetsMs.length === 0 ? undefined : Math.min(limitWindowMs, Math.max(...resetsMs));
 }

@@ -1,4 +1,4 @@
-// A row of a snapshot (`docs/warehouse-format.md`) and its line in a file.
+// A row of a snapshot (`docs/format.md`) and its line in a file.
 
 import { SyncError } from "../../errors/sync-error.ts";
 import { jsonLine, jsonLineBytes } from "../../json/json-line.ts";

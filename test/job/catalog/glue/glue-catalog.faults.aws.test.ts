@@ -12,7 +12,7 @@ import { Publisher, snapshotOfDay } from "../publisher.ts";
 
 const [FIRST, SECOND] = [snapshotOfDay(1), snapshotOfDay(2)];
 
-/** It ends with the test. */
+/** The proxy ends with the test. */
 async function newProxy(target?: string): Promise<AwsProxy> {
   const proxy = await AwsProxy.start(target);
   onTestFinished(() => proxy[Symbol.asyncDispose]());

@@ -103,7 +103,7 @@ describe("a list", () => {
       readings: ["1 2 1 | 3"],
       ...{ reads: 1, events: 3, repeated: 1 },
     },
-    // Nothing in it shows that 4 was lost: docs/limits.md says so.
+    // Nothing in it shows that 4 was lost: the README says so.
     { what: "that only lost one", readings: ["1 2 3 | 5"], reads: 1, events: 4, repeated: 0 },
     {
       what: "whose pages overlap on purpose",

@@ -68,7 +68,7 @@ export class MemoryExecutions implements Executions {
     this.#get(arn).state = { kind: "ended", status, endedAtMs: this.#ends, error, cause };
   }
 
-  /** It runs again, as after a redrive. */
+  /** The execution runs again, as after a redrive. */
   redrive(arn: string): void {
     this.#get(arn).state = { kind: "running" };
   }

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { ByteBuffer, decodeBody } from "../../../../lambdas/job/service/http/response-collector.ts";
 
 const SMALL = Buffer.from("0123456789abcdef".repeat(500));
-/** It stays large when it is compressed. */
+/** A body that stays large when it is compressed. */
 const LARGE = randomBytes(40_000);
 
 const COMPRESS = { gzip: gzipSync, br: brotliCompressSync };

@@ -12,7 +12,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (stored: { readonly bytes: Uint8Array } | undefined): string =>
   new TextDecoder().decode(stored?.bytes);
 
-/** It ends with the test. */
+/** The proxy ends with the test. */
 async function newProxy(target?: string): Promise<AwsProxy> {
   const proxy = await AwsProxy.start(target);
   onTestFinished(() => proxy[Symbol.asyncDispose]());

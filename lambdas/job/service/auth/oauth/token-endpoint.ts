@@ -51,7 +51,7 @@ interface FailedAnswer {
    * not as it was sent; whether the endpoint has done its work is unknown.
    */
   readonly kind: "wrong-client" | "lost" | "other";
-  /** One that it has nevertheless. */
+  /** A refresh token that the answer has nevertheless. */
   readonly refreshToken?: string | undefined;
   /** Without a text of the answer. @param requests how many have been sent */
   error(requests: number): SyncError;

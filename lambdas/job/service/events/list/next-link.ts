@@ -22,7 +22,7 @@ export function nextLink(
   // Other malformed links are ignored, but one that might be the next page must not be overlooked.
   if (!isReadable) throw unexpected("cannot be read");
   const all = [...targets, ...links];
-  // One that leads to the list itself counts before others: they may lack the path of a gateway, or be for people.
+  // A link that leads to the list itself counts before others: they may lack the path of a gateway, or be for people.
   const own = all.filter(
     (target) => parseUrl(target, page.href)?.pathname.replace(/\/$/, "") === first.pathname,
   );

@@ -99,9 +99,9 @@ interface Place {
   readonly header?: string | undefined;
   /** Every word around it is in the table, and nothing else is counted there. */
   readonly isClear: boolean;
-  /** It is in what names the next page. */
+  /** The sign is in what names the next page. */
   readonly isOfNext: boolean;
-  /** It is about a limit of something else than pages. */
+  /** The sign is about a limit of something else than pages. */
   readonly isOfLimit: boolean;
 }
 

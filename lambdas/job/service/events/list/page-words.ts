@@ -1,6 +1,6 @@
 // The words of names that say how a list goes on, and what the values of such members and headers may mean. One word that
 // the table lacks makes a whole name doubtful, so the table is short on purpose: what it does not know decides nothing, and
-// is asked about (docs/limits.md shows it).
+// is asked about (docs/connect.md shows it).
 
 export const WORDS = {
   /** What a list has. */
@@ -49,7 +49,7 @@ export class Name {
   readonly text: string;
   /** Every word is in the table. */
   readonly isKnown: boolean;
-  /** It says `pages`, not `page`. */
+  /** The name says `pages`, not `page`. */
   readonly isPages: boolean;
   readonly #words: readonly string[];
   readonly #meanings: ReadonlySet<string | undefined>;

@@ -7,6 +7,8 @@ import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
+import { explained } from "../../../../../lambdas/words/ends.ts";
+import { ANY_SHELL } from "../../../../../lambdas/words/style.ts";
 import { acceleratedClock } from "../../../../simulator/clocks.ts";
 import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
@@ -221,7 +223,8 @@ describe("an event that cannot be read while others can", () => {
       const { sandbox, odd } = await withOdd(fault);
       await using _all = sandbox;
 
-      const { row, explanation, preview } = await sandbox.run();
+      const result = await sandbox.run();
+      const { row, preview } = result;
       await sandbox.decide({ action: "accept", snapshotId: row.run_id, force: false });
       const next = await sandbox.run();
 
@@ -232,7 +235,7 @@ describe("an event that cannot be read while others can", () => {
         events: 99,
         rejected: 1,
       });
-      expect(explanation).toContain(
+      expect(explained(result, ANY_SHELL)).toContain(
         `1 of 100 listed events cannot be read, while others can: ${odd}. Ask the service's operator`,
       );
       expect(preview).toMatchObject({ rejected: 1, unreadable: 1, uuids: { unreadable: [odd] } });

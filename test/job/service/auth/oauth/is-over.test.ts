@@ -82,7 +82,7 @@ const NOT_OVER: readonly Answer[] = [
   [429, { error: "invalid_grant" }],
   [500, { error: "invalid_grant" }],
   [503, { error: "invalid_grant" }],
-  // It passes, also beside a code that would count.
+  // A failure that passes, also beside a code that would count.
   [400, { error: "temporarily_unavailable" }],
   [400, { error: "server_error", code: "refresh_token_store_down" }],
   [400, { error: "slow_down" }],

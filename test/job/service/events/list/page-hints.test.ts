@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type PageHints, pageHints } from "../../../../../lambdas/job/service/events/list/page-hints.ts";
 import { Name, WORDS } from "../../../../../lambdas/job/service/events/list/page-words.ts";
 import { shownNames } from "../../../../../lambdas/job/service/events/shape.ts";
-import { tableBelow } from "../../../../docs/markdown.ts";
+import { termsBelow } from "../../../../docs/markdown.ts";
 
 const SHOWN = shownNames(() => []);
 const PAGE = new URL("https://api.example.com/v1/events?is_listed=true");
@@ -29,10 +29,10 @@ const saidBy = ({ links, more, end, total, pages, places }: PageHints): string =
 };
 
 describe("the words of names", () => {
-  it("are those of the table in docs/limits.md", () => {
-    const { rows } = tableBelow("limits.md", "## When a list is not whole");
+  it("are those of the list in docs/connect.md", () => {
+    const terms = termsBelow("connect.md", "### Which words?");
 
-    const words = rows.map(([cell = ""]) => cell.replaceAll("`", "").replaceAll("/", " "));
+    const words = terms.map((term) => term.replaceAll("`", "").replaceAll("/", " "));
 
     expect(words).toEqual(Object.values(WORDS));
   });
@@ -150,7 +150,7 @@ describe("what a page says of the others", () => {
     [{ total: { value: 50, relation: "eq" } }, "whole"],
     [{ total: { value: 50, relation: "gte" } }, "nothing"],
     [{ total: { value: 58, relation: "gte" } }, "more"],
-    // It may be the number on this page.
+    // The count may be that of this page.
     [{ count: 50 }, "nothing"],
     [{ count: 50, total: 50 }, "whole"],
     [{ total: null }, "nothing"],

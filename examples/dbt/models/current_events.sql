@@ -1,49 +1,3 @@
-# dbt
-
-Sources, freshness, and an incremental model of the current events, tested with dbt-duckdb 1.11 and dbt 1.12.
-
-`dbt_project.yml`, at least:
-
-```yaml
-name: analytics
-profile: brand_events
-```
-
-`profiles.yml` opens the [database file](querying.md#dbeaver-and-other-programs-that-connect-with-jdbc-or-odbc) of the views:
-
-```yaml
-brand_events:
-  target: dev
-  outputs:
-    dev:
-      type: duckdb
-      path: analytics.duckdb
-      attach:
-        - path: brand-events.duckdb
-          alias: brand_events
-          read_only: true
-```
-
-`models/sources.yml`, for `dbt source freshness`:
-
-```yaml
-sources:
-  - name: brand_events
-    database: brand_events
-    schema: main
-    tables:
-      - name: publications
-        config:
-          loaded_at_field: "cast(published_at as timestamptz)"
-          freshness:
-            warn_after: { count: 30, period: hour }
-      - name: event_changes
-      - name: events
-```
-
-`models/current_events.sql`. The watermark is `publication` with its `write_id`: [a restored warehouse](warehouse-format.md#changes) gives the same numbers again. A restart over a damaged snapshot was not tried:
-
-```
 {{ config(materialized="incremental", unique_key=["account", "uuid"], incremental_strategy="delete+insert") }}
 
 with log as (
@@ -94,4 +48,3 @@ where not exists (
   select 1 from {{ source("brand_events", "events") }} e where e.account = t.account and e.uuid = t.uuid
 )
 {% endif %}
-```
