@@ -87,7 +87,10 @@ export function explained(
   return say(inOrder(explanation, nextOfHold(hold), next), style) || undefined;
 }
 
-/** Whether the advice has the command already. */
-export function names(advice: Advice, { command: { command } }: Step): boolean {
-  return advice.some((part) => typeof part !== "string" && "command" in part && part.command === command);
+/** Whether the advice has the command already, with the same decision. */
+export function names(advice: Advice, { command: { command, decision } }: Step): boolean {
+  return advice.some(
+    (part) =>
+      typeof part !== "string" && "command" in part && part.command === command && part.decision === decision,
+  );
 }

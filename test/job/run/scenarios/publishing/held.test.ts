@@ -68,7 +68,7 @@ describe("a snapshot that would replace good data by bad", () => {
     expect(row).toMatchObject({ outcome: "HELD", reason: "FEW_ROWS", forbidden: 6 });
     expect(explanation).toContain("Only 14 of 20 listed events have details: 6 forbidden (403).");
     const mark = JSON.parse(sandbox.store.text(layout(ACCOUNT).held(row.snapshot_id ?? "")) ?? "");
-    expect(mark.explanation).toBe(explanation);
+    expect(mark.explanation).toBe(result.explanation);
     expect(sandbox.store.text(key)?.match(/forbidden/g)).toHaveLength(6);
   });
 
