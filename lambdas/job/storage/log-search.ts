@@ -1,5 +1,6 @@
 // What is asked about a log of years, found without reading all of it: the newest removal, and which snapshots are published.
 
+import { publicationId } from "./layout.ts";
 import { mayBeRemoval, type Publication, type Removal } from "./publication.ts";
 import { AT_ONCE, findEntry, idOf, logFrom, readEntry } from "./publication-log.ts";
 import type { AccountStore } from "./store.ts";
@@ -9,14 +10,26 @@ import type { AccountStore } from "./store.ts";
  * does.
  */
 export async function newestRemoval(store: AccountStore, after: string): Promise<Removal | undefined> {
-  const possible = (await logFrom(store, after)).filter((file) => idOf(file) > after && mayBeRemoval(file));
-  for (const file of possible.toReversed()) {
-    const entry = await readEntry(store, idOf(file));
+  return (await countingFrom(store, after)).removal;
+}
+
+interface Counting {
+  /** The newest removal after the entry. */
+  readonly removal: Removal | undefined;
+  /** The numbers of the publications above that, in order. */
+  readonly ids: readonly string[];
+}
+
+async function countingFrom(store: AccountStore, after: string): Promise<Counting> {
+  const files = (await logFrom(store, after)).filter((file) => idOf(file) > after);
+  for (const file of files.filter(mayBeRemoval).toReversed()) {
+    const removal = await readEntry(store, idOf(file));
     // Deleted by a later removal.
-    if (entry === undefined) return newestRemoval(store, after);
-    if (entry.action === "remove") return entry;
+    if (removal === undefined) return countingFrom(store, after);
+    if (removal.action !== "remove") continue;
+    return { removal, ids: files.map(idOf).filter((id) => id > removal.publication) };
   }
-  return undefined;
+  return { removal: undefined, ids: files.map(idOf) };
 }
 
 /**
@@ -33,18 +46,34 @@ export async function publishedAmong(
   const found = new Map<string, Publication>();
   if (planned.size === 0) return found;
   const [after = ""] = [...planned.values()].map((place) => place ?? "").sort();
-  const removal = await newestRemoval(store, after);
-  const start = removal?.publication ?? after;
-  const ids = (await logFrom(store, start)).map(idOf).filter((id) => id > start);
+  const { ids } = await countingFrom(store, after);
   const begins = await Array.fromAsync(
     planned,
     ([snapshotId, place]) => place ?? numberNear(store, ids, snapshotId),
   );
-  for await (const publication of readOutwards(store, ids, [...begins, ids.at(-1) ?? ""])) {
+  for await (const publication of readInOrder(store, outwards(ids, [...begins, ids.at(-1) ?? ""]))) {
     const { snapshot_id: snapshotId } = publication;
     if (planned.has(snapshotId) && !found.has(snapshotId)) found.set(snapshotId, publication);
     if (found.size === planned.size) break;
   }
+  return found;
+}
+
+/** The publications of these numbers, oldest first; without those that do not exist, or lie below a removal. */
+export async function publicationsAt(
+  store: AccountStore,
+  numbers: readonly string[],
+): Promise<readonly Publication[]> {
+  const wanted = new Set(numbers);
+  const [first] = [...wanted].sort();
+  if (first === undefined) return [];
+  const { ids } = await countingFrom(store, publicationId(Number(first) - 1));
+  const found: Publication[] = [];
+  for await (const publication of readInOrder(
+    store,
+    ids.filter((id) => wanted.has(id)),
+  ))
+    found.push(publication);
   return found;
 }
 
@@ -60,17 +89,18 @@ async function numberNear(store: AccountStore, ids: readonly string[], snapshotI
   return ids[low] ?? "";
 }
 
-/** The publications of these numbers, those near one of the `begins` before the others. */
-async function* readOutwards(
-  store: AccountStore,
-  ids: readonly string[],
-  begins: readonly string[],
-): AsyncGenerator<Publication> {
+/** The numbers, those near one of the `begins` before the others. */
+function outwards(ids: readonly string[], begins: readonly string[]): readonly string[] {
   const places = begins.map(Number);
   const distance = (id: string): number => Math.min(...places.map((place) => Math.abs(Number(id) - place)));
-  const ordered = ids.map((id) => ({ id, far: distance(id) })).sort((a, b) => a.far - b.far);
-  for (let at = 0, many = 1; at < ordered.length; at += many, many = Math.min(2 * many, AT_ONCE)) {
-    const some = ordered.slice(at, at + many).map(({ id }) => readEntry(store, id));
+  const far = ids.map((id) => ({ id, distance: distance(id) }));
+  return far.sort((a, b) => a.distance - b.distance).map(({ id }) => id);
+}
+
+/** The first is read alone, then more and more at the same time. */
+async function* readInOrder(store: AccountStore, ids: readonly string[]): AsyncGenerator<Publication> {
+  for (let at = 0, many = 1; at < ids.length; at += many, many = Math.min(2 * many, AT_ONCE)) {
+    const some = ids.slice(at, at + many).map((id) => readEntry(store, id));
     for (const entry of await Promise.all(some)) if (entry && entry.action !== "remove") yield entry;
   }
 }

@@ -249,7 +249,7 @@ async function wholeFrom(store: AccountStore, id: string): Promise<readonly Stor
 
 /** The entries from this one on, or more of them; all where it is none. */
 export async function logFrom(store: AccountStore, id: string): Promise<readonly StoredKey[]> {
-  const from = id === "" ? undefined : await wholeFrom(store, id);
+  const from = Number(id) === 0 ? undefined : await wholeFrom(store, id);
   return from ?? wholeLog(store);
 }
 

@@ -1,5 +1,6 @@
 // Publishes small snapshots as a run would: parts, manifest, changes, and the line in the log; no catalog follows.
 
+import { randomUUID } from "node:crypto";
 import { createManifest, type Manifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { writeParts } from "../../../lambdas/job/snapshot/files/parts.ts";
 import { rowLine } from "../../../lambdas/job/snapshot/rows/row.ts";
@@ -73,7 +74,7 @@ export class Publisher {
       published_at: `2026-11-${snapshotId.slice(8, 10)}T07:00:00.000Z`,
       events: 1,
       added: changed.length,
-      write_id: `write ${publication}`,
+      write_id: randomUUID(),
       ...over,
     });
     await publish(accountStore(this.#store, this.#account), line);
@@ -95,7 +96,7 @@ export class Publisher {
     await createRemoval(accountStore(this.#store, this.#account), {
       runId,
       atMs: Date.UTC(2026, 10, day),
-      writeId: `day ${day}`,
+      writeId: randomUUID(),
     });
   }
 

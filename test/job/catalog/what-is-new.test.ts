@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { keysOf } from "../../../lambdas/job/storage/known-accounts.ts";
+import { accountsIn, keysOf } from "../../../lambdas/job/storage/known-accounts.ts";
 import { FOLDERS, type TableName, VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots } from "../../../lambdas/job/storage/snapshot-marks.ts";
@@ -34,16 +34,19 @@ const WORK = [
   { weight: 2, arbitrary: fc.record({ kind: kind("retire"), back, isDeleted: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: kind("remove"), isFollowed }) },
 ] as const;
+/** A backup, which gives numbers a second time. */
+const BACKUP = [
+  { weight: 1, arbitrary: fc.record({ kind: kind("make a copy") }) },
+  { weight: 1, arbitrary: fc.record({ kind: kind("put it back"), butViews: fc.boolean() }) },
+] as const;
 /** What happens to its files. */
 const HARM = [
   { weight: 3, arbitrary: fc.record({ kind: kind("lose a file"), nth: fc.nat(30) }) },
   { weight: 2, arbitrary: fc.record({ kind: kind("find it again") }) },
-  { weight: 1, arbitrary: fc.record({ kind: kind("make a copy") }) },
-  { weight: 1, arbitrary: fc.record({ kind: kind("put it back"), butViews: fc.boolean() }) },
 ] as const;
 
-const work = fc.oneof(...WORK);
-const workOrHarm = fc.oneof(...WORK, ...HARM);
+const work = fc.oneof(...WORK, ...BACKUP);
+const workOrHarm = fc.oneof(...WORK, ...BACKUP, ...HARM);
 type Step = typeof workOrHarm extends fc.Arbitrary<infer Each> ? Each : never;
 const stepsOf = (step: fc.Arbitrary<Step>) =>
   fc.array(fc.record({ account: fc.constantFrom(...ACCOUNTS), step }), { minLength: 4, maxLength: 16 });
@@ -61,14 +64,16 @@ class World {
     await this.#refreshGlue(this.#glue, account, what);
   }
 
-  /** The partitions that Glue has, and those that it would have if they were made now. */
+  /** The partitions that Glue has of accounts with a log, and those that it would have if they were made now. */
   async partitions(): Promise<readonly (readonly string[])[]> {
     const fresh = new MemoryGlue(LOCATION);
-    for (const account of ACCOUNTS) await this.#refreshGlue(fresh, account);
+    const accounts = await accountsIn(this.store, FOLDERS.publications);
+    for (const account of accounts) await this.#refreshGlue(fresh, account);
     return [this.#glue, fresh].map((glue) =>
       TABLE_NAMES.flatMap((table) =>
         glue
           .partitions(table)
+          .filter(({ Values: [account = ""] = [] }) => accounts.includes(account))
           .map(
             ({ Values, StorageDescriptor, Parameters }) =>
               `${table} ${Values} ${StorageDescriptor?.Location} ${Parameters?.["publication"]}`,

@@ -20,6 +20,8 @@ const CHUNK_BYTES = 64 * 1024;
 export class MemoryStore implements Store {
   readonly #entries = new Map<string, Entry>();
   readonly #clock: Pick<Clock, "now">;
+  /** All keys in order; undefined where one was added or deleted since. */
+  #sorted: readonly string[] | undefined;
 
   constructor(clock: Pick<Clock, "now"> = { now: () => 0 }) {
     this.#clock = clock;
@@ -27,7 +29,11 @@ export class MemoryStore implements Store {
 
   /** All keys, in order. */
   keys(prefix = ""): readonly string[] {
-    return [...this.#entries.keys()].filter((key) => key.startsWith(prefix)).sort();
+    this.#sorted ??= [...this.#entries.keys()].sort();
+    const sorted = this.#sorted;
+    const from = firstFrom(sorted, prefix);
+    // In code units nothing sorts after U+FFFF.
+    return sorted.slice(from, firstFrom(sorted, `${prefix}\uffff`));
   }
 
   /** The object as text, or undefined where there is none. */
@@ -90,7 +96,7 @@ export class MemoryStore implements Store {
 
   async delete(key: string): Promise<void> {
     checkKey(key);
-    this.#entries.delete(key);
+    if (this.#entries.delete(key)) this.#sorted = undefined;
   }
 
   #readable(key: string): Entry | undefined {
@@ -103,9 +109,21 @@ export class MemoryStore implements Store {
   #set(key: string, bytes: Uint8Array): string {
     // Like an ETag, the version is the content's: equal content has an equal version.
     const version = createHash("sha256").update(bytes).digest("hex");
+    if (!this.#entries.has(key)) this.#sorted = undefined;
     this.#entries.set(key, { bytes, version, modifiedAtMs: this.#clock.now() });
     return version;
   }
+}
+
+/** The place of the first key that is not before this one. */
+function firstFrom(sorted: readonly string[], key: string): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? "") < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 async function collect(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

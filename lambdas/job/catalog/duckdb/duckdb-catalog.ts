@@ -2,7 +2,6 @@
 // that cannot be read it keeps what it had.
 
 import { resolve, sep } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { SyncError } from "../../errors/sync-error.ts";
 import {
@@ -16,7 +15,7 @@ import {
 import { readColumns } from "../../snapshot/rows/table-columns.ts";
 import { accountsIn, type DamagedAccount, orDamage } from "../../storage/known-accounts.ts";
 import { FOLDERS, isOfLayout, publicationId, VIEWS_FILE } from "../../storage/layout.ts";
-import { type PublishedUnits, publishedUnits } from "../../storage/publication.ts";
+import { type Publication, type PublishedUnits, publishedUnits } from "../../storage/publication.ts";
 import { readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots, readSnapshotFiles, type SnapshotFiles } from "../../storage/snapshot-marks.ts";
 import {
@@ -71,16 +70,18 @@ export class DuckdbCatalog implements Catalog {
    */
   async read(tables?: ReadonlySet<string>): Promise<ReadTables> {
     const behind = tables && tablesBehind(tables);
-    const isNew = behind !== undefined && !behind.has("event_snapshots") && !behind.has("event_changes");
-    return this.#read(await this.#store.read(VIEWS_FILE), { isNew, tables: behind });
+    const isOfAll = behind === undefined || behind.has("event_snapshots") || behind.has("event_changes");
+    const looksAt = isOfAll ? "all" : "what is new";
+    return this.#read(await this.#store.read(VIEWS_FILE), { looksAt, tables: behind });
   }
 
-  async #read(views: StoredObject | undefined, { own, isNew = false, tables }: Reading): Promise<ReadTables> {
+  async #read(views: StoredObject | undefined, reading: Reading): Promise<ReadTables> {
+    const { own, tables } = reading;
     const lists = listsIn(views);
     const logOf = (name: string): Promise<ListedLog> | ListedLog => {
       const listed = lists.get(name);
-      const isLeft = isNew && own !== undefined && name !== own && listed?.lacking !== undefined;
-      return isLeft ? { ...listedLog(listed), damage: undefined } : this.#logOf(name, listed, { own, isNew });
+      const isLeft = own !== undefined && name !== own && listed?.lacking !== undefined;
+      return isLeft ? { ...listedLog(listed), damage: undefined } : this.#logOf(name, listed, reading);
     };
     const [accounts, columns, hasRunLogs] = await Promise.all([
       accountsIn(this.#store, FOLDERS.publications).then((names) => Array.fromAsync(names, logOf)),
@@ -92,22 +93,21 @@ export class DuckdbCatalog implements Catalog {
   }
 
   /** The log is read first: the files of a publication are there before it is. */
-  async #logOf(account: string, listed: List | undefined, { own, isNew }: Reading): Promise<ListedLog> {
+  async #logOf(account: string, listed: List | undefined, { own, looksAt }: Reading): Promise<ListedLog> {
     const store = accountStore(this.#store, account);
     const read = await orDamage(account, async () => {
       // Behind its last file there is nothing to find: this only fails where the store refuses one.
       await Array.fromAsync(store.list(store.keys.runLogs, `${store.keys.runLogs}~`));
-      const longer = isNew && listed ? await followed(store, listed) : undefined;
-      if (longer) return longer;
-      const { publications, removal } = await readLogSince(store, "");
-      return filesOf(store, publications, removal?.publication, listed);
+      const longer = looksAt !== "all" && listed ? await followed(store, listed) : undefined;
+      if (longer && looksAt === "what is new") return lookedAtNew(store, longer);
+      return filesOf(store, longer ?? (await wholeLog(store)), listed);
     });
     if (!("damage" in read)) return { ...read, damage: undefined };
     if (account === own) throw read.damage;
     this.#report(read);
-    const { publications = [], removal } = listed ?? {};
-    const left = await orDamage(account, () => filesOf(store, publications, removal, listed));
-    const nothing = { account, log: [], removal, kept: [], whole: {}, incomplete: [] };
+    const { publications: log = [], removal, write_id: writeId } = listed ?? {};
+    const left = await orDamage(account, () => filesOf(store, { log, removal, writeId }, listed));
+    const nothing = { account, log: [], removal, writeId, kept: [], whole: {}, incomplete: [] };
     return { ...("damage" in left ? nothing : left), damage: read.damage };
   }
 
@@ -119,10 +119,11 @@ export class DuckdbCatalog implements Catalog {
 
   /** One file serves all accounts, so it is rendered from all of them. Without an account no damage is thrown. */
   async refresh(account?: string, what?: "new"): Promise<void> {
+    const looksAt = account === undefined ? "all" : what === "new" ? "what is new" : "what is listed";
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       // Read before the logs: a process that replaces it in between makes this replacement fail.
       const current = await this.#store.read(VIEWS_FILE);
-      const { sql: text } = await this.#read(current, { own: account, isNew: what === "new" });
+      const { sql: text } = await this.#read(current, { own: account, looksAt });
       const sql = new TextEncoder().encode(text);
       if (current && Buffer.from(current.bytes).equals(sql)) return;
       const written = current
@@ -144,64 +145,93 @@ export class DuckdbCatalog implements Catalog {
 
 /** What is read of the accounts. */
 interface Reading {
-  /** The account that must be readable. */
+  /** The account that must be readable; others that are listed are not looked at. */
   readonly own?: string | undefined;
-  /** Only what `views.sql` does not list yet, and the heads; where an account is named, nothing of others that are listed. */
-  readonly isNew?: boolean;
+  /**
+   * `all`: the whole log, and the files of all that it names. `what is listed`: the same files, with the log as `views.sql`
+   * lists it and what came since. `what is new`: of these only the head and what `views.sql` does not list yet.
+   */
+  readonly looksAt: "all" | "what is listed" | "what is new";
   /** Those that are defined with rows; all where it is absent. */
   readonly tables?: ReadonlySet<string> | undefined;
 }
 
-/** With the sizes of the parts of each snapshot that is shown and lacks nothing. */
 interface ListedLog extends AccountLog {
+  /** The sizes of the parts of each snapshot that is shown and lacks nothing. */
   readonly whole: Readonly<Record<string, readonly number[]>>;
+  /** Of the last publication; undefined where there is none. A restored backup gives numbers a second time. */
+  readonly writeId: string | undefined;
+}
+
+/** What the publication log says. */
+type Log = Pick<ListedLog, "log" | "removal" | "writeId">;
+
+async function wholeLog(store: AccountStore): Promise<Log> {
+  const { publications: log, removal } = await readLogSince(store, "");
+  return { log, removal: removal?.publication, writeId: log.at(-1)?.write_id };
 }
 
 /** Finds the files of the units that this log of the account names. */
 async function filesOf(
   store: AccountStore,
-  log: readonly PublishedUnits[],
-  removal: string | undefined,
+  named: Log,
   listed: List | undefined,
 ): Promise<Omit<ListedLog, "damage">> {
   const { account } = store;
+  const { log } = named;
   const snapshots = await listSnapshots(store);
   const incomplete = await incompleteUnits(store, log, snapshots, listed?.whole);
   const kept = keptSnapshots(log, snapshots);
-  return { account, log, removal, kept, incomplete, whole: wholeOf(kept, snapshots, incomplete) };
+  return { account, ...named, kept, incomplete, whole: wholeOf(kept, snapshots, incomplete) };
+}
+
+interface FollowedLog extends Log {
+  readonly listed: List;
+  /** What was published since it was listed. */
+  readonly added: readonly Publication[];
 }
 
 /**
- * What is listed, and what was published since: only its files are looked at. Undefined where the log does not go on from
- * what is listed: the account was removed, or a copy was put back.
+ * The log as it is listed, and what was published since. Undefined where the log does not go on from what is listed: the
+ * account was removed, or a copy was put back.
  */
-async function followed(store: AccountStore, listed: List): Promise<Omit<ListedLog, "damage"> | undefined> {
+async function followed(store: AccountStore, listed: List): Promise<FollowedLog | undefined> {
   const last = listed.publications.at(-1);
   if (last === undefined || listed.lacking === undefined) return undefined;
   const since = await readLogSince(store, publicationId(Number(last.publication) - 1));
   const [standing, ...added] = since.publications;
-  const isSame = standing && isDeepStrictEqual(unitsOnly(standing), unitsOnly(last));
-  if (!isSame) return undefined;
+  if (standing === undefined || standing.write_id !== listed.write_id) return undefined;
+  const writeId = since.publications.at(-1)?.write_id;
+  return { log: [...listed.publications, ...added], removal: listed.removal, writeId, listed, added };
+}
+
+/** What is listed, as it was found, and what was published since: only its files are looked at, or those of the head. */
+async function lookedAtNew(
+  store: AccountStore,
+  { listed, added, ...named }: FollowedLog,
+): Promise<Omit<ListedLog, "damage">> {
   const old = listedLog(listed);
   // The head is looked at whenever tables are made.
-  const looked = added.length > 0 ? added : [last];
+  const looked = added.length > 0 ? added : named.log.slice(-1);
   const snapshots: SnapshotFiles[] = [];
   for (const { snapshot_id: snapshotId } of looked)
     snapshots.push(await readSnapshotFiles(store, snapshotId));
   const before = publicationId(Number(looked[0]?.publication) - 1);
   const incomplete = await incompleteUnits(store, looked, snapshots, listed.whole, before);
-  const units = looked.flatMap((publication) =>
-    (["snapshot", "changes"] as const).map((holds) =>
-      folderOf({ account: store.account, holds, publication }),
+  const units = new Set(
+    looked.flatMap((publication) =>
+      (["snapshot", "changes"] as const).map((holds) =>
+        folderOf({ account: store.account, holds, publication }),
+      ),
     ),
   );
-  const isOld = (unit: Unit): boolean => !units.includes(folderOf(unit));
+  const isOld = (unit: Unit): boolean => !units.has(folderOf(unit));
   const isOldSnapshot = (publication: PublishedUnits): boolean =>
     isOld({ account: store.account, holds: "snapshot", publication });
   const kept = keptSnapshots([...old.kept.filter(isOldSnapshot), ...looked], snapshots);
   return {
     ...old,
-    log: [...old.log, ...added],
+    ...named,
     kept,
     incomplete: [...old.incomplete.filter(isOld), ...incomplete],
     whole: { ...old.whole, ...wholeOf(kept, snapshots, incomplete) },
@@ -235,13 +265,12 @@ const LACKING = z.object({
 const LIST = z.object({
   account: z.string(),
   publications: z.array(publishedUnits),
+  /** Of the last one. Absent in lists of earlier versions: from these nothing is carried on. */
+  write_id: z.string().optional(),
   removal: z.string().optional(),
   /** The sizes of the parts of each snapshot that lacked nothing. */
   whole: z.record(z.string(), z.array(z.int().nonnegative()).readonly()),
-  /**
-   * The units that lack a file. Absent where the account could not be read, and in lists of earlier versions: from these
-   * nothing is carried on.
-   */
+  /** The units that lack a file. Absent where the account could not be read, and in lists of earlier versions as well. */
   lacking: z.array(LACKING).optional(),
 });
 type List = Readonly<z.infer<typeof LIST>>;
@@ -253,7 +282,7 @@ const LINE = "-- has ";
  * A comment for `views.sql`, one line: everything that is needed to list the account's files again. With the removal no
  * two texts are the same before and after it, so that a process that was stopped before it does not replace the later one.
  */
-function listLine({ account, log, removal, whole, incomplete, damage }: ListedLog): string {
+function listLine({ account, log, removal, writeId, whole, incomplete, damage }: ListedLog): string {
   const lacking = incomplete.map(({ holds, publication, damage }) => ({
     holds,
     publication: unitsOnly(publication),
@@ -261,7 +290,14 @@ function listLine({ account, log, removal, whole, incomplete, damage }: ListedLo
     message: damage.message,
   }));
   const publications = log.map(unitsOnly);
-  const list: List = { account, removal, publications, whole, lacking: damage ? undefined : lacking };
+  const list: List = {
+    account,
+    removal,
+    publications,
+    write_id: writeId,
+    whole,
+    lacking: damage ? undefined : lacking,
+  };
   return `${LINE}${JSON.stringify(list)}`;
 }
 
@@ -270,6 +306,7 @@ function listedLog({
   account,
   publications: log,
   removal,
+  write_id: writeId,
   whole,
   lacking = [],
 }: List): Omit<ListedLog, "damage"> {
@@ -284,7 +321,7 @@ function listedLog({
   );
   const isKept = ({ snapshot_id }: PublishedUnits): boolean => snapshot_id in whole || lost.has(snapshot_id);
   const kept = keptSnapshots(log.filter(isKept), []);
-  return { account, log, removal, kept, whole, incomplete };
+  return { account, log, removal, writeId, kept, whole, incomplete };
 }
 
 /** From the comments of a `views.sql`, by account. Lines that are something else are left aside. */

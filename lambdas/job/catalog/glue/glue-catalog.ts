@@ -2,24 +2,35 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { SyncError } from "../../errors/sync-error.ts";
+import { publishedOf } from "../../snapshot/files/published-snapshots.ts";
 import { listChanges } from "../../snapshot/files/units.ts";
-import { publicationId, type TableName } from "../../storage/layout.ts";
+import type { TableName } from "../../storage/layout.ts";
+import { publicationsAt } from "../../storage/log-search.ts";
 import { hasChanges, type Publication } from "../../storage/publication.ts";
-import { publicationsSince, readEnd, readLogSince } from "../../storage/publication-log.ts";
+import { findEntry, readEnd, readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots } from "../../storage/snapshot-marks.ts";
 import { type AccountStore, accountStore, type Store } from "../../storage/store.ts";
 import type { Catalog } from "../catalog.ts";
-import { GlueDatabase, type GlueDatabaseOptions } from "./glue-database.ts";
+import { GlueDatabase, type GlueDatabaseOptions, type Partition } from "./glue-database.ts";
 import { LIFTED_TABLES } from "./glue-tables.ts";
 
 /** The parameter of the partition of `events` that names the publication it shows. */
 const PUBLICATION = "publication";
+/** The parameter that names its entry of the log. */
+const WRITE_ID = "write_id";
 const MAX_TRIES = 10;
 
 interface GlueCatalogOptions extends GlueDatabaseOptions {
   readonly store: Store;
   /** `s3://bucket/prefix`, without a closing slash: where the store's keys begin. */
   readonly location: string;
+}
+
+/** What the log says. */
+interface Known {
+  /** All that count, or those behind what `events` shows. */
+  readonly publications: readonly Publication[];
+  readonly isAll: boolean;
 }
 
 export class GlueCatalog implements Catalog {
@@ -56,28 +67,31 @@ export class GlueCatalog implements Catalog {
   }
 
   /**
-   * `events` first, whose rows readers look at. Only what lies below the removal: another process may have put in what
-   * came after it. The log says which snapshots did, because the clock that named the removal may be behind theirs.
+   * `events` first, whose rows readers look at. Only what the log does not name above the removal: another process may have
+   * put in what came after it.
    */
   async #takeOut(store: AccountStore, publication: string): Promise<void> {
     const { account } = store;
     const shown = await this.#glue.find("events", [account]);
-    if (shown && (shown.parameters?.[PUBLICATION] ?? "") < publication)
+    const isLater = (shown?.parameters?.[PUBLICATION] ?? "") > publication;
+    if (shown && !(isLater && (await this.#isInLog(shown, store))))
       await this.#glue.remove("events", [[account]]);
     const valuesOf = async (table: TableName): Promise<readonly (readonly string[])[]> =>
       (await this.#glue.list(table, account)).map(({ values }) => values);
-    const snapshots = await valuesOf("event_snapshots");
+    const shownIn = {
+      event_snapshots: await valuesOf("event_snapshots"),
+      event_changes: await valuesOf("event_changes"),
+    };
     const since = await readLogSince(store, publication);
-    const later = new Set(since.publications.map(({ snapshot_id: snapshotId }) => snapshotId));
-    await this.#glue.remove(
-      "event_snapshots",
-      snapshots.filter(([, snapshotId = ""]) => !later.has(snapshotId)),
-    );
-    const changes = await valuesOf("event_changes");
-    await this.#glue.remove(
-      "event_changes",
-      changes.filter(([, each = ""]) => each <= publication),
-    );
+    const later = {
+      event_snapshots: new Set(since.publications.map(({ snapshot_id: snapshotId }) => snapshotId)),
+      event_changes: new Set(since.publications.map((each) => each.publication)),
+    };
+    for (const table of ["event_snapshots", "event_changes"] as const)
+      await this.#glue.remove(
+        table,
+        shownIn[table].filter(([, each = ""]) => !later[table].has(each)),
+      );
     for (const table of ["publications", "sync_runs"] as const) {
       await this.#glue.remove(table, await valuesOf(table));
     }
@@ -123,57 +137,84 @@ export class GlueCatalog implements Catalog {
     const shownAt = shown?.parameters?.[PUBLICATION] ?? "";
     // This process was stopped, and another one has moved it on: the next look at the log finds the later head.
     if (shownAt > head.publication && (await readEnd(store, shownAt)).last > head.publication) return;
-    const since = await readLogSince(store, shownAt);
-    const behind = since.publications;
+    const goesOn = shown !== undefined && (await this.#isInLog(shown, store));
+    const since = await readLogSince(store, goesOn ? shownAt : "");
+    const { publications, removal } = since;
     // A process that was stopped before the removal may have put partitions back.
-    if (since.removal) {
-      await this.#takeOut(store, since.removal.publication);
+    if (removal && removal.publication > shownAt) {
+      await this.#takeOut(store, removal.publication);
       await this.#ensureLines(store);
-      if (head.publication < since.removal.publication) return; // read before the removal
+      if (head.publication < removal.publication) return; // read before the removal
     }
-    if (looksAtAll || shownAt === "") {
-      await this.#refreshChanges(shownAt, behind, store);
-      await this.#refreshSnapshots(head, behind, store);
+    if (!goesOn || looksAtAll) {
+      const known = { publications, isAll: !goesOn };
+      await this.#refreshChanges(known, store);
+      await this.#refreshSnapshots(head, known, store);
     } else {
-      await this.#putChanges(behind, store);
-      await this.#putSnapshots(new Set(behind.map(({ snapshot_id: snapshotId }) => snapshotId)), store);
+      await this.#putChanges(publications, store);
+      await this.#putSnapshots(new Set(publications.map(({ snapshot_id: snapshotId }) => snapshotId)), store);
     }
     const location = this.#at(keys.snapshot(head.snapshot_id));
-    if (shown?.location === location && shown.parameters?.[PUBLICATION] === head.publication) return;
-    const parameters = { [PUBLICATION]: head.publication };
+    const parameters = { [PUBLICATION]: head.publication, [WRITE_ID]: head.write_id };
+    if (shown?.location === location && isDeepStrictEqual(shown.parameters, parameters)) return;
     await this.#glue.put("events", [{ values: [account], location, parameters }]);
   }
 
   /**
-   * Changes that lack a file have no partition until it is restored: Athena's views cannot see it, and would show the
-   * others.
+   * Whether the log has the publication that `events` shows: where a backup was put back, its number may stand for another one.
+   * Versions that wrote no `write_id` are known by the snapshot.
    */
-  async #refreshChanges(shownAt: string, behind: readonly Publication[], store: AccountStore): Promise<void> {
+  async #isInLog({ parameters, location }: Partition, store: AccountStore): Promise<boolean> {
+    const entry = await findEntry(store, parameters?.[PUBLICATION] ?? "");
+    if (entry === undefined || entry.action === "remove") return false;
+    const writeId = parameters?.[WRITE_ID];
+    if (writeId !== undefined) return writeId === entry.write_id;
+    return location === this.#at(store.keys.snapshot(entry.snapshot_id));
+  }
+
+  /**
+   * Changes that lack a file have no partition until it is restored: Athena's views cannot see it, and would show the
+   * others. Of a publication that is not known the entry is read only where what lies in the store, and the partition, do
+   * not say the same.
+   */
+  async #refreshChanges({ publications, isAll }: Known, store: AccountStore): Promise<void> {
     const { account, keys } = store;
     const partitions = await this.#glue.list("event_changes", account);
     const there = new Map(partitions.map(({ values, location }) => [values[1] ?? "", location]));
-    const listed = (await listChanges(store)).map(({ publication, snapshotId, isWhole }) => ({
-      publication,
-      isWhole,
-      location: this.#at(keys.changes(publication, snapshotId)),
-    }));
-    const damaged = new Set(listed.filter(({ isWhole }) => !isWhole).map(({ location }) => location));
-    const isBack = listed.find(
-      ({ publication, isWhole }) => isWhole && publication <= shownAt && !there.has(publication),
+    const listed = Map.groupBy(await listChanges(store), ({ publication }) => publication);
+    const wholeAt = (publication: string): readonly string[] =>
+      (listed.get(publication) ?? [])
+        .filter(({ isWhole }) => isWhole)
+        .map(({ snapshotId }) => this.#at(keys.changes(publication, snapshotId)));
+    const isAsExpected = (publication: string): boolean => {
+      const [only, ...others] = wholeAt(publication);
+      const isAlone = others.length === 0 && (listed.get(publication)?.length ?? 0) <= 1;
+      return isAlone && only === there.get(publication);
+    };
+    const known = new Set(publications.map(({ publication }) => publication));
+    const unsure = [...new Set([...there.keys(), ...listed.keys()])].filter(
+      (publication) => !known.has(publication) && (isAll || !isAsExpected(publication)),
     );
-    const log = isBack
-      ? (await readLogSince(store, publicationId(Number(isBack.publication) - 1))).publications
-      : behind;
-    const put = log.filter(
-      ({ publication, snapshot_id: snapshotId }) =>
-        (publication > shownAt || !there.has(publication)) &&
-        !damaged.has(this.#at(keys.changes(publication, snapshotId))),
+    const read = isAll ? [] : await publicationsAt(store, unsure);
+    const wanted = new Map(
+      [...read, ...publications].filter(hasChanges).map((each) => [each.publication, each] as const),
     );
+    const put = [...wanted.values()].filter((each) => {
+      const location = this.#at(keys.changes(each.publication, each.snapshot_id));
+      return wholeAt(each.publication).includes(location) && there.get(each.publication) !== location;
+    });
     await this.#putChanges(put, store);
-    const over = [...there].filter(([, location]) => damaged.has(location));
+    const asked = new Set([...unsure, ...known]);
+    const over = [...there.keys()].filter((publication) => {
+      const own = wanted.get(publication);
+      const isWhole =
+        own !== undefined &&
+        wholeAt(publication).includes(this.#at(keys.changes(publication, own.snapshot_id)));
+      return asked.has(publication) && !isWhole;
+    });
     await this.#glue.remove(
       "event_changes",
-      over.map(([publication]) => [account, publication]),
+      over.map((publication) => [account, publication]),
     );
   }
 
@@ -196,19 +237,23 @@ export class GlueCatalog implements Catalog {
   /** A published snapshot has a partition as long as it has files and is not retired; the head's always has. */
   async #refreshSnapshots(
     head: Publication,
-    behind: readonly Publication[],
+    { publications, isAll }: Known,
     store: AccountStore,
   ): Promise<void> {
     const { account, keys } = store;
     const locationOf = (snapshotId: string): string => this.#at(keys.snapshot(snapshotId));
     const partitions = await this.#glue.list("event_snapshots", account);
     const there = new Map(partitions.map(({ values, location }) => [values[1] ?? "", location]));
+    const named = new Set(publications.map(({ snapshot_id: snapshotId }) => snapshotId));
     const kept = new Set([head.snapshot_id]);
-    for (const { snapshotId, isRetired } of await listSnapshots(store)) {
-      if (!isRetired) kept.add(snapshotId);
-    }
+    for (const { snapshotId, isRetired } of await listSnapshots(store))
+      if (!isRetired && (named.has(snapshotId) || !isAll)) kept.add(snapshotId);
     const absent = [...kept].filter((snapshotId) => there.get(snapshotId) !== locationOf(snapshotId));
-    await this.#putSnapshots(await publishedAmong(store, absent, behind), store);
+    // Held ones, and those of failed runs, are in no table.
+    const unsure = absent.filter((snapshotId) => !named.has(snapshotId));
+    const published = await publishedOf(store, unsure);
+    const put = absent.filter((snapshotId) => named.has(snapshotId) || published.has(snapshotId));
+    await this.#putSnapshots(put.sort(), store);
     const over = [...there.keys()].filter((snapshotId) => !kept.has(snapshotId));
     await this.#glue.remove(
       "event_snapshots",
@@ -232,23 +277,4 @@ function foreign(table: string, what: string): SyncError {
     `The table ${table} does not match this program's stack: ${what}. Deploy the stack, which corrects its columns; nothing is published until then.`,
     { fields: { table } },
   );
-}
-
-/** The snapshots that a publication names, oldest first: held ones, and those of failed runs, are in no table. */
-async function publishedAmong(
-  store: AccountStore,
-  snapshotIds: readonly string[],
-  behind: readonly Publication[],
-): Promise<readonly string[]> {
-  // The publications that are new to the catalog are known already, so no clock matters.
-  const isNew = new Set(behind.map(({ snapshot_id: snapshotId }) => snapshotId));
-  const found = snapshotIds.filter((snapshotId) => isNew.has(snapshotId));
-  const sought = new Set(snapshotIds.filter((snapshotId) => !isNew.has(snapshotId)));
-  const [oldest] = [...sought].sort();
-  if (oldest === undefined) return found.sort();
-  for await (const { snapshot_id: snapshotId } of publicationsSince(store, oldest)) {
-    if (sought.delete(snapshotId)) found.push(snapshotId);
-    if (sought.size === 0) break;
-  }
-  return found.sort();
 }

@@ -20,7 +20,7 @@ import type { TableName } from "../../storage/layout.ts";
 
 type Columns = readonly { readonly name: string; readonly type: string }[];
 
-interface Partition {
+export interface Partition {
   readonly values: readonly string[];
   readonly location: string;
   readonly parameters?: Readonly<Record<string, string>>;

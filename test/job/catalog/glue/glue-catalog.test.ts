@@ -213,3 +213,41 @@ describe("a refresh while another process publishes", () => {
     });
   });
 });
+
+describe("where an older log was put back and goes on", () => {
+  /** The third publication is taken back, and number two stands for another snapshot than before. */
+  async function restored(hasWriteId: boolean): Promise<World> {
+    const world = await followed();
+    await world.uk.day(3, ["c"]);
+    await world.catalog.refresh("uk", "new");
+    const [shown] = world.glue.partitions("events");
+    // As a version did that wrote none.
+    if (!hasWriteId) delete shown?.Parameters?.["write_id"];
+    for (const id of ["0000000002", "0000000003"]) await world.store.delete(`publications/uk/${id}.ndjson`);
+    await world.uk.day(4, ["d"]);
+    return world;
+  }
+
+  it.each([
+    ["the entry that a partition names is another one", true, 0],
+    ["a partition names no entry, and another snapshot", false, 0],
+    ["so many were published since that the number is taken again", true, 3],
+  ])("what its numbers stood for before leaves the tables: %s", async (_, hasWriteId, more) => {
+    const world = await restored(hasWriteId);
+    for (let day = 5; day < 5 + more; day += 1) await world.uk.day(day, ["e"]);
+
+    await world.catalog.refresh("uk", "new");
+
+    const days = [1, 4, 5, 6, 7].slice(0, 2 + more);
+    const numbers = days.map((_, index) => `000000000${index + 1}`);
+    expect(shown(world)).toEqual({
+      events: [numbers.at(-1)],
+      event_snapshots: days.map(snapshotOfDay),
+      event_changes: numbers,
+    });
+    const locations = world.glue
+      .partitions("event_changes")
+      .map(({ StorageDescriptor }) => StorageDescriptor?.Location);
+    expect(locations[1]).toBe(`${LOCATION}/changes/uk/0000000002/${snapshotOfDay(4)}/`);
+  });
+});
