@@ -172,7 +172,6 @@ export async function requestsAt(
   }
   world.clock.advance(DAY_MS);
   await asked("a first run of a later day", () => ran("PUBLISHED", () => world.run({}, changes)));
-  if (age.checks)
-    await asked("check", () => checkEverything(world.ports({ store })));
+  if (age.checks) await asked("check", () => checkEverything(world.ports({ store })));
   return requests;
 }

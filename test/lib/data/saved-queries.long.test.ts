@@ -88,6 +88,12 @@ const sqlOf = (title: string): string => {
   return sql;
 };
 
+/** What the query puts into the table that it makes. */
+const selectOf = (title: string): string => {
+  const [, select = ""] = sqlOf(title).split("\nWITH (format = 'PARQUET', write_compression = 'ZSTD') AS\n");
+  return select;
+};
+
 type Rows = readonly (readonly (string | null)[])[];
 
 const ask = async (
@@ -265,11 +271,31 @@ describe("the saved query", () => {
     expect(await ask(made, "Changes of the last 7 days")).toEqual([[young, "added", "0000000002", null]]);
   });
 
+  it("All changes as Parquet makes a table of the changes of all publications, with their instants", async () => {
+    const { views } = await warehouseOf(HISTORY);
+
+    const { columns, rows } = await query(views, `${selectOf("All changes as Parquet")}\nORDER BY 1, 3`);
+
+    expect(columns).toEqual(["publication", "published_at", "uuid", "change", "fields", "before", "after"]);
+    expect(rows.map(([publication, , uuid, kind]) => [Number(publication), uuid, kind])).toEqual([
+      [1, A, "added"],
+      [1, B, "added"],
+      [1, C, "added"],
+      [2, B, "removed"],
+      [3, B, "added"],
+      [3, C, "changed"],
+      [4, B, "removed"],
+      [5, A, "removed"],
+      [5, C, "removed"],
+      [6, A, "added"],
+      [6, C, "added"],
+    ]);
+    expect(rows[0]?.[1]).toBe(published(1));
+  });
+
   it("Events as Parquet makes a table of the typed events", async () => {
     const { views } = await warehouseOf(HISTORY);
-    const [, select = ""] = sqlOf("Events as Parquet").split(
-      "\nWITH (format = 'PARQUET', write_compression = 'ZSTD') AS\n",
-    );
+    const select = selectOf("Events as Parquet");
 
     const { columns, rows } = await query(views, select);
 

@@ -147,6 +147,7 @@ describe("the workgroup", () => {
     const queries = template.all("AWS::Athena::NamedQuery").map(({ properties }) => properties);
 
     expect(queries.map(({ Name }) => Name).toSorted()).toEqual([
+      "All changes as Parquet",
       "An event's history",
       "Changes of the last 7 days",
       "Events as Parquet",
