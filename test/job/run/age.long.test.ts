@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { checkEverything } from "../../../lambdas/job/commands/check.ts";
-import { type Age, KINDS, type Requests, requestsAt } from "./age.ts";
+import { type Age, KINDS, NONE, type Requests, requestsAt } from "./age.ts";
 import { fillWarehouse } from "./old-warehouse.ts";
 import { HOUR_MS, SmallWorld } from "./small-world.ts";
 
@@ -57,6 +57,51 @@ describe.each(PLACES)("in %s", (place) => {
 
     expectAlike(young, old, 64);
   });
+});
+
+/** In US dollars, in the region us-east-1. Of Glue the first million a month is free. */
+const PRICES = { put: 0.005 / 1_000, list: 0.005 / 1_000, get: 0.0004 / 1_000, glue: 1 / 1_000_000 };
+const FREE_OF_GLUE = 1_000_000;
+
+const DAYS_A_MONTH = 30;
+const DAYS_A_YEAR = 365;
+
+describe("after a year", () => {
+  /** US dollars a month, for requests, of the runs of each account. */
+  async function monthlyCosts(runsADay: number): Promise<(accounts: number) => number> {
+    const age = { ...SELDOM, place: "S3 and Glue" } as const;
+    const young = await requestsAt({ ...age, publications: 200 });
+    const old = await requestsAt({ ...age, publications: 2_000 });
+    const [run = NONE, first = NONE] = [old["run"], old["a first run of a later day"]];
+    const listsAPublication = (first.list - (young["a first run of a later day"]?.list ?? 0)) / (2_000 - 200);
+    const lists = (DAYS_A_YEAR * runsADay - 2_000) * listsAPublication;
+    // Twice the runs are one number more to try.
+    const doublings = Math.log2((DAYS_A_YEAR * runsADay) / 2_000);
+    const aDay = (kind: keyof Requests): number =>
+      first[kind] + (runsADay - 1) * run[kind] + (kind === "get" ? 4 * doublings * runsADay : 0);
+    const s3 = (["put", "list", "get"] as const).map((kind) => aDay(kind) * PRICES[kind]);
+    const dollarsADay = s3.reduce((sum, each) => sum + each, lists * PRICES.list);
+    return (accounts) => {
+      const glue = Math.max(0, accounts * DAYS_A_MONTH * aDay("glue") - FREE_OF_GLUE) * PRICES.glue;
+      return Math.round(100 * (accounts * DAYS_A_MONTH * dollarsADay + glue)) / 100;
+    };
+  }
+
+  test.each([
+    ["an hour", 24, 0.14, 6.53],
+    ["a quarter of an hour", 96, 0.55, 28.52],
+  ])(
+    "a run each %s costs so much a month for the requests of one account and of 48",
+    async (_, runsADay, ofOne, ofMany) => {
+      const costs = await monthlyCosts(runsADay);
+
+      for (const [cost, expected] of [
+        [costs(1), ofOne],
+        [costs(48), ofMany],
+      ] as const)
+        expect(Math.abs(cost - expected) / expected).toBeLessThan(0.1);
+    },
+  );
 });
 
 test("the old warehouse of these tests is whole", async () => {

@@ -37,7 +37,7 @@ export interface Age {
 
 const KEYS_A_LIST = 1_000;
 const LOCATION = "s3://bucket/prefix";
-const NONE: Requests = { get: 0, list: 0, put: 0, glue: 0 };
+export const NONE: Requests = { get: 0, list: 0, put: 0, glue: 0 };
 
 class Counter {
   #counts = { ...NONE };

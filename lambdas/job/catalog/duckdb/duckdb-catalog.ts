@@ -81,7 +81,9 @@ export class DuckdbCatalog implements Catalog {
     const logOf = (name: string): Promise<ListedLog> | ListedLog => {
       const listed = lists.get(name);
       const isLeft = own !== undefined && name !== own && listed?.lacking !== undefined;
-      return isLeft ? { ...listedLog(listed), damage: undefined } : this.#logOf(name, listed, reading);
+      return isLeft
+        ? { ...listedLog(listed), damage: undefined, line: listed.line }
+        : this.#logOf(name, listed, reading);
     };
     const [accounts, columns, hasRunLogs] = await Promise.all([
       accountsIn(this.#store, FOLDERS.publications).then((names) => Array.fromAsync(names, logOf)),
@@ -89,7 +91,8 @@ export class DuckdbCatalog implements Catalog {
       this.#hasRunLogs(),
     ]);
     const definitions = viewsSql({ directory: this.directory, accounts, columns, hasRunLogs, tables });
-    return { accounts, sql: [definitions, LISTS, ...accounts.map(listLine), ""].join("\n") };
+    const lines = accounts.map((each) => each.line ?? listLine(each));
+    return { accounts, sql: [definitions, LISTS, ...lines, ""].join("\n") };
   }
 
   /** The log is read first: the files of a publication are there before it is. */
@@ -161,6 +164,8 @@ interface ListedLog extends AccountLog {
   readonly whole: Readonly<Record<string, readonly number[]>>;
   /** Of the last publication; undefined where there is none. A restored backup gives numbers a second time. */
   readonly writeId: string | undefined;
+  /** As it stands in `views.sql`, where the account was not looked at. */
+  readonly line?: string;
 }
 
 /** What the publication log says. */
@@ -238,8 +243,19 @@ async function lookedAtNew(
   };
 }
 
-const unitsOnly = (publication: PublishedUnits): PublishedUnits =>
-  publishedUnits.parse(publication, SELDOM_PARSED);
+/** Of a whole line of the log only what it says of units. */
+function unitsOnly({
+  publication,
+  snapshot_id,
+  base_snapshot_id,
+  events,
+  added,
+  changed,
+  removed,
+  files,
+}: PublishedUnits): PublishedUnits {
+  return { publication, snapshot_id, base_snapshot_id, events, added, changed, removed, files };
+}
 
 function wholeOf(
   kept: readonly PublishedUnits[],
@@ -273,7 +289,10 @@ const LIST = z.object({
   /** The units that lack a file. Absent where the account could not be read, and in lists of earlier versions as well. */
   lacking: z.array(LACKING).optional(),
 });
-type List = Readonly<z.infer<typeof LIST>>;
+interface List extends Readonly<z.infer<typeof LIST>> {
+  /** The whole line. */
+  readonly line: string;
+}
 
 const LISTS = "-- What each account has, for the next replacement. It counts where a log is damaged.";
 const LINE = "-- has ";
@@ -290,7 +309,7 @@ function listLine({ account, log, removal, writeId, whole, incomplete, damage }:
     message: damage.message,
   }));
   const publications = log.map(unitsOnly);
-  const list: List = {
+  const list: Omit<List, "line"> = {
     account,
     removal,
     publications,
@@ -331,9 +350,14 @@ function listsIn(views: StoredObject | undefined): ReadonlyMap<string, List> {
   return new Map(lists.map((list) => [list.account, list]));
 }
 
+/** Of a longer line so many values are parsed that code for them is worth it. */
+const MOST_SELDOM_PARSED = 50_000;
+
 function parseList(line: string): List | undefined {
   try {
-    return LIST.safeParse(JSON.parse(line.slice(LINE.length)), SELDOM_PARSED).data;
+    const how = line.length > MOST_SELDOM_PARSED ? undefined : SELDOM_PARSED;
+    const { data } = LIST.safeParse(JSON.parse(line.slice(LINE.length)), how);
+    return data && { ...data, line };
   } catch {
     return undefined;
   }
