@@ -59,7 +59,7 @@ export function hasChanges({ added, changed, removed }: PublishedUnits): boolean
 
 /** It has the columns of a publication, so that tables which show the files as they come can read it. */
 const REMOVAL = PUBLICATION.extend({ action: z.literal("remove"), snapshot_id: z.null() });
-export const ENTRY = z.discriminatedUnion("action", [PUBLICATION, REMOVAL]);
+const ENTRY = z.discriminatedUnion("action", [PUBLICATION, REMOVAL]);
 
 /** One line of the table `publications`; `publication` is ten digits, from `0000000001`. */
 export type Publication = Readonly<z.infer<typeof PUBLICATION>>;

@@ -26,7 +26,7 @@ interface Age {
   readonly endMs: number;
   /** Of what is older only the marks of retired snapshots are left; undefined keeps all. */
   readonly retainDays?: number | undefined;
-  /** How many publications there were when a run was held, of which nobody has decided. */
+  /** How many publications there were when a run was held; its snapshot waits for a decision. */
   readonly heldAfter?: number | undefined;
 }
 
