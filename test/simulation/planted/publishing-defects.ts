@@ -66,7 +66,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "Glue's events move before the other tables",
     file: "catalog/glue/glue-catalog.ts",
-    from: "    await this.#refreshSnapshots(head, behind, store);\n",
+    from: "      await this.#refreshSnapshots(head, known, store);\n",
     to: "",
     seed: 1,
   },

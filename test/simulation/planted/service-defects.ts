@@ -250,8 +250,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "the table in Athena keeps changes that lack a part",
     file: "catalog/glue/glue-catalog.ts",
-    from: "const over = [...there].filter(([, location]) => damaged.has(location));",
-    to: "const over: [string][] = [];",
+    from: "return asked.has(publication) && !isWhole;",
+    to: "return asked.has(publication) && own === undefined;",
     seed: 2_183,
   },
   {

@@ -156,7 +156,8 @@ export class GlueCatalog implements Catalog {
     }
     const location = this.#at(keys.snapshot(head.snapshot_id));
     const parameters = { [PUBLICATION]: head.publication, [WRITE_ID]: head.write_id };
-    if (shown?.location === location && isDeepStrictEqual(shown.parameters, parameters)) return;
+    const says = Object.entries(parameters).every(([name, value]) => shown?.parameters?.[name] === value);
+    if (shown?.location === location && says) return;
     await this.#glue.put("events", [{ values: [account], location, parameters }]);
   }
 
@@ -165,7 +166,8 @@ export class GlueCatalog implements Catalog {
    * Versions that wrote no `write_id` are known by the snapshot.
    */
   async #isInLog({ parameters, location }: Partition, store: AccountStore): Promise<boolean> {
-    const entry = await findEntry(store, parameters?.[PUBLICATION] ?? "");
+    const publication = parameters?.[PUBLICATION];
+    const entry = publication === undefined ? undefined : await findEntry(store, publication);
     if (entry === undefined || entry.action === "remove") return false;
     const writeId = parameters?.[WRITE_ID];
     if (writeId !== undefined) return writeId === entry.write_id;

@@ -239,7 +239,7 @@ describe("a refusal", () => {
     ["GetPartition", "events"],
     ["BatchCreatePartition", "publications"],
     ["GetPartitions", "event_changes"],
-    ["BatchDeletePartition", "event_snapshots"],
+    ["BatchDeletePartition", "event_changes"],
   ])("of %s is CATALOG_FAILED and names the permission", async (action, table) => {
     const Partitions = [{ Values: ["uk", "2025-01-01T00-00-00.000Z"] }];
     const [catalog] = await responding((asked) =>
