@@ -75,7 +75,7 @@ export function mutationsOf(file: string, source: string): readonly Mutation[] {
 
 /**
  * The source with all its mutations, each of which waits until `globalThis.isMutant` says yes to its number; in a process
- * that a test starts nobody says so. Throws where that is no program: then the rules here are wrong.
+ * that a test starts no number gets one. Throws where that is no program: then the rules here are wrong.
  */
 export function withMutations(source: string, mutations: ReadonlyMap<number, Mutation>): string {
   const outerFirst = [...mutations].toSorted(([, a], [, b]) => a.start - b.start || b.end - a.end);

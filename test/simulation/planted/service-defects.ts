@@ -80,7 +80,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     file: "service/requests/authenticator.ts",
     from: 'return isUnauthenticated(response) || state !== "fresh" || proof.isStored === true;',
     to: "return isUnauthenticated(response) || proof.isStored === true;",
-    seed: 6,
+    seed: 22,
   },
   {
     name: "a session whose cookie has ended is used on",
