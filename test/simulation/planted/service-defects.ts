@@ -210,7 +210,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     file: "run/publish/superseded.ts",
     from: "if (removal && removal.run_id >= id)",
     to: 'if (removal && id === "")',
-    seed: 25,
+    seed: 28,
   },
   {
     name: "what readers see is retired",
