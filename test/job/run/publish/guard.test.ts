@@ -177,7 +177,9 @@ describe("the guard", () => {
 
     expect(hold).toMatchObject({
       reason: "MISSING",
-      explanation: expect.stringMatching(/^5 of 100 listed events have no details: .* Some were asked for once only/),
+      explanation: expect.stringMatching(
+        /^5 of 100 listed events have no details: .* Some were asked for once only/,
+      ),
     });
   });
 
