@@ -9,7 +9,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     from: "if ((await recordPublishedRun(ports, runId)) || runId === after) continue;",
     to: "if (runId === after) continue;",
     isPast: true,
-    seed: 278,
+    seed: 754,
   },
   {
     name: "a retry of a run that was published ends as superseded",
@@ -25,7 +25,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     from: "(head?.pinned ? pinnedBy(head) : undefined)",
     to: "(task.end.head?.pinned ? pinnedBy(task.end.head) : undefined)",
     isPast: true,
-    seed: 150,
+    seed: 399,
   },
   {
     name: "a run that is finished meanwhile is made again under the lease",
@@ -89,7 +89,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     file: "run/record/attempt.ts",
     from: "if (error.isRetryable || ",
     to: 'if (error.code === "INTERRUPTED" || ',
-    seed: 4,
+    seed: 13,
   },
   {
     name: "retention deletes what was the head a moment ago",
@@ -103,7 +103,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     file: "run/publish/retention.ts",
     from: "retiredAtMs <= nowMs - DAY_MS &&",
     to: "retiredAtMs <= nowMs &&",
-    seed: 42,
+    seed: 525,
   },
   {
     name: "rows that another process has staged are taken for one's own",
@@ -117,7 +117,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     file: "run/publish/build-snapshot.ts",
     from: "if (facts.hasCounted(record.place)) continue;",
     to: "if (facts.hasCounted(record.place) || record.place > 0) continue;",
-    seed: 215,
+    seed: 27,
   },
   {
     name: "left-out events of a range are not recorded with it",
@@ -189,7 +189,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
     from: "if (isDeciding || lease.isRenewalOverdue)",
     to: "if (isDeciding)",
     isPast: true,
-    seed: 106,
+    seed: 218,
   },
   {
     name: "plans have another checksum than those of an earlier version, and the same mark",

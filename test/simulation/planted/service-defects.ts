@@ -80,7 +80,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     file: "service/requests/authenticator.ts",
     from: 'return isUnauthenticated(response) || state !== "fresh" || proof.isStored === true;',
     to: "return isUnauthenticated(response) || proof.isStored === true;",
-    seed: 6,
+    seed: 22,
   },
   {
     name: "a session whose cookie has ended is used on",
@@ -210,7 +210,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     file: "run/publish/superseded.ts",
     from: "if (removal && removal.run_id >= id)",
     to: 'if (removal && id === "")',
-    seed: 25,
+    seed: 28,
   },
   {
     name: "what readers see is retired",
