@@ -202,7 +202,7 @@ it("as the first entry leads to the end without a reading of all that follow", a
     const entry = { ...AFTER, publication: String(n).padStart(10, "0") };
     store.put(`publications/uk/${entry.publication}.ndjson`, `${JSON.stringify(entry)}\n`);
   }
-  await store.delete("publications/uk/0000000001.ndjson");
+  await store.delete(["publications/uk/0000000001.ndjson"]);
   store.put("publications/uk/0000000002.ndjson", removalLine("0000000002"));
   let reads = 0;
   const counted: Store = {
