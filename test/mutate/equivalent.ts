@@ -50,6 +50,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "lambdas/job/run/publish/retention.ts": {
     "applyRetention: else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId)) → else if ((retiredAtMs <= nowMs - DAY_MS) && !inUse.has(snapshotId))":
       "Without an instant the comparison is with no number, and false.",
+    "madeAtMs: if (namedAtMs === undefined || !isFuture(namedAtMs, nowMs)) return namedAtMs; → if ((!isFuture(namedAtMs, nowMs))) return namedAtMs;":
+      "Without an instant the comparison is with no number, and it is in no future.",
     "isOlder: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (madeAtMs !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
       "Without a limit the product is not a number, and nothing is less than that.",
     "isOlder: return madeAtMs !== undefined && days !== undefined && madeAtMs < nowMs - days * DAY_MS; → return (days !== undefined) && madeAtMs < nowMs - days * DAY_MS;":
@@ -108,6 +110,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "In an empty window the comparison is with no number, and false.",
   },
   "lambdas/job/snapshot/files/gzip-lines.ts": {
+    "encoded: if (text.length < BLOCK_BYTES) continue; → if (!(text.length < BLOCK_BYTES)) continue;":
+      "What zlib makes of bytes is the same wherever one block ends and the next begins.",
     "encoded: if (text.length < BLOCK_BYTES) continue; → if (text.length <= BLOCK_BYTES) continue;":
       "What zlib makes of bytes is the same wherever one block ends and the next begins.",
     "encoded: if (text.length < BLOCK_BYTES) continue; → dropped":
@@ -132,6 +136,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "No result is looked for a second time: it would only take memory.",
   },
   "lambdas/job/snapshot/files/units.ts": {
+    "hasPublishedFiles: return head !== undefined && hasFile(own, head.snapshot_id); → return false;":
+      "Then the whole logs are read, which takes longer and finds the same.",
     "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":
       "What begins at the end has no snapshot.",
   },

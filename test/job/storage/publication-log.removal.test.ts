@@ -26,6 +26,9 @@ const AFTER = aPublication({
   write_id: "write-4",
 });
 
+const removalLine = (publication: string): string =>
+  `${JSON.stringify({ ...FIRST, publication, action: "remove", snapshot_id: null, base_snapshot_id: null })}\n`;
+
 async function removed(): Promise<MemoryStore> {
   const store = await logOf(FIRST, SECOND);
   await createRemoval(uk(store), NAMED);
@@ -191,6 +194,28 @@ it.each<[string, number, (store: AccountStore) => Promise<unknown>, unknown]>([
     }
   },
 );
+
+it("as the first entry leads to the end without a reading of all that follow", async () => {
+  const store = new MemoryStore();
+  await createRemoval(uk(store), NAMED);
+  for (let n = 2; n <= 300; n += 1) {
+    const entry = { ...AFTER, publication: String(n).padStart(10, "0") };
+    store.put(`publications/uk/${entry.publication}.ndjson`, `${JSON.stringify(entry)}\n`);
+  }
+  await store.delete(["publications/uk/0000000001.ndjson"]);
+  store.put("publications/uk/0000000002.ndjson", removalLine("0000000002"));
+  let reads = 0;
+  const counted: Store = {
+    ...uk(store),
+    read: (key) => {
+      reads += 1;
+      return store.read(key);
+    },
+  };
+
+  expect((await readEnd(uk(counted))).last).toBe("0000000300");
+  expect(reads).toBeLessThan(30);
+});
 
 it("hides what is damaged below it, also where that is read at the same time", async () => {
   const store = await logOf(FIRST);

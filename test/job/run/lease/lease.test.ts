@@ -45,6 +45,18 @@ describe("a lease that is held", () => {
     expect(lease.isOverdue).toBe(false);
   });
 
+  test("has missed a renewal twenty seconds after the one that was due", async () => {
+    const account = new Account();
+    const lease = await account.held("a", "run-1");
+    account.beforeWrite = () => new Promise(() => undefined);
+
+    account.clock.advance(39_999);
+    const before = lease.isRenewalOverdue;
+    account.clock.advance(1);
+
+    expect([before, lease.isRenewalOverdue]).toEqual([false, true]);
+  });
+
   test("is renewed by one write, without a reading, and not again before that write ended", async () => {
     const account = new Account();
     await account.held("a", "run-1");

@@ -2,7 +2,9 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { publish, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { aPublication } from "../../storage/publications.ts";
 import { interposed } from "../interposed-store.ts";
 import { ACCOUNT, type HeldWorld, heldWorld, type SmallWorld } from "../small-world.ts";
 
@@ -58,6 +60,39 @@ describe("a snapshot that has changed while its changes were found", () => {
 
     expect((await world.accept(held)).row).toMatchObject({ outcome: "PUBLISHED", events: 5 });
   });
+});
+
+test("a commit whose changes another decision has written in another way, and published, follows it", async () => {
+  const { world, first, second, held } = await heldWorld();
+  let creations = 0;
+  const store: Store = {
+    ...interposed(world.store),
+    create: async (key, body) => {
+      if (key.startsWith("changes/")) creations += 1;
+      if (creations === 1) world.store.put(key, "other changes");
+      if (creations === 2) {
+        const [publication, snapshot_id, base_snapshot_id] = ["0000000003", first, second];
+        await publish(
+          world.own,
+          aPublication({ publication, snapshot_id, base_snapshot_id, action: "rollback" }),
+        );
+      }
+      return world.store.create(key, body);
+    },
+  };
+
+  const { row } = await world.acceptOrRollback(
+    { action: "accept", snapshotId: held, force: true },
+    { store },
+  );
+
+  expect(row.outcome).toBe("PUBLISHED");
+  expect((await readLog(world.own)).map(({ snapshot_id }) => snapshot_id)).toEqual([
+    first,
+    second,
+    first,
+    held,
+  ]);
 });
 
 describe("a commit that is stopped", () => {

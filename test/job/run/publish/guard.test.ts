@@ -3,6 +3,7 @@ import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { guard } from "../../../../lambdas/job/run/publish/guard.ts";
 import { readHold } from "../../../../lambdas/job/run/record/held-mark.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { PREVIEW } from "../../../sync/rows.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 
 const INCOMPLETE = { events: 0, fields: [] };
@@ -142,6 +143,21 @@ describe("the mark of a held snapshot", () => {
       reason: read,
       explanation: "why",
     });
+  });
+
+  test("says that the head was pinned, and what was lost with a damaged one", async () => {
+    const store = new MemoryStore();
+    const key = `snapshots/uk/${RUN}/_held.json`;
+    const preview = { ...PREVIEW, pinned: true };
+    const mark = { reason: "MISSING", explanation: "why", held_at: "2026-11-21T06:00:00.000Z", preview };
+    store.put(key, JSON.stringify(mark));
+    const pinned = await readHold(accountStore(store, "uk"), RUN);
+    store.put(key, "{");
+
+    const damaged = await readHold(accountStore(store, "uk"), RUN);
+
+    expect(pinned?.preview).toMatchObject({ pinned: true });
+    expect(damaged).toMatchObject({ reason: "MARK_DAMAGED" });
   });
 
   test("is not taken for damaged where the store fails", async () => {

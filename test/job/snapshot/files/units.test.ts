@@ -16,7 +16,7 @@ import {
 } from "../../../../lambdas/job/snapshot/files/units.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication.ts";
-import { publish, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
+import { createRemoval, publish, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import { listSnapshots, markRetired } from "../../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -295,6 +295,15 @@ describe("the files of a warehouse", () => {
       async () => {
         await without(KEYS.snapshots);
         for (const key of store.keys("publications/")) store.put(key, "damaged");
+      },
+    ],
+    [
+      true,
+      "an account was removed, and another one has some",
+      async () => {
+        await createRemoval(accountStore(store, "de"), {
+          ...{ runId: TWO, atMs: Date.UTC(2026, 10, 22, 6), writeId: "removal" },
+        });
       },
     ],
     [

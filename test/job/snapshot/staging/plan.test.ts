@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import {
@@ -103,6 +104,18 @@ describe("a plan", () => {
         expect([...(plan?.events(3) ?? [])]).toEqual([]);
       }
     }
+  });
+
+  it("is read back with what only some have: that it is a restart, and an entry that is too large", async () => {
+    const restart = { ...HEADER, restart: true };
+    const lines = [...EVENT_LINES.slice(0, 2), '{"uuid":"c3","listing":"","isOversize":true}'];
+    const sha256 = createHash("sha256").update(lines.map((line) => `${line}\n`).join(""));
+    put({ ...restart, sha256: sha256.digest("hex") }, ...lines);
+
+    const plan = await readPlan(store, KEY);
+
+    expect(plan?.header).toMatchObject({ restart: true });
+    expect([...(plan?.events(2) ?? [])]).toMatchObject([{ uuid: "c3", isOversize: true }]);
   });
 
   it("gives its events from any place on, also where they are many", async () => {
