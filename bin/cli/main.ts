@@ -7,6 +7,7 @@ import { readProxies, refuseAnyCertificate } from "../../lambdas/job/network/pro
 import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { plainText } from "../../lambdas/job/settings-file/settings.ts";
+import { sayError } from "../../lambdas/words/style.ts";
 import { systemBrowser } from "./authorize/receive-answer.ts";
 import { authorizeCommand } from "./commands/authorize.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -30,7 +31,7 @@ import {
 } from "./options/options.ts";
 import { GivenOptions, PROGRAM_NAME, refusePastedArguments } from "./options/read-options.ts";
 import { EXIT, exitCodeOfError, systemReason } from "./output/exit-code.ts";
-import { nextValues, sentence } from "./output/next-command.ts";
+import { nextValues, sentence, styleHere } from "./output/next-command.ts";
 import { failureJson } from "./output/run-report.ts";
 import { type KnownValues, withSettings } from "./output/settings-here.ts";
 import { type AccountResult, type Output, Terminal, wholeWrites } from "./output/terminal.ts";
@@ -215,7 +216,7 @@ async function start(
     accounts = isSet("all") ? given.allAccounts() : undefined;
   } catch (error) {
     await spec.onFailedStart?.(error, { ...shared, given, isFileRight: given !== onCommandLine });
-    throw error;
+    throw saidHere(error, given);
   }
   const commandContext = { ...shared, given };
   const isJson = isSet("json");
@@ -235,8 +236,9 @@ async function start(
 /** The error as it is said where these options hold. */
 function saidHere(error: unknown, given: GivenOptions): unknown {
   if (!(error instanceof SyncError)) return error;
-  const { code, message, fields, cause } = error;
-  return new SyncError(code, withSettings(message, knownValues(given)), { fields, cause });
+  const { code, fields, cause } = error;
+  const values = knownValues(given);
+  return new SyncError(code, withSettings(sayError(error, styleHere(values)), values), { fields, cause });
 }
 
 /** As far as they can be read: the error may be about one of them. */

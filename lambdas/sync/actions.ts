@@ -18,8 +18,10 @@ import type { HostPorts } from "../job/run/run-ports.ts";
 import { PLAIN_ENGLISH, problemsOf } from "../job/settings/setting-problem.ts";
 import { eventLimit, isPlaceholder, text, trueOrFalse, wholeNumber } from "../job/settings/values.ts";
 import { formatRunId } from "../job/storage/layout.ts";
+import { explained } from "../words/ends.ts";
+import { say, sayError } from "../words/style.ts";
 import type { Invocation } from "./function-ports.ts";
-import { doubtInAws, invokeCommand, reportResult, restartCommand } from "./report-result.ts";
+import { doubtInAws, reportResult, styleInAws } from "./report-result.ts";
 import { heldDecision, runResponse } from "./response.ts";
 import type { MetricValues } from "./telemetry.ts";
 
@@ -119,37 +121,42 @@ const ACTIONS = new Map<unknown, Understand>(
     ),
     check: online(z.strictObject({ account }), async ({ ports, host, settings }, { account }) => {
       let doubted = {};
+      const style = styleInAws(ports.environment, account);
       const checks = await check(host, settings, {
-        onEstimate: (text) => host.logger.info(text),
+        onEstimate: (found) => host.logger.info(say(found, style)),
         onDoubt: (doubt, found) => {
-          doubted = doubtInAws(doubt, account, settings, { found });
+          doubted = doubtInAws(doubt, style, settings, { found });
         },
-        retireCommand: (snapshotId) =>
-          invokeCommand(ports.environment, { action: "retire", account, snapshotId, yes: true }),
-        restartCommand: restartCommand(ports.environment, account),
       });
       ports.metrics(account, checkMetrics(checks));
-      return { account, ok: checks.every(({ ok }) => ok), checks, ...doubted };
+      const told = checks.map(({ remedy, ...one }) => ({ ...one, remedy: remedy && say(remedy, style) }));
+      return { account, ok: checks.every(({ ok }) => ok), checks: told, ...doubted };
     }),
     discover: online(
       z.strictObject({ account, limit: eventLimit.default(DEFAULT_SAMPLE) }),
-      async ({ host, settings }, { account, limit }) => {
+      async ({ ports, host, settings }, { account, limit }) => {
         const found = await discover(host, settings, limit);
-        if ("outcome" in found) return { account, ...found };
+        if ("outcome" in found) {
+          const { next: _, ...end } = found;
+          return { account, ...end, explanation: explained(found, styleInAws(ports.environment, account)) };
+        }
         const { listed, events, fields, duplicateKeys: duplicate_keys, suggestions, doubt } = found;
-        const said = doubtInAws(doubt, account, settings);
+        const said = doubtInAws(doubt, styleInAws(ports.environment, account), settings);
         return { account, listed, events, fields, duplicate_keys, suggestions, ...said };
       },
     ),
     status: action(z.strictObject({ account }), async ({ ports, host, settings }) => {
       const found = await status(host.store, ports.clock.now());
       const isPinned = found.head?.pinned === true;
+      const style = styleInAws(ports.environment, found.account);
       const held = found.held.map((one) => ({
         ...one,
+        explanation: explained({ ...one, hold: one.facts }, style),
         ...heldDecision(ports.environment, found.account, { ...one, isPinned }),
       }));
-      const { doubt, ...others } = found;
-      return { ...others, held, ...doubtInAws(doubt, found.account, settings) };
+      const { doubt, next, ...others } = found;
+      const advised = next.length === 0 ? {} : { next: say(next, style) };
+      return { ...others, held, ...advised, ...doubtInAws(doubt, style, settings) };
     }),
     /** Compares a snapshot with the one that readers see. */
     diff: action(z.strictObject({ account, snapshotId }), async ({ host }, { account, snapshotId }) => {
@@ -222,7 +229,7 @@ const ACTIONS = new Map<unknown, Understand>(
           return { abandoned: false, ...abandonment, account, run_id: runId };
         }
         const { row, error } = abandonment.result;
-        const explanation = error?.message;
+        const explanation = error && sayError(error, styleInAws(ports.environment, host.store.account));
         ports.logger.error(explanation ?? `the execution ${name} has ended`, { error_code: row.error_code });
         return { abandoned: true, explanation, account, run_id: runId };
       },

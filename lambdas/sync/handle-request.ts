@@ -1,18 +1,20 @@
 // One invocation: understands the request, and lets it be done with the ports and in the time that the invocation has.
 
 import type { Context } from "aws-lambda";
-import { shellWord, shownDefect } from "../job/errors/shown-text.ts";
-import { type ErrorCode, SyncError, withRestart } from "../job/errors/sync-error.ts";
+import { shownDefect } from "../job/errors/shown-text.ts";
+import { type ErrorCode, SyncError } from "../job/errors/sync-error.ts";
 import { serviceOpener } from "../job/run/open-account.ts";
 import { startedEvent } from "../job/run/record/run-event.ts";
 import type { Progress, RunPorts } from "../job/run/run-ports.ts";
 import type { Clock } from "../job/runtime/clock.ts";
 import type { Logger } from "../job/runtime/logger.ts";
 import { accountStore } from "../job/storage/store.ts";
+import { wordsIn } from "../words/hold.ts";
+import { ANY_SHELL, sayError } from "../words/style.ts";
 import { parseRequest } from "./actions.ts";
 import { accountRunSettings, type FunctionEnvironment } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
-import { reportResult, reportUnexpected, restartCommand, tell } from "./report-result.ts";
+import { reportResult, reportUnexpected, styleInAws, tell } from "./report-result.ts";
 
 /** What is known of one invocation. */
 interface Start {
@@ -47,12 +49,13 @@ export async function handleRequest(
     // Awaited: the time limit ends with this block.
     return await respond(invocationOf(ports, account, context, limit, (run_id) => about({ run_id })));
   } catch (error) {
+    const failure = invocationError(error, start, ports?.environment);
     if (error instanceof SyncError) {
-      logger.error(error.message, { error_code: error.code, ...error.fields });
+      logger.error(failure.message, { error_code: error.code, ...error.fields });
     } else if (ports && start.account !== undefined) {
       await reportUnexpected(ports, start.account, start.run_id ?? null, error);
     }
-    throw invocationError(error, start, ports?.environment);
+    throw failure;
   }
 }
 
@@ -71,13 +74,14 @@ function invocationOf(
     ...ports,
     ...limit,
     store: accountStore(ports.store, account),
+    words: wordsIn(styleInAws(environment, account)),
     // A process of Lambda cannot tell whether another one still exists, so a start waits for the lease.
     process: {},
     isGone: () => false,
     openService: serviceOpener(settings, {
       ...ports,
       credentials: ports.credentials(own.secretId),
-      authorization: authorizationOf(own, environment, ports.tokens),
+      tokens: tokensOf(own, ports.tokens),
       timeLeftMs: () => limit.timeLeftMs() - limit.reserveMs,
       isClockRight: true,
     }),
@@ -93,21 +97,11 @@ function invocationOf(
 }
 
 /** Undefined for an account without an identity provider. */
-function authorizationOf(
-  { secretId, tokensSecretId, authUrl }: FunctionEnvironment["accounts"][string],
-  { program }: FunctionEnvironment,
+function tokensOf(
+  { tokensSecretId, authUrl }: FunctionEnvironment["accounts"][string],
   open: FunctionPorts["tokens"],
 ) {
-  if (authUrl === undefined || tokensSecretId === undefined) return undefined;
-  const options = {
-    "--auth-url": authUrl,
-    "--credentials": `secretsmanager:${secretId}`,
-    "--tokens": `secretsmanager:${tokensSecretId}`,
-  };
-  return {
-    tokens: async () => open(tokensSecretId),
-    command: [program, "authorize", ...Object.entries(options).flat().map(shellWord)].join(" "),
-  };
+  return authUrl === undefined || tokensSecretId === undefined ? undefined : async () => open(tokensSecretId);
 }
 
 /** Enough to free the lease, write the run log and send metrics and event before Lambda ends the process. */
@@ -131,7 +125,10 @@ export function timeLimit(context: Pick<Context, "getRemainingTimeInMillis">): T
   const stop = new AbortController();
   const interrupted = new SyncError(
     "INTERRUPTED",
-    "The time limit of the invocation was reached in the middle of a step. Fetched events are kept: the next start of this run resumes it. If this happens again, the service responds too slowly, or its budget is too small for this many events.",
+    "The time limit of the invocation was reached in the middle of a step. Fetched events are kept: the next start of this run resumes it.",
+    {
+      next: "If this happens again, the service responds too slowly, or its budget is too small for this many events.",
+    },
   );
   const timer = setTimeout(() => stop.abort(interrupted), Math.max(0, limitMs - closingMs));
   return { timeLeftMs, reserveMs, signal: stop.signal, [Symbol.dispose]: () => clearTimeout(timer) };
@@ -168,15 +165,12 @@ class InvocationError extends Error {
 export function invocationError(
   error: unknown,
   start: Start,
-  environment?: Pick<FunctionEnvironment, "region" | "functionName">,
+  environment?: Parameters<typeof styleInAws>[0],
 ): InvocationError {
   if (error instanceof SyncError) {
     const { account } = start;
-    const message =
-      environment && account !== undefined
-        ? withRestart(error.message, restartCommand(environment, account))
-        : error.message;
-    return new InvocationError(error.code, `${message}${suffix(start)}`);
+    const style = environment && account !== undefined ? styleInAws(environment, account) : ANY_SHELL;
+    return new InvocationError(error.code, `${sayError(error, style)}${suffix(start)}`);
   }
   const { message, frames } = shownDefect(error);
   const failure = new InvocationError("UNEXPECTED", `${message}${suffix(start)}`);

@@ -3,15 +3,8 @@
 // whether the alarm's cause lasts.
 
 import { shellWord } from "../job/errors/shown-text.ts";
-import { isRefusedLogin, type SyncError, withRestart } from "../job/errors/sync-error.ts";
-import {
-  type HeldCommands,
-  ifNotAccepted,
-  type Preview,
-  readersSee,
-  wasPinned,
-} from "../job/run/record/held-mark.ts";
-import { doubtText } from "../job/run/record/list-doubt.ts";
+import { isRefusedLogin, type SyncError } from "../job/errors/sync-error.ts";
+import { ifNotAccepted, type Preview, readersSee, wasPinned } from "../job/run/record/held-mark.ts";
 import { type BusEvent, failedStartEvent, runEvent } from "../job/run/record/run-event.ts";
 import { errorColumns, isRun, leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import { publicationOf, type RunResult } from "../job/run/record/run-result.ts";
@@ -19,6 +12,9 @@ import { changesText } from "../job/run/record/texts.ts";
 import type { RunSettings } from "../job/run/run-settings.ts";
 import type { ListDoubt, ListTrial } from "../job/service/event-service.ts";
 import { allowance } from "../job/settings/values.ts";
+import { doubtText } from "../words/doubt.ts";
+import { heldCommands, nextOf } from "../words/ends.ts";
+import { awsStyle, type Style, say } from "../words/style.ts";
 import { type FunctionEnvironment, START_RETRIES } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
 import { type Mail, type MetricValues, mailedCommand } from "./telemetry.ts";
@@ -37,7 +33,7 @@ export async function reportResult(
   ports.metrics(account, attemptMetrics(result, settings));
   const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
   const why = row.error_code ?? reason;
-  const { doubt } = doubtInAws(result.doubt, account, settings);
+  const { doubt } = doubtInAws(result.doubt, styleInAws(ports.environment, account), settings);
   const isEnd = !isRepeat && outcome !== "HANDED_OVER" && outcome !== "FAILED";
   if (doubt !== undefined && isEnd) ports.logger.warn(doubt);
   ports.logger.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });
@@ -45,26 +41,39 @@ export async function reportResult(
   await tell(ports, account, async () => {
     publication = (await publicationOf(store, row))?.publication;
     const event = runEvent(account, result, publication, (snapshotId) =>
-      heldInvocations(ports.environment, account, snapshotId),
+      heldCommands(snapshotId, styleInAws(ports.environment, account)),
     );
     return event && withMail(event, mailOf(account, result, ports.environment, ports.clock.now()));
   });
   return publication;
 }
 
+/** How settings and commands are spelled in answers and logs. */
+export function styleInAws(environment: Environment, account: string, invoke = invokeCommand): Style {
+  const { secretId, tokensSecretId, authUrl } = environment.accounts?.[account] ?? {};
+  const options = {
+    "--auth-url": authUrl,
+    "--credentials": `secretsmanager:${secretId}`,
+    "--tokens": `secretsmanager:${tokensSecretId}`,
+  };
+  const words = Object.entries(options).flatMap(([option, value]) => [option, shellWord(String(value))]);
+  return awsStyle(account, {
+    invoke: (input) => invoke(environment, input),
+    authorize:
+      authUrl === undefined
+        ? undefined
+        : [environment.program ?? "npm run sync --", "authorize", ...words].join(" "),
+  });
+}
+
 /** In an answer, what is said of a list that may be a part only; what was tried where that is given. */
 export function doubtInAws(
   doubt: ListDoubt | undefined,
-  account: string,
+  style: Style,
   { nextPage }: Pick<RunSettings, "nextPage">,
   trial?: { readonly found: ListTrial | undefined },
 ): { readonly doubt?: string } {
-  const check = `the function with ${JSON.stringify({ action: "check", account })}`;
-  const said = doubtText(doubt, {
-    nextPage,
-    set: (value) => `"nextPage": ${JSON.stringify(value)} of the account ${account} in cdk.json`,
-    ...(trial ? { trial: trial.found } : { check }),
-  });
+  const said = doubtText(doubt, { nextPage, style, trial });
   return said === undefined ? {} : { doubt: said };
 }
 
@@ -105,7 +114,8 @@ export async function tell(
 /** A message may name every wrong key of a file. */
 const MAX_TEXT = 2_000;
 
-type Environment = Pick<FunctionEnvironment, "region" | "functionName">;
+type Environment = Pick<FunctionEnvironment, "region" | "functionName"> &
+  Partial<Pick<FunctionEnvironment, "accounts" | "program">>;
 
 /**
  * Undefined where no person has to be told: a retry follows, or the start has found the run finished and told before.
@@ -118,17 +128,16 @@ function mailOf(
 ): Mail | undefined {
   const { row, error, explanation, isRepeat, isAbandoned } = result;
   if (isRepeat) return undefined;
-  if (row.outcome === "HELD") return heldMail(account, result, nowMs);
+  const style = styleInAws(environment, account, (of, input) => mailedCommand(of, payload(input)));
+  const next = say(nextOf(result), style);
+  if (row.outcome === "HELD") return heldMail(account, result, style, nowMs);
   if (row.reason === "OTHER_VERSION") {
     const { run_id, reason } = row;
-    return failedMail(account, { run_id, error_code: reason, error_message: explanation ?? null });
+    return failedMail(account, { run_id, error_code: reason, error_message: explanation ?? null, next });
   }
   if (row.outcome !== "FAILED" || (error?.isRetryable && !isAbandoned)) return undefined;
   const section = isRefusal(error) ? "login-refused" : "failed";
-  const why =
-    row.error_message &&
-    withRestart(row.error_message, mailedCommand(environment, payload(restartInput(account))));
-  return failedMail(account, { ...row, error_message: why }, isAbandoned ? "execution" : section);
+  return failedMail(account, { ...row, next }, isAbandoned ? "execution" : section);
 }
 
 /** The event with the lines of its mail, where there is one. */
@@ -137,30 +146,18 @@ function withMail(event: BusEvent, mail: Mail | undefined): BusEvent {
 }
 
 /** The lines of the mail about a held snapshot. */
-export function heldMail(account: string, { row, explanation, preview }: RunResult, nowMs: number): Mail {
+export function heldMail(account: string, result: RunResult, style: Style, nowMs: number): Mail {
+  const { row, explanation, preview } = result;
   const snapshotId = String(row.snapshot_id);
   return {
     section: "held",
     what: `Account ${account}: a snapshot is held (${row.reason}). ${readersSee(preview ?? {}, nowMs)}`,
-    why: because(explanation ?? null),
+    why: because([explanation ?? null], say(nextOf(result), style)),
     effect: changes(preview),
     wait: ifNotAccepted(wasPinned({ reason: row.reason, preview })),
     diff: payload({ action: "diff", account, snapshotId }),
     accept: payload({ action: "accept", account, snapshotId }),
   };
-}
-
-export function heldInvocations(environment: Environment, account: string, snapshotId: string): HeldCommands {
-  const command = (action: string): string => invokeCommand(environment, { action, account, snapshotId });
-  return { accept: command("accept"), diff: command("diff") };
-}
-
-export function restartCommand(environment: Environment, account: string): string {
-  return invokeCommand(environment, restartInput(account));
-}
-
-function restartInput(account: string): object {
-  return { action: "run", account, overDamaged: true };
 }
 
 /** It needs a shell with credentials for the AWS account. */
@@ -176,22 +173,24 @@ export function invokeCommand({ region, functionName }: Environment, input: obje
 /** @param section of the runbook */
 function failedMail(
   account: string,
-  failed: { readonly [Key in "run_id" | "error_code" | "error_message"]: string | null },
+  failed: { readonly [Key in "run_id" | "error_code" | "error_message"]: string | null } & {
+    readonly next?: string;
+  },
   section = "failed",
 ): Mail {
   const run = failed.run_id === null ? "A start" : `The run ${failed.run_id}`;
   return {
     section,
     what: `${run} for the account ${account} failed. Readers keep what they have.`,
-    why: because(failed.error_code, failed.error_message),
+    why: because([failed.error_code, failed.error_message], failed.next),
     check: payload({ action: "check", account }),
     run: payload({ action: "run", account }),
   };
 }
 
-function because(...words: readonly (string | null)[]): string {
-  const known = words.filter((each) => each !== null);
-  return known.length === 0 ? "The reason is not known." : known.map(plain).join(": ");
+function because(words: readonly (string | null)[], next = ""): string {
+  const known = words.filter((each) => each !== null).join(": ");
+  return plain(`${known === "" ? "The reason is not known." : known} ${next}`);
 }
 
 function changes(preview: Preview | undefined): string {

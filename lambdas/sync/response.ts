@@ -7,26 +7,30 @@ import { ifNotAccepted, wasPinned } from "../job/run/record/held-mark.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import { countText } from "../job/run/record/texts.ts";
+import { explained, heldCommands } from "../words/ends.ts";
+import { sayError } from "../words/style.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import type { Invocation } from "./function-ports.ts";
-import { doubtInAws, heldInvocations, invokeCommand, isRefusal, reportResult } from "./report-result.ts";
+import { doubtInAws, invokeCommand, isRefusal, reportResult, styleInAws } from "./report-result.ts";
 
 /** Reports the result. Throws the error of one that failed. */
 export async function runResponse(invocation: Invocation, result: RunResult): Promise<object> {
   const { ports, host, settings, context } = invocation;
   const { row, error, isRepeat } = result;
   const { account } = host.store;
+  const style = styleInAws(ports.environment, account);
   const publication = await reportResult(result, invocation);
   // Lambda's own retry of a start whose login was refused. If it failed too, the start would end in the failure queue
   // and raise a second alarm for one cause.
   if (isRepeat && isRefusal(error)) {
     const { run_id } = row;
-    return { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation: error?.message, account, run_id };
+    const explanation = error && sayError(error, style);
+    return { outcome: "SKIPPED", reason: "LOGIN_REFUSED", explanation, account, run_id };
   }
   if (error) throw error;
   const undo = await undoOf(host.store, result);
   const facts = { account, publication, undo, environment: ports.environment, context };
-  return responseOf(result, { ...facts, ...doubtInAws(result.doubt, account, settings) });
+  return responseOf(result, { ...facts, ...doubtInAws(result.doubt, style, settings) });
 }
 
 interface ResponseFacts {
@@ -37,13 +41,15 @@ interface ResponseFacts {
   readonly undo?: Undo | undefined;
   /** Why the list may be a part only. */
   readonly doubt?: string | undefined;
-  readonly environment: Pick<FunctionEnvironment, "region" | "functionName" | "workgroup" | "database">;
+  readonly environment: Pick<FunctionEnvironment, "region" | "functionName" | "workgroup" | "database"> &
+    Partial<Pick<FunctionEnvironment, "accounts">>;
   readonly context: Pick<Context, "logGroupName" | "logStreamName">;
 }
 
 export function responseOf(result: RunResult, facts: ResponseFacts): object {
-  const { row, explanation, isRepeat, differing } = result;
-  const { account, publication, doubt } = facts;
+  const { row, isRepeat, differing } = result;
+  const { account, publication, doubt, environment } = facts;
+  const explanation = explained(result, styleInAws(environment, account));
   const { outcome, run_id, snapshot_id, reason, seconds, requests } = row;
   const { listed, events, added, changed, removed, gone, forbidden, rejected, repeated } = row;
   return {
@@ -120,7 +126,7 @@ export function heldDecision(
     ...(preview === undefined ? {} : { preview }),
     diff_event: { action: "diff", account, snapshotId },
     accept_event: { action: "accept", account, snapshotId },
-    accept_command: heldInvocations(environment, account, snapshotId).accept,
+    accept_command: heldCommands(snapshotId, styleInAws(environment, account)).accept,
     wait: ifNotAccepted(isPinned),
   };
 }

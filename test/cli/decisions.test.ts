@@ -110,7 +110,7 @@ test("retire takes an older snapshot out of event_snapshots, once it is confirme
 
   expect([asked, retired, again, head, absent].map(({ exitCode }) => exitCode)).toEqual([2, 0, 0, 2, 2]);
   expect(absent.stderr).toContain("SNAPSHOT_NOT_FOUND");
-  expect(asked.stdout).toContain(`retire would take the snapshot ${first} out of the tables.`);
+  expect(asked.stdout).toContain(`That would take the snapshot ${first} out of the tables.`);
   expect(retired.stdout).toContain(`The snapshot ${first} is retired`);
   expect(lastJson(again)).toEqual({ ok: true, explanation: `The snapshot ${first} is retired already.` });
   expect(lastJson(head)).toEqual({ ok: false });

@@ -30,12 +30,12 @@ test("an unfinished run that is not continued is named, with the options that co
   };
   const other = await looked();
   const old = await looked(...lift, "--resume-within", "0");
-  const [, named = ""] = /; run (--lift .*) continues its \d+ of 12 events\n/.exec(other.stderr) ?? [];
+  const [, named = ""] = /; a run with (--lift .*) continues its \d+ of 12 events\n/.exec(other.stderr) ?? [];
   const resumed = await sync(["run", ...shellWords(named), ...options], { cwd });
 
   expect(stopped.exitCode).toBe(130);
-  expect(other.stderr).toContain(" has other settings that shape rows; run --lift ");
-  expect(old.stderr).toContain("older than --resume-within");
+  expect(other.stderr).toContain(" has other settings that shape rows; a run with --lift ");
+  expect(old.stderr).toContain("with a longer --resume-within a run continues");
   expect(resumed.stderr).toMatch(/continues \S+Z, \d+ of 12 done/);
 });
 

@@ -146,7 +146,7 @@ test.each(["check", "discover", "run"])("%s works with credentials from standard
 });
 
 test.each([
-  { what: "nothing", text: "", says: "standard input (--credentials -), which ended before any came" },
+  { what: "nothing", text: "", says: "standard input, which ended before any came" },
   { what: "only white space", text: " \n", says: "which ended before any came" },
   { what: "half of it", text: JSON_TEXT.slice(0, -9), says: "they are not valid JSON" },
   { what: "two of them", text: `${JSON_TEXT}\n${JSON_TEXT}`, says: "they are not valid JSON" },

@@ -40,7 +40,7 @@ export const DECIDING: readonly string[] = [
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "lambdas/job/run/publish/guard.ts": {
-    "guard: if (headEvents !== undefined && events * 100 < headEvents * (100 - limits.maxDropPercent)) { → if ((events * 100 < headEvents * (100 - limits.maxDropPercent))) {":
+    "guard: if (headEvents !== undefined && events * 100 < headEvents * (100 - maxDropPercent)) → if ((events * 100 < headEvents * (100 - maxDropPercent)))":
       "Without a head the product is not a number, and nothing is less than that.",
     "guard: headEvents !== undefined && maxGrowthPercent !== undefined && → (maxGrowthPercent !== undefined) &&":
       "Without a head the product is not a number, and nothing is more than that.",

@@ -100,7 +100,7 @@ describe("a person's decision", () => {
 
 describe("a check", () => {
   const ok = (name: Check["name"]): Check => ({ name, ok: true, code: null, remedy: null });
-  const failed = (name: Check["name"], code: ErrorCode): Check => ({ name, ok: false, code, remedy: "…" });
+  const failed = (name: Check["name"], code: ErrorCode): Check => ({ name, ok: false, code, remedy: ["…"] });
 
   test.each([
     {

@@ -3,14 +3,11 @@
 import { createHash } from "node:crypto";
 import type { OAuthCredentials } from "../../../lambdas/job/credentials/credentials.ts";
 import type { OAuthTokens } from "../../../lambdas/job/credentials/tokens/token-store.ts";
+import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts";
 import type { Clock, Random } from "../../../lambdas/job/runtime/clock.ts";
 import { USER_AGENT } from "../../../lambdas/job/runtime/version.ts";
-import {
-  authorizationExpired,
-  putOffPauseMs,
-  TokenEndpoint,
-} from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
+import { putOffPauseMs, TokenEndpoint } from "../../../lambdas/job/service/auth/oauth/token-endpoint.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { endpoint } from "../../../lambdas/job/service/requests/api-client.ts";
 
@@ -56,7 +53,8 @@ export async function exchangeCode(code: string, options: ExchangeOptions): Prom
     }
     if (answer.kind === "over") {
       const why = "The identity provider does not accept the code: it has expired or was used already.";
-      throw authorizationExpired(`${why} Authorize again: ${authorize}`, { status: answer.status });
+      const fields = { method: "oauth", status: answer.status };
+      throw new SyncError("AUTHORIZATION_EXPIRED", why, { fields, next: `Authorize again: ${authorize}` });
     }
     if (answer.kind !== "tokens") throw answer.error(requests);
     await store(answer.tokens);

@@ -1,12 +1,14 @@
 // `check`: tries credentials, service, warehouse and catalog, and says what to do about each that fails.
 
 import { check } from "../../../lambdas/job/commands/check.ts";
-import type { Advice, Check } from "../../../lambdas/job/commands/check-service.ts";
+import type { Check, FoundSetting } from "../../../lambdas/job/commands/check-service.ts";
+import { type Advice, setting } from "../../../lambdas/job/errors/advice.ts";
 import type { ListDoubt, ListTrial } from "../../../lambdas/job/service/event-service.ts";
-import { type OptionValues, PLACE_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
-import { commandLineText } from "../options/read-options.ts";
+import { say } from "../../../lambdas/words/style.ts";
+import { type OptionValues, SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { doubtHere, nextPageHere, nextValues, restartCommand, textHere } from "../output/next-command.ts";
+import { doubtHere, nextValues, styleHere } from "../output/next-command.ts";
+import { withSettings } from "../output/settings-here.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
@@ -36,7 +38,7 @@ export interface Tried {
   /** Of the list; undefined where a person has answered it. */
   readonly doubt: ListDoubt | undefined;
   /** Settings that were tried and work. */
-  readonly advice: readonly Advice[];
+  readonly advice: readonly FoundSetting[];
 }
 
 /** Asks a person at a terminal whether the list is whole. */
@@ -44,8 +46,8 @@ async function tellWhatToSet({ account }: OptionValues<"account">, context: Comm
   const isAll = await askIsAll(context);
   if (isAll === undefined) return;
   const own = nextValues(context.given, account);
-  const set = nextPageHere("all", own);
-  context.stderr.lines([isAll ? `Then set ${set}: it is not asked any more.` : textHere(NOT_ALL, own)]);
+  const set = styleHere(own).setting(setting("nextPage", "all"));
+  context.stderr.lines([isAll ? `Then set ${set}: it is not asked any more.` : withSettings(NOT_ALL, own)]);
 }
 
 export async function tryAccount(
@@ -54,11 +56,11 @@ export async function tryAccount(
 ): Promise<Tried> {
   const own = nextValues(context.given, values.account);
   let estimate = "";
-  const onEstimate = (text: string): void => {
-    estimate = `  ${text}`;
+  const onEstimate = (found: Advice): void => {
+    estimate = `  ${say(found, styleHere(own))}`;
   };
   let doubted: readonly [doubt: ListDoubt, trial: ListTrial | undefined] | undefined;
-  const advice: Advice[] = [];
+  const advice: FoundSetting[] = [];
   const found = await withService(values, context, async ({ ports, settings, warehouse }) => {
     if (warehouse.directory) await requireFiles(warehouse.directory);
     return check(ports, settings, {
@@ -68,16 +70,17 @@ export async function tryAccount(
         doubted = found;
       },
       onAdvice: (found) => advice.push(found),
-      retireCommand: (snapshotId) => commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values),
-      restartCommand: restartCommand(own),
     });
   });
-  const checks = found.map((each) => ({ ...each, remedy: each.remedy && textHere(each.remedy, own) }));
+  const checks = found.map(({ remedy, ...one }) => ({
+    ...one,
+    remedy: remedy && say(remedy, styleHere(own)),
+  }));
   const [doubt, trial] = doubted ?? [];
   const said = doubtHere(doubt, own, { found: trial });
   const ok = checks.every((one) => one.ok);
   if (ok) await credentialsWork(values.credentials);
-  context.result({ json: { ok, checks, doubt: said ?? null }, line: inOneLine(checks, estimate) });
+  context.result({ json: { ok, checks, doubt: said ?? null }, line: inOneLine(found, estimate) });
   if (!values.json) {
     for (const { name, ok: isOk, code, remedy } of checks) {
       const about = (name === "list" ? estimate : "") + (remedy === null ? "" : `  ${remedy}`);
@@ -85,7 +88,12 @@ export async function tryAccount(
     }
   }
   if (said !== undefined) context.stderr.message(said);
-  return { checks, exitCode: exitCodeOf(checks), doubt: said === undefined ? undefined : doubt, advice };
+  return {
+    checks: found,
+    exitCode: exitCodeOf(found),
+    doubt: said === undefined ? undefined : doubt,
+    advice,
+  };
 }
 
 /** `ok          5,000 events, about 28 min`, `FAILED      login LOGIN_REFUSED`. */

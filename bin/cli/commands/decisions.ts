@@ -19,11 +19,13 @@ import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
+import { explained } from "../../../lambdas/words/ends.ts";
 import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { describeHead } from "../output/describe-status.ts";
 import { Display } from "../output/display.ts";
 import { EXIT } from "../output/exit-code.ts";
+import { styleOf } from "../output/next-command.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
 import type { Output } from "../output/terminal.ts";
 import { plural } from "../output/words.ts";
@@ -151,7 +153,7 @@ const remove = command({
     const result = await removeAccount(ports);
     if (result !== "removed") {
       answer(values, context, { ok: false }, []);
-      context.stderr.message(`${result.outcome}: ${result.explanation}`);
+      context.stderr.message(`${result.outcome}: ${explained(result, styleOf(context.given, account))}`);
       return EXIT.skipped;
     }
     answer(values, context, { ok: true }, [

@@ -30,7 +30,8 @@ export async function tellFailedStart(error: unknown, start: FailedStart): Promi
     given.readRight(["config"]).config !== undefined && !(isFileRight && account !== undefined);
   const next = isOfFile ? NEXT_OPTIONS.filter((name) => name === "config" || own.has(name)) : NEXT_OPTIONS;
   const values = own.readRight([...next, ...NOTIFY_OPTIONS, "dryRun"]);
-  await notify(async () => failedStartEvent(account ?? null, error), {
+  const told = error instanceof SyncError ? error.next : [];
+  await notify(async () => ({ event: failedStartEvent(account ?? null, error), next: told }), {
     values: account === undefined ? { ...values, ...given.readRight(["all"]) } : values,
     ...{ terminal, proxies, signal, clock, random: systemRandom },
   });

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Advice } from "../../../lambdas/job/commands/check-service.ts";
+import type { FoundSetting } from "../../../lambdas/job/commands/check-service.ts";
 import { members, rootSpan, valueAt } from "../../../lambdas/job/json/json-scanner.ts";
 import { checkedSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
 import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
@@ -56,7 +56,7 @@ export function settingsWith(before: SettingsBefore | undefined, added: NewAccou
 }
 
 /** With another value for a setting of the account. */
-export function settingsWithAdvice(text: string, account: string, { setting, value }: Advice): string {
+export function settingsWithAdvice(text: string, account: string, { setting, value }: FoundSetting): string {
   return textWith(text, account, (before) => ({ ...before, [setting]: value }));
 }
 

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { Advice, Check } from "../../../lambdas/job/commands/check-service.ts";
+import type { Check, FoundSetting } from "../../../lambdas/job/commands/check-service.ts";
 import type {
   PasswordCredentials,
   ServiceCredentials,
@@ -13,7 +13,8 @@ import { accountName } from "../../../lambdas/job/settings/values.ts";
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT, systemReason } from "../output/exit-code.ts";
-import { nextValues, textHere } from "../output/next-command.ts";
+import { nextValues } from "../output/next-command.ts";
+import { withSettings } from "../output/settings-here.ts";
 import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, openWarehouse, uncheckedMark } from "../wiring/open-warehouse.ts";
@@ -124,7 +125,7 @@ async function settle(
 ): Promise<Tried> {
   const path = resolve(context.cwd, settings);
   let tried = first;
-  for (const _ of ["listPointer", "detailPointer", "nextPage"] satisfies readonly Advice["setting"][]) {
+  for (const _ of ["listPointer", "detailPointer", "nextPage"] satisfies readonly FoundSetting["setting"][]) {
     const [advice] = tried.advice;
     if (advice === undefined || !(await askToWrite(context, advice, settings))) break;
     await writeSetting(path, account, advice);
@@ -135,11 +136,12 @@ async function settle(
   if (isAll) {
     await writeSetting(path, account, { setting: "nextPage", value: "all" });
     context.stderr.lines([`Written: "nextPage": "all" of the account ${account} in ${settings}.`]);
-  } else if (isAll === false) context.stderr.lines([textHere(NOT_ALL, nextValues(context.given, account))]);
+  } else if (isAll === false)
+    context.stderr.lines([withSettings(NOT_ALL, nextValues(context.given, account))]);
   return tried;
 }
 
-async function writeSetting(path: string, account: string, advice: Advice): Promise<void> {
+async function writeSetting(path: string, account: string, advice: FoundSetting): Promise<void> {
   await replace(path, settingsWithAdvice(readFileSync(path, "utf8"), account, advice));
 }
 

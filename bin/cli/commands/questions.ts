@@ -5,7 +5,7 @@ import { on } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
 import * as z from "zod";
-import type { Advice } from "../../../lambdas/job/commands/check-service.ts";
+import type { FoundSetting } from "../../../lambdas/job/commands/check-service.ts";
 import {
   type PasswordCredentials,
   parseCredentials,
@@ -294,7 +294,7 @@ export const NOT_ALL =
 /** Whether to write a setting that works. */
 export function askToWrite(
   context: AnswersOptions,
-  { setting, value }: Advice,
+  { setting, value }: FoundSetting,
   file: string,
 ): Promise<boolean | undefined> {
   const words = `"${setting}": ${JSON.stringify(value)} works. Write it into ${file}? yes or no`;

@@ -4,10 +4,10 @@ import { resolve } from "node:path";
 import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
+import { ANY_SHELL, sayError } from "../../../lambdas/words/style.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
-import { heldCommands } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { doubtHere, nextValues, textHere } from "../output/next-command.ts";
+import { doubtHere, nextValues, styleOf } from "../output/next-command.ts";
 import { writeOutFile } from "../query/out-file.ts";
 import { makeReport } from "../report/report-page.ts";
 import { command } from "../wiring/command.ts";
@@ -43,9 +43,8 @@ export const reportCommand = command({
           warehouse: values.warehouse,
           nowMs: clock.now(),
           limitOf: (account) => given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
-          commandsFor: (account, snapshotId) => heldCommands(snapshotId, { ...values, account }),
+          styleFor: (account) => styleOf(given, account),
           doubtFor: (account, doubt) => doubtHere(doubt, nextValues(given, account)),
-          messageFor: (account, message) => textHere(message, nextValues(given, account)),
         });
         const { page, damaged } = await abortable(report, signal);
         await add([page]);
@@ -56,7 +55,7 @@ export const reportCommand = command({
     else
       stdout.lines([`The report is in ${file.path}${file.replaces ? ", in place of the one before" : ""}`]);
     for (const { account, damage } of file.written) {
-      stderr.message(`${damage.code}: the account ${account}: ${damage.message}`);
+      stderr.message(`${damage.code}: the account ${account}: ${sayError(damage, ANY_SHELL)}`);
     }
     return file.written.length === 0 ? EXIT.done : EXIT.failed;
   },

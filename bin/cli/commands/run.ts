@@ -1,15 +1,16 @@
 // `run`: makes and publishes a snapshot.
 
 import { SyncError, undefinedIfDamaged } from "../../../lambdas/job/errors/sync-error.ts";
-import { type RunEvent, runEvent } from "../../../lambdas/job/run/record/run-event.ts";
+import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { formatRunId, isOfLayout, KEPT_DAYS, runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { readEnd } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import { heldCommands, nextOf } from "../../../lambdas/words/ends.ts";
 import { NOTIFY_OPTIONS, type OptionValues, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
-import { heldCommands } from "../output/describe-status.ts";
+import { styleHere } from "../output/next-command.ts";
 import { notify } from "../output/notify.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
@@ -40,8 +41,8 @@ export const runCommand = command({
   execute: async (values, context) => {
     const { account } = values;
     const { stderr: terminal, proxies, signal, clock } = context;
-    const tell = (eventOf: () => Promise<RunEvent | undefined>): Promise<void> =>
-      notify(eventOf, { values, terminal, proxies, signal, clock, random: systemRandom });
+    const tell = (of: Parameters<typeof notify>[0]): Promise<void> =>
+      notify(of, { values, terminal, proxies, signal, clock, random: systemRandom });
     const { result, store } = await started(values, context).catch(async (error: unknown) => {
       await tellFailedStart(error, { ...context, isFileRight: true });
       throw error;
@@ -49,7 +50,10 @@ export const runCommand = command({
     const exitCode = reportRun(context, result, values);
     await tell(async () => {
       const published = await publicationOf(accountStore(store, account), result.row);
-      return runEvent(account, result, published?.publication, (id) => heldCommands(id, values));
+      const event = runEvent(account, result, published?.publication, (id) =>
+        heldCommands(id, styleHere(values)),
+      );
+      return { event, next: nextOf(result) };
     });
     return exitCode;
   },

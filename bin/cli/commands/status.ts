@@ -12,6 +12,8 @@ import { describeFieldChanges } from "../../../lambdas/job/snapshot/fields/field
 import { knownAccounts, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { readHead } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import { explained, heldCommands } from "../../../lambdas/words/ends.ts";
+import { ANY_SHELL, type Style, sayError } from "../../../lambdas/words/style.ts";
 import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import { commandLineText, type GivenOptions } from "../options/read-options.ts";
 import {
@@ -19,7 +21,6 @@ import {
   describeHead,
   describeHeld,
   describeTrouble,
-  heldCommands,
   heldJson,
   madeAtMs,
   outcomeWord,
@@ -31,7 +32,7 @@ import {
   urgencyOf,
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { doubtHere, nextValues } from "../output/next-command.ts";
+import { doubtHere, nextValues, styleOf } from "../output/next-command.ts";
 import { withSettings } from "../output/settings-here.ts";
 import { formatTable } from "../output/table.ts";
 import type { Output } from "../output/terminal.ts";
@@ -66,7 +67,7 @@ export const statusCommand = command({
       : statusOfAll(store, values, nowMs, signal);
     const found = await abortable<readonly AccountStatus[]>(reading, signal);
     if (values.json) {
-      const objects = found.map((one) => asJson(one, values, context.given));
+      const objects = found.map((one) => asJson(one, context.given));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
     } else print(context, found, nowMs, values);
     if (isOne) await abortable(nameDamaged(accountStore(store, values.account), context), signal);
@@ -108,10 +109,10 @@ async function nameDamaged(store: AccountStore, { stderr }: Output): Promise<voi
   }
 }
 
-function asJson(one: AccountStatus, values: Values, given: GivenOptions): object {
+function asJson(one: AccountStatus, given: GivenOptions): object {
   if ("damage" in one) {
-    const { code, message } = one.damage;
-    return { account: one.account, error_code: code, error_message: message };
+    const { code } = one.damage;
+    return { account: one.account, error_code: code, error_message: sayError(one.damage, ANY_SHELL) };
   }
   const { account, head, lease, held, runs, doubt } = one;
   const isPinned = head?.pinned === true;
@@ -122,7 +123,7 @@ function asJson(one: AccountStatus, values: Values, given: GivenOptions): object
     held: held.map(({ snapshotId }) => snapshotId),
     ...(held.length === 0
       ? {}
-      : { held_snapshots: held.map((each) => heldJson({ ...each, isPinned }, { ...values, account })) }),
+      : { held_snapshots: held.map((each) => heldJson({ ...each, isPinned }, styleOf(given, account))) }),
     runs,
     doubt: doubtHere(doubt, nextValues(given, account)) ?? null,
   };
@@ -139,7 +140,7 @@ function print(
   if (only !== undefined && others.length === 0) {
     if ("damage" in only) return;
     const limit = given.ofAccount(only.account).read(["account", "requestsPerMinute"]);
-    stdout.lines(describeStatus(only, nowMs, { ...values, ...limit }));
+    stdout.lines(describeStatus(only, nowMs, { ...values, ...limit }, styleOf(given, only.account)));
     stdout.lines([...doubtLine(only, given), ...troubleLine(only, given)]);
     return;
   }
@@ -152,7 +153,7 @@ function print(
       ? "One account with its last runs"
       : `The account ${first.account} needs attention`;
   stdout.lines([
-    ...found.flatMap((one) => ("damage" in one ? [] : attentionLines(one, given, values))),
+    ...found.flatMap((one) => ("damage" in one ? [] : attentionLines(one, given))),
     `In ${whereText(values)}`,
     `${more}: ${commandLineText(words, WAREHOUSE_OPTIONS, values)}`,
   ]);
@@ -166,18 +167,18 @@ function mostUrgent(found: readonly AccountStatus[]): AccountStatus | undefined 
 }
 
 /** Each account's, where there is something to decide or to do, with the commands. */
-function attentionLines(one: Status, given: GivenOptions, values: Values): readonly string[] {
+function attentionLines(one: Status, given: GivenOptions): readonly string[] {
   const { account } = one;
   const newest = publishableOf(one).at(-1);
-  const held = newest === undefined ? [] : heldLines(newest, { ...values, account });
+  const held = newest === undefined ? [] : heldLines(account, newest, styleOf(given, account));
   const others = [...doubtLine(one, given), ...troubleLine(one, given)].map((line) => `${account}: ${line}`);
   return [...held, ...others];
 }
 
-function heldLines({ snapshotId, reason, explanation }: HeldSnapshot, values: Values): readonly string[] {
-  const { diff, accept } = heldCommands(snapshotId, values);
+function heldLines(account: string, one: HeldSnapshot, style: Style): readonly string[] {
+  const { diff, accept } = heldCommands(one.snapshotId, style);
   return [
-    `${values.account}: held (${reason}). ${explanation}`,
+    `${account}: held (${one.reason}). ${explained({ ...one, hold: one.facts }, style)}`,
     `  look at it: ${diff}`,
     `  publish it anyway: ${accept}`,
   ];
@@ -187,7 +188,7 @@ function heldLines({ snapshotId, reason, explanation }: HeldSnapshot, values: Va
 function report({ stderr }: Output, found: readonly AccountStatus[], nowMs: number, values: Values): number {
   const damaged = found.filter((one) => "damage" in one);
   for (const { account, damage } of damaged) {
-    stderr.message(`${damage.code}: the account ${account}: ${damage.message}`);
+    stderr.message(`${damage.code}: the account ${account}: ${sayError(damage, ANY_SHELL)}`);
   }
   const old = tooOld(found, values.maxAge, nowMs);
   if (old !== undefined) stderr.message(old);
@@ -200,6 +201,7 @@ function describeStatus(
   found: Status,
   nowMs: number,
   values: OptionValues<(typeof PLACE_OPTIONS)[number] | "requestsPerMinute">,
+  style: Style,
 ): readonly string[] {
   const { account, head, lease, held, runs, fieldChanges } = found;
   const lines = [`account ${account}`, ...describeHead(head ?? undefined, nowMs)];
@@ -211,12 +213,12 @@ function describeStatus(
   const [newest, ...earlier] = publishableOf(found).toReversed();
   if (newest) {
     lines.push(
-      `  held         ${newest.snapshotId} (${newest.reason}): ${withSettings(newest.explanation, values)}`,
+      `  held         ${newest.snapshotId} (${newest.reason}): ${explained({ ...newest, hold: newest.facts }, style)}`,
     );
     const judged = describeHeld(
       { ...newest, isPinned: head?.pinned === true },
       head?.snapshot_id ?? null,
-      values,
+      style,
     );
     lines.push(...judged.map((line) => `               ${line}`));
   }
@@ -240,7 +242,7 @@ function doubtLine({ account, doubt }: Status, given: GivenOptions): readonly st
 /** None where the last run did its work. */
 function troubleLine(one: Status, given: GivenOptions): readonly string[] {
   const trouble = troubleOf(one);
-  return trouble ? [describeTrouble(trouble, nextValues(given, one.account))] : [];
+  return trouble ? [describeTrouble(trouble, nextValues(given, one.account), one.next)] : [];
 }
 
 function describeRun(row: RunLogEntry, nowMs: number): string {

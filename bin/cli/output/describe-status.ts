@@ -2,10 +2,11 @@
 // that concerns, and the commands to paste.
 
 import type { AccountStatus, Status } from "../../../lambdas/job/commands/status.ts";
+import type { Advice } from "../../../lambdas/job/errors/advice.ts";
 import { RETRYABLE_CODES } from "../../../lambdas/job/errors/sync-error.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/lease/lease-file.ts";
 import type { Held, HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
-import { type HeldCommands, ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
+import { ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
 import { isRun, type Outcome, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import {
   changesText,
@@ -16,15 +17,9 @@ import {
 import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
-import { type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
-import { commandLineText } from "../options/read-options.ts";
-import {
-  messageBefore,
-  type NextValues,
-  nextAfterFailure,
-  nextAfterSkip,
-  skippedBecause,
-} from "./next-command.ts";
+import { afterFailure, afterSkip, heldCommands, names } from "../../../lambdas/words/ends.ts";
+import { type Style, say } from "../../../lambdas/words/style.ts";
+import { type NextValues, sentence, stepHere, styleHere } from "./next-command.ts";
 import { formatTable, type TableRows } from "./table.ts";
 import { age, changeCounts, minute, plural, repeatedEntries } from "./words.ts";
 
@@ -87,19 +82,25 @@ export function urgencyOf(one: AccountStatus): (typeof URGENCY)[number] {
   return one.head === null ? "empty" : "well";
 }
 
-/** `FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: … Then start again: … run`. */
-export function describeTrouble(row: RunLogEntry, values: NextValues): string {
+/**
+ * `FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: … Then start again: … run`.
+ * @param advice what is known beside the row
+ */
+export function describeTrouble(row: RunLogEntry, values: NextValues, advice: Advice = []): string {
   const { outcome, reason, error_code: code, error_message: message, started_at } = row;
   const isUnfinished = RETRYABLE_CODES.some((each) => each === code);
-  const next = outcome === "FAILED" ? nextAfterFailure(code, isUnfinished, values) : nextAfterSkip(values);
-  const said = messageBefore(next, message ?? skippedBecause(reason), values);
+  const skip = afterSkip(reason);
+  const step = outcome === "FAILED" ? afterFailure(code, isUnfinished) : skip.next;
   return [
     [outcomeWord(row), reasonOf(row), `at ${minute(Date.parse(started_at))}:`]
       .filter((part) => part !== "")
       .join(" "),
-    ...(said === "" ? [] : [said]),
-    next.join(": "),
-  ].join(" ");
+    sentence(message ?? skip.why),
+    say(advice, styleHere(values)),
+    names(advice, step) ? "" : stepHere(step, values).join(": "),
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
 }
 
 /** What it came to: `12 events: 12 added, 0 changed, 0 removed`. */
@@ -185,9 +186,9 @@ export function madeAtMs({ snapshot_id, published_at }: Publication): number {
 export function describeHeld(
   { snapshotId, preview, isPinned }: Held,
   head: string | null,
-  values: PlaceValues,
+  style: Style,
 ): readonly string[] {
-  const { accept, diff } = heldCommands(snapshotId, values);
+  const { accept, diff } = heldCommands(snapshotId, style);
   return [
     ...(preview ? [wouldDo(preview, head)] : []),
     ...(preview ? firstOfEach(preview) : []),
@@ -240,9 +241,9 @@ interface HeldJson extends Held {
 /** `preview` is null where an earlier version has held it. */
 export function heldJson(
   { snapshotId, reason, explanation, preview, isPinned }: HeldJson,
-  values: PlaceValues,
+  style: Style,
 ): object {
-  const { accept, diff } = heldCommands(snapshotId, values);
+  const { accept, diff } = heldCommands(snapshotId, style);
   return {
     snapshot_id: snapshotId,
     reason,
@@ -252,13 +253,4 @@ export function heldJson(
     diff_command: diff,
     wait: ifNotAccepted(isPinned),
   };
-}
-
-/** Where a snapshot is. */
-type PlaceValues = OptionValues<(typeof PLACE_OPTIONS)[number]>;
-
-/** The commands that decide on a held snapshot, ready to paste. */
-export function heldCommands(snapshotId: string, values: PlaceValues): HeldCommands {
-  const command = (name: string): string => commandLineText([name, snapshotId], PLACE_OPTIONS, values);
-  return { accept: command("accept"), diff: command("diff") };
 }

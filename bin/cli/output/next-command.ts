@@ -1,20 +1,19 @@
-// What a person runs after an attempt that came to nothing: a command for this computer, ready to paste, and the
-// attempt's message before it.
+// What a person runs after an attempt that came to nothing: a command for this computer, ready to paste.
 
-import { shellWord } from "../../../lambdas/job/errors/shown-text.ts";
-import { withRestart } from "../../../lambdas/job/errors/sync-error.ts";
-import { doubtText } from "../../../lambdas/job/run/record/list-doubt.ts";
-import { OTHER_VERSION_TEXT, type Skipped } from "../../../lambdas/job/run/record/run-result.ts";
+import type { CommandRef } from "../../../lambdas/job/errors/advice.ts";
 import type { ListDoubt, ListTrial } from "../../../lambdas/job/service/event-service.ts";
+import { doubtText } from "../../../lambdas/words/doubt.ts";
+import type { Step } from "../../../lambdas/words/ends.ts";
+import { ANY_SHELL, asKeyIn, asOption, DECISION_OPTIONS, type Style } from "../../../lambdas/words/style.ts";
 import {
   AUTHORIZE_OPTIONS,
   longName,
   type OptionValues,
+  PLACE_OPTIONS,
   RUN_OPTIONS,
   SERVICE_OPTIONS,
 } from "../options/options.ts";
-import { commandLineText, type GivenOptions } from "../options/read-options.ts";
-import { withSettings } from "./settings-here.ts";
+import { commandLineText, type GivenOptions, isAsInFile } from "../options/read-options.ts";
 
 const OF_THE_SERVICE = SERVICE_OPTIONS.filter((name) => name !== "json" && name !== "logLevel");
 
@@ -37,33 +36,51 @@ const COMMANDS = {
 /** A command that a person runs next, and what it is for: `To publish it anyway`. */
 export type NextCommand = readonly [purpose: string, command: string];
 
-/**
- * The command that ends the trouble: a check may pass after the cause is gone, and would change nothing.
- * @param isUnfinished the next run resumes it
- */
-export function nextAfterFailure(
-  code: unknown,
-  isUnfinished: boolean,
-  values: Partial<NextValues & OptionValues<"dryRun" | "all">>,
-): NextCommand {
-  if (code === "AUTHORIZATION_EXPIRED") return ["To authorize again", nextCommand("authorize", values)];
-  if (values.dryRun) return ["Then try again", nextCommand("run", values, ["--dry-run"])];
-  const ofAll = values.all && values.account === undefined ? ["--all"] : [];
-  return [isUnfinished ? "To resume it" : "Then start again", nextCommand("run", values, ofAll)];
+/** How settings and commands are spelled at this computer, ready to paste. */
+export function styleHere(values: Partial<NextValues>): Style {
+  return { setting: settingHere(values), command: (ref) => commandHere(ref, values) };
 }
 
-export function nextAfterSkip(values: NextValues): NextCommand {
-  return ["To start a run", nextCommand("run", values)];
+/** The same for a command of which an option may be wrong. */
+export function styleOf(given: GivenOptions, account?: string): Style {
+  try {
+    return styleHere((account === undefined ? given : given.ofAccount(account)).read(NEXT_OPTIONS));
+  } catch {
+    return ANY_SHELL;
+  }
 }
 
-export function restartCommand(values: Partial<NextValues>): string {
-  return nextCommand("run", { ...values, overDamaged: true });
+/** In the settings file, where that says what holds, or is to say it; else as options. */
+function settingHere(values: Partial<NextValues>): Style["setting"] {
+  const { account, config } = values;
+  return (ref, isNamed) => {
+    const { setting: name, value } = ref;
+    const isInFile = value === undefined ? isAsInFile(name, values) : config && isOf(config, account);
+    return config && isInFile ? asKeyIn(config.title, account)(ref, isNamed) : asOption(ref);
+  };
 }
 
-/** A message for a person at this computer. Where no address of a service is known, no command could work. */
-export function textHere(text: string, values: Partial<NextValues>): string {
-  const words = withSettings(text, values);
-  return values.baseUrl === undefined ? words : withRestart(words, restartCommand(values));
+const isOf = ({ accounts }: { readonly accounts: readonly string[] }, account: string | undefined): boolean =>
+  account === undefined || accounts.includes(account);
+
+function commandHere(
+  { command, snapshotId, decision }: CommandRef,
+  values: Partial<NextValues>,
+  more: readonly string[] = [],
+): string | undefined {
+  const words = [
+    command,
+    ...(snapshotId === undefined ? [] : [snapshotId]),
+    ...(command === "retire" ? ["--yes"] : []),
+    ...(decision ? [`--${DECISION_OPTIONS[decision]}`] : []),
+    ...more,
+  ];
+  if (command !== "run" && command !== "check" && command !== "authorize")
+    return commandLineText(words, PLACE_OPTIONS, values);
+  const { options, needs } = COMMANDS[command];
+  const given = decision ? { ...values, overDamaged: false } : values;
+  const isKnown = values[needs] !== undefined || values.config !== undefined;
+  return isKnown ? commandLineText(words, options, given) : undefined;
 }
 
 /** What is said of a list that may be a part only; what was tried where that is given, else the command that tries. */
@@ -72,45 +89,22 @@ export function doubtHere(
   values: NextValues,
   trial?: { readonly found: ListTrial | undefined },
 ): string | undefined {
-  return doubtText(doubt, {
-    nextPage: values.nextPage,
-    set: (nextPage) => nextPageHere(nextPage, values),
-    ...(trial
-      ? { trial: trial.found }
-      : { check: values.baseUrl === undefined ? "check" : `\`${nextCommand("check", values)}\`` }),
-  });
+  return doubtText(doubt, { nextPage: values.nextPage, style: styleHere(values), trial });
 }
 
-/** How a person sets `nextPage` here: in the settings file that has the account, or as an option. */
-export function nextPageHere(nextPage: string, { account, config }: NextValues): string {
-  return config?.accounts.includes(account)
-    ? `"nextPage": ${JSON.stringify(nextPage)} of the account ${account} in ${config.title}`
-    : `--next-page ${shellWord(nextPage)}`;
-}
-
-/** The command, or what it needs and nothing here says. */
-function nextCommand(
-  name: keyof typeof COMMANDS,
-  values: Partial<NextValues>,
-  words: readonly string[] = [],
-): string {
-  const { options, needs } = COMMANDS[name];
-  if (values[needs] === undefined && values.config === undefined)
-    return `${name}, which needs --${longName(needs)} or a settings file`;
-  return commandLineText([name, ...words], options, values);
-}
-
-const SKIPPED_BECAUSE: Readonly<Record<Skipped["reason"] | "NOT_SET_UP", string>> = {
-  LEASE_TAKEN: "Another process worked on the account.",
-  LEASE_LOST: "Another process took the account over.",
-  LOGIN_REFUSED: "The service had refused the login, and the credentials had not changed since.",
-  OTHER_VERSION: `The run ${OTHER_VERSION_TEXT}.`,
-  NOT_SET_UP: "The credentials were not set up.",
-};
-
-/** The run log has no message of a start that was skipped. */
-export function skippedBecause(reason: string | null): string | undefined {
-  return new Map<string | null, string>(Object.entries(SKIPPED_BECAUSE)).get(reason);
+/** A step, or what its command needs and nothing here says. */
+export function stepHere(
+  { purpose, command: ref }: Step,
+  values: Partial<NextValues & OptionValues<"dryRun" | "all">>,
+): NextCommand {
+  const isDry = ref.command === "run" && values.dryRun === true;
+  const isOfAll = ref.command === "run" && values.all === true && values.account === undefined;
+  const words = isDry ? ["--dry-run"] : isOfAll ? ["--all"] : [];
+  const needs = ref.command === "authorize" ? "authUrl" : "baseUrl";
+  return [
+    isDry ? "Then try again" : purpose,
+    commandHere(ref, values, words) ?? `${ref.command}, which needs --${longName(needs)} or a settings file`,
+  ];
 }
 
 /** Messages of errors may list every wrong key of a file; chats cut long texts. */
@@ -122,16 +116,4 @@ export function sentence(text: unknown): string {
     .trim();
   if (words.length > MAX_MESSAGE) return `${words.slice(0, MAX_MESSAGE).toWellFormed()}…`;
   return /[.!?)]$/.test(words) || words === "" ? words : `${words}.`;
-}
-
-/** The message of an attempt, to stand before its next command: a message that ends with that command does not repeat it. */
-export function messageBefore(
-  [, command]: NextCommand,
-  message: unknown,
-  values: Partial<NextValues>,
-): string {
-  const words = sentence(message);
-  const end = words.lastIndexOf(command);
-  const why = end === -1 ? words : words.slice(0, words.lastIndexOf(". ", end) + 1);
-  return textHere(why, values);
 }

@@ -1,6 +1,7 @@
 // Tells a chat or a program how a run ended. Whatever happens here changes neither the outcome nor the exit code.
 
 import { hostname } from "node:os";
+import type { Advice } from "../../../lambdas/job/errors/advice.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { type Proxies, proxyFor } from "../../../lambdas/job/network/proxies.ts";
 import { readersSee } from "../../../lambdas/job/run/record/held-mark.ts";
@@ -10,9 +11,11 @@ import { USER_AGENT } from "../../../lambdas/job/runtime/version.ts";
 import { type HttpResponse, NoResponse } from "../../../lambdas/job/service/http/transport.ts";
 import { UndiciTransport } from "../../../lambdas/job/service/http/undici-transport.ts";
 import { retryAfterMs, retryDelayMs, statusClass } from "../../../lambdas/job/service/requests/retry.ts";
+import { afterFailure, names } from "../../../lambdas/words/ends.ts";
+import { ANY_SHELL, say, sayError } from "../../../lambdas/words/style.ts";
 import { type NOTIFY_OPTIONS, type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
-import { messageBefore, type NextValues, nextAfterFailure, sentence, textHere } from "./next-command.ts";
+import { type NextValues, sentence, stepHere, styleHere } from "./next-command.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
 import { changeCounts, whereText } from "./words.ts";
 
@@ -30,25 +33,28 @@ interface NotifyOptions {
   readonly timeoutMs?: number;
 }
 
-/** @param eventOf asked only where there is somebody to tell */
-export async function notify(
-  eventOf: () => Promise<RunEvent | undefined>,
-  options: NotifyOptions,
-): Promise<void> {
+interface End {
+  readonly event: RunEvent | undefined;
+  /** What a person does about it. */
+  readonly next: Advice;
+}
+
+/** @param endOf asked only where there is somebody to tell */
+export async function notify(endOf: () => Promise<End>, options: NotifyOptions): Promise<void> {
   const { values, terminal, signal } = options;
   // A person who stops a run knows how it ended.
   if (values.notifyUrl === undefined || signal.aborted) return;
   const url = new URL(values.notifyUrl);
   let problem: string | undefined;
   try {
-    const event = await eventOf();
+    const { event, next } = await endOf();
     // Where it is wrong which ends are told, each is.
     if (event === undefined || values.notifyOn?.includes(END_OF[event.detailType]) === false) return;
     const { detailType, detail } = event;
     const body = {
       "detail-type": detailType,
       detail,
-      text: notificationText(event, values, options.clock.now()),
+      text: notificationText(event, next, values, options.clock.now()),
     };
     problem = await deliver(JSON.stringify(body), url, options);
   } catch (error) {
@@ -69,7 +75,7 @@ const END_OF: Readonly<Record<RunEvent["detailType"], NonNullable<Values["notify
 
 /** An error that is not ours may name the URL. */
 function problemOf(error: unknown): string {
-  if (error instanceof SyncError) return `${error.code}: ${error.message}`;
+  if (error instanceof SyncError) return `${error.code}: ${sayError(error, ANY_SHELL)}`;
   return `an unexpected error (${error instanceof Error ? error.name : typeof error})`;
 }
 
@@ -137,10 +143,10 @@ function failureOf({ status, headers }: HttpResponse, url: URL, nowMs: number): 
   }
 }
 
-export function notificationText(event: RunEvent, values: Values, nowMs: number): string {
+export function notificationText(event: RunEvent, next: Advice, values: Values, nowMs: number): string {
   const { account } = event.detail;
   const parts = [
-    `brand-events-sync${account === null ? "" : `, account ${account}`}: ${inWords(event, values, nowMs)}`,
+    `brand-events-sync${account === null ? "" : `, account ${account}`}: ${inWords(event, next, values, nowMs)}`,
     // The commands of a held snapshot name its place.
     event.detailType === "Snapshot Held" ? `Host: ${hostname()}.` : `Where: ${whereText(values)}.`,
     ...(values.notifyLink === undefined ? [] : [`More: ${values.notifyLink}`]),
@@ -148,24 +154,24 @@ export function notificationText(event: RunEvent, values: Values, nowMs: number)
   return escaped(oneLine(parts.join(" ")));
 }
 
-function inWords({ detailType, detail }: RunEvent, values: Values, nowMs: number): string {
+function inWords({ detailType, detail }: RunEvent, next: Advice, values: Values, nowMs: number): string {
+  const why = [detail["explanation"], detail["error_message"]].map(sentence);
+  const advised = [...why, say(next, styleHere(values))].filter(Boolean).join(" ");
   switch (detailType) {
     case "Snapshot Published": {
       const status = commandLineText(["status"], PLACE_OPTIONS, values);
-      return `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${detail["explanation"] === null ? "" : ` ${textHere(sentence(detail["explanation"]), values)}`} To see what readers have: ${code(status)}.`;
+      return `readers see a new snapshot, ${detail["snapshot_id"]}. Events: ${detail["events"]}; ${detail["added"]} added, ${detail["changed"]} changed, ${detail["removed"]} removed.${advised === "" ? "" : ` ${advised}`} To see what readers have: ${code(status)}.`;
     }
     case "Snapshot Held":
-      return `held (${detail["reason"]}). ${textHere(sentence(detail["explanation"]), values)} ${readersSee(detail, nowMs)} Compare: ${code(String(detail["diff_command"]))}. Publish${wouldDo(detail)}: ${code(String(detail["accept_command"]))}. Or wait: ${detail["wait"]}`;
+      return `held (${detail["reason"]}). ${advised} ${readersSee(detail, nowMs)} Compare: ${code(String(detail["diff_command"]))}. Publish${wouldDo(detail)}: ${code(String(detail["accept_command"]))}. Or wait: ${detail["wait"]}`;
     case "Run Failed": {
       const { error_code: errorCode, run_id: runId, finished } = detail;
-      const next = nextAfterFailure(errorCode, finished === false, values);
-      const said =
-        detail["explanation"] === undefined ? "" : `${textHere(sentence(detail["explanation"]), values)} `;
-      const why = `${said}${messageBefore(next, detail["error_message"], values)}`;
+      const step = afterFailure(errorCode, finished === false);
       const run = runId === null ? "a start" : `the run ${runId}`;
       const named = errorCode === null ? "" : ` with ${errorCode}`;
-      const [purpose, command] = next;
-      return `${run} failed${named}. Readers keep what they have. ${why} ${purpose}: ${code(command)}.`;
+      const [purpose, command] = stepHere(step, values);
+      const then = names(next, step) ? "" : ` ${purpose}: ${code(command)}.`;
+      return `${run} failed${named}. Readers keep what they have. ${advised}${then}`;
     }
   }
 }

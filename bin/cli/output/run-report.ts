@@ -3,12 +3,14 @@
 import { wasPinned } from "../../../lambdas/job/run/record/held-mark.ts";
 import type { RunResult, Skipped } from "../../../lambdas/job/run/record/run-result.ts";
 import { durationText, missingText } from "../../../lambdas/job/run/record/texts.ts";
+import { explained } from "../../../lambdas/words/ends.ts";
+import { type Style, sayError } from "../../../lambdas/words/style.ts";
 import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
 import { cameTo, describeHeld, heldJson, outcomeWord } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { changesTable } from "./format-result.ts";
-import { doubtHere, nextValues, textHere } from "./next-command.ts";
+import { doubtHere, nextValues, styleHere } from "./next-command.ts";
 import { withSettings } from "./settings-here.ts";
 import { formatTable } from "./table.ts";
 import type { ResultOutput } from "./terminal.ts";
@@ -31,21 +33,22 @@ export function reportRun(
 ): number {
   const { row, error } = result;
   const own = nextValues(output.given, values.account);
+  const style = styleHere(own);
   const doubt = doubtHere(result.doubt, own);
   const held = heldOf(result);
   const { differing: rows, columns } = result;
   const ofDryRun = { ...(columns && { columns }), ...(rows && { rows }) };
   const line = `${outcomeWord(row).padEnd(11)} ${cameTo(row)}`.trimEnd();
-  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, values)), ...ofDryRun, ...more };
+  const json = { ...row, doubt: doubt ?? null, ...(held && heldJson(held, style)), ...ofDryRun, ...more };
   output.result({ json, line });
   if (!values.json) {
-    const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, values) : [];
-    const lines = [...describe(result, values), ...decide.map((words) => `  ${words}`)];
+    const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, style) : [];
+    const lines = [...describe(result, values, style), ...decide.map((words) => `  ${words}`)];
     output.stdout.lines(lines.map((words) => withSettings(words, own)));
     if (rows !== undefined && rows.length > 0)
       output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width, whole: "--json" }));
   }
-  if (error) output.stderr.message(`${error.code}: ${textHere(error.message, own)}`);
+  if (error) output.stderr.message(`${error.code}: ${sayError(error, style)}`);
   if (doubt !== undefined) output.stderr.message(doubt);
   return exitCodeOf(result);
 }
@@ -74,9 +77,11 @@ function heldOf({ row, explanation = "", preview }: RunResult) {
 }
 
 /** Reports that another process works on the account. Returns the exit code. */
-export function reportSkipped({ result, stderr }: ResultOutput, skipped: Skipped): number {
-  const { outcome, reason, explanation } = skipped;
-  result({ json: skipped, line: `${outcome.padEnd(11)} ${reason}` });
+export function reportSkipped({ result, stderr }: ResultOutput, skipped: Skipped, style: Style): number {
+  const { next: _, ...end } = skipped;
+  const { outcome, reason } = end;
+  const explanation = explained(skipped, style);
+  result({ json: { ...end, explanation }, line: `${outcome.padEnd(11)} ${reason}` });
   stderr.message(`${outcome}: ${explanation}`);
   return EXIT.skipped;
 }
@@ -87,9 +92,11 @@ export function failureJson(code: string | null, message: string): object {
 }
 
 function describe(
-  { row, explanation, columns = [], differing }: RunResult,
+  result: RunResult,
   { requestsPerMinute = "unlimited" }: ReportValues,
+  style: Style,
 ): readonly string[] {
+  const { row, columns = [], differing } = result;
   const name = row.trigger === "accept" || row.trigger === "rollback" ? row.trigger : "run";
   const lines = [`${outcomeWord(row)}  ${name} ${row.run_id}, ${durationText(row.seconds * 1000)}`];
   if (row.events !== null) {
@@ -105,6 +112,7 @@ function describe(
     );
     if (row.throttled) lines.push(`  ${throttledText(row, requestsPerMinute)}`);
   }
+  const explanation = explained(result, style);
   if (explanation !== undefined) lines.push(`  ${explanation}`);
   for (const { name, pointer, values } of columns)
     lines.push(`  ${name} (${pointer}): ${firstValues(values)}`);

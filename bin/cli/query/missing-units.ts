@@ -5,9 +5,10 @@ import { type AccountLog, UNIT_TABLES, unitsOf } from "../../../lambdas/job/cata
 import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 import { type DamagedUnit, describeUnit, folderOf } from "../../../lambdas/job/snapshot/files/units.ts";
 import { isBeforeRestart } from "../../../lambdas/job/storage/publication.ts";
+import { ANY_SHELL, say, sayError } from "../../../lambdas/words/style.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText, type GivenOptions } from "../options/read-options.ts";
-import { nextValues, textHere } from "../output/next-command.ts";
+import { nextValues, styleHere } from "../output/next-command.ts";
 
 export interface MissingUnit {
   readonly account: string;
@@ -43,7 +44,7 @@ export function missingUnits(
         is_head: true,
       } as const;
       const isRead = read.length > 0 || behind.has("publications");
-      return damage && isRead ? [{ ...unknown, message: damage.message }] : [];
+      return damage && isRead ? [{ ...unknown, message: sayError(damage, ANY_SHELL) }] : [];
     }
     const shown = new Set(read.flatMap((table) => unitsOf(table, of).map(folderOf)));
     return incomplete
@@ -52,7 +53,7 @@ export function missingUnits(
         const { holds, publication, damage: cause } = unit;
         const { snapshot_id } = publication;
         const is_head = holds === "snapshot" && snapshot_id === head;
-        const message = `${describeUnit(unit)}. ${cause.message} ${remedyFor(unit, of, given)}`;
+        const message = `${describeUnit(unit)}. ${sayError(cause, ANY_SHELL)} ${remedyFor(unit, of, given)}`;
         return { account, holds, snapshot_id, publication: publication.publication, is_head, message };
       });
   });
@@ -70,5 +71,5 @@ function remedyFor(
   }
   return isBeforeRestart(log, publication)
     ? "It is from before the last restart, so it counts no more."
-    : textHere(RESTART, nextValues(given, account));
+    : say(RESTART, styleHere(nextValues(given, account)));
 }

@@ -2,7 +2,7 @@
 
 import { type Status, status } from "../../../lambdas/job/commands/status.ts";
 import type { HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
-import { type HeldCommands, ifNotAccepted } from "../../../lambdas/job/run/record/held-mark.ts";
+import { ifNotAccepted } from "../../../lambdas/job/run/record/held-mark.ts";
 import { isRun, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
 import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
@@ -10,6 +10,8 @@ import { publicationId, runInstant } from "../../../lambdas/job/storage/layout.t
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { readLogSince } from "../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore } from "../../../lambdas/job/storage/store.ts";
+import { explained, heldCommands } from "../../../lambdas/words/ends.ts";
+import { ANY_SHELL, type Style, say, sayError } from "../../../lambdas/words/style.ts";
 import {
   madeAtMs,
   outcomeWord,
@@ -45,12 +47,10 @@ export type ReportedAccount = (AccountReport | DamagedAccount) & {
 export interface AccountOptions {
   readonly nowMs: number;
   readonly limitOf: (account: string) => RequestLimit;
-  /** That decide on a held snapshot. */
-  readonly commandsFor: (account: string, snapshotId: string) => HeldCommands;
+  /** How settings and commands of an account are spelled. */
+  readonly styleFor: (account: string) => Style;
   /** What is said of a list that may be a part only. */
   readonly doubtFor: (account: string, doubt: Status["doubt"]) => string | undefined;
-  /** The message of an error, with the commands that it has here. */
-  readonly messageFor: (account: string, message: string) => string;
 }
 
 const MOST_RUNS = 60;
@@ -67,22 +67,12 @@ export async function reportAccount(store: AccountStore, options: AccountOptions
   };
 }
 
-async function readAccount(
-  store: AccountStore,
-  { nowMs, limitOf, messageFor }: AccountOptions,
-): Promise<AccountReport> {
+async function readAccount(store: AccountStore, { nowMs, limitOf }: AccountOptions): Promise<AccountReport> {
   const { account } = store;
-  const { held, ...rest } = await status(store, nowMs);
-  const saidHere = held.map((one) => ({ ...one, explanation: messageFor(account, one.explanation) }));
-  const found = { ...rest, held: saidHere };
+  const found = await status(store, nowMs);
   const publications = await lastPublications(store, found.head);
-  const messageOf = ({ error_message: message }: RunLogEntry): string | null =>
-    message && messageFor(account, message);
   const attempts = await lastRuns(store, MOST_RUNS, nowMs);
-  const runs = attempts
-    .filter(({ trigger }) => isRun(trigger))
-    .map((row) => ({ ...row, error_message: messageOf(row) }))
-    .toReversed();
+  const runs = attempts.filter(({ trigger }) => isRun(trigger)).toReversed();
   const failed = troubleOf(found);
   const isAll = publications.length < MOST_PUBLICATIONS;
   const drawn = [
@@ -96,7 +86,7 @@ async function readAccount(
     account,
     status: found,
     lastRun,
-    failed: failed && { ...failed, error_message: messageOf(failed) },
+    failed,
     figures: drawn.filter((each) => each !== undefined),
   };
 }
@@ -142,15 +132,23 @@ function failureText(failed: RunLogEntry): string {
 
 function contentOf(
   one: AccountReport | DamagedAccount,
-  { nowMs, commandsFor, doubtFor }: AccountOptions,
+  { nowMs, styleFor, doubtFor }: AccountOptions,
 ): readonly Html[] {
   if ("damage" in one)
-    return [failedNote(`This account cannot be read: ${one.damage.code}`, one.damage.message)];
+    return [failedNote(`This account cannot be read: ${one.damage.code}`, sayError(one.damage, ANY_SHELL))];
   const { failed } = one;
+  const style = styleFor(one.account);
   const doubt = doubtFor(one.account, one.status.doubt);
   const notes = [
-    ...heldNotes(one.status, commandsFor),
-    ...(failed ? [failedNote(failureText(failed), failed.error_message)] : []),
+    ...heldNotes(one.status, style),
+    ...(failed
+      ? [
+          failedNote(
+            failureText(failed),
+            [failed.error_message, say(one.status.next, style)].filter(Boolean).join(" ") || null,
+          ),
+        ]
+      : []),
     ...(doubt === undefined ? [] : [doubtNote(doubt)]),
   ];
   return [
@@ -209,26 +207,27 @@ function lastRunFact(last: RunLogEntry | undefined): Fact {
   ];
 }
 
-function heldNotes(status: Status, commandsFor: AccountOptions["commandsFor"]): readonly Html[] {
+function heldNotes(status: Status, style: Style): readonly Html[] {
   // To publish the newest makes the others older than what readers see.
   const [newest, ...others] = publishableOf(status).toReversed();
   const older = status.held.filter(({ snapshotId }) => snapshotId <= (status.head?.snapshot_id ?? ""));
   return [
-    ...(newest ? [note(newest, status, commandsFor(status.account, newest.snapshotId))] : []),
+    ...(newest ? [note(newest, status, style)] : []),
     ...more(`${plural(others.length, "held snapshot")} more`, others),
     ...more(`${plural(older.length, "held snapshot")} older than what readers see`, older.toReversed()),
   ];
 }
 
-function note(one: HeldSnapshot, { head }: Status, { accept, diff }: HeldCommands): Html {
-  const { snapshotId, reason, explanation, preview } = one;
+function note(one: HeldSnapshot, { head }: Status, style: Style): Html {
+  const { accept, diff } = heldCommands(one.snapshotId, style);
+  const { snapshotId, reason, preview, facts: hold } = one;
   const missing = preview ? missingReasons(preview) : "";
   const lines = [
     ...(preview ? [sentence(wouldDo(preview, head?.snapshot_id ?? null))] : []),
     ...(missing === "" ? [] : [sentence(`missing: ${missing}`)]),
   ];
   return html`<div class="note held"><h3>Held: ${reason}</h3>
-<p>${explanation}</p>
+<p>${explained({ ...one, hold }, style) ?? ""}</p>
 ${lines.map((line) => html`<p>${line}</p>\n`)}<p class="quiet">Look at the snapshot ${snapshotId}:</p>
 <pre>${diff}</pre>
 <p class="quiet">Publish it anyway:</p>

@@ -18,6 +18,7 @@ import { DirectoryStore } from "../../../lambdas/job/storage/directory/directory
 import { type DamagedAccount, knownAccounts } from "../../../lambdas/job/storage/known-accounts.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import type { AccountStore, Store } from "../../../lambdas/job/storage/store.ts";
+import { ANY_SHELL, sayError } from "../../../lambdas/words/style.ts";
 import type { OptionValues, WAREHOUSE_OPTIONS } from "../options/options.ts";
 import type { Terminal } from "../output/terminal.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
@@ -61,7 +62,7 @@ function openDirectory(directory: string, stderr: Terminal): LocalWarehouse {
 
 /** The message about an account that the command was not asked for. */
 export function damagedAccountText({ account, damage }: DamagedAccount): string {
-  return `warning: the account ${account} cannot be read, and its tables show nothing new: ${damage.message}`;
+  return `warning: the account ${account} cannot be read, and its tables show nothing new: ${sayError(damage, ANY_SHELL)}`;
 }
 
 /** Throws `code` where no run was ever started: only a run makes a warehouse. */

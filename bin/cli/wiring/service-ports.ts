@@ -9,15 +9,16 @@ import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
 import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
+import { wordsIn } from "../../../lambdas/words/hold.ts";
 import {
-  AUTHORIZE_OPTIONS,
   type OptionValues,
   type RUN_OPTIONS,
   type SERVICE_OPTIONS,
   SETTINGS_FILE,
 } from "../options/options.ts";
-import { commandLineText, PROGRAM_NAME } from "../options/read-options.ts";
+import { PROGRAM_NAME } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
+import { styleOf } from "../output/next-command.ts";
 import { withSettings } from "../output/settings-here.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
 import { openCredentials, openTokens, openWarehouse } from "./open-warehouse.ts";
@@ -58,10 +59,7 @@ export async function withService<T>(
   const openService = serviceOpener(settings, {
     ...shared,
     credentials,
-    authorization: {
-      tokens: () => openTokens(values, context, display),
-      command: commandLineText(["authorize"], AUTHORIZE_OPTIONS, values),
-    },
+    tokens: () => openTokens(values, context, display),
     onWait: (wait) => display.waiting(wait),
     keepTryingUntilMs: isUnattended ? context.startedAtMs + KEEP_TRYING_MS : undefined,
     proxies,
@@ -69,6 +67,7 @@ export async function withService<T>(
   const ports: RunPorts = {
     ...shared,
     store: accountStore(warehouse.store, values.account),
+    words: wordsIn(styleOf(context.given, values.account)),
     catalog: warehouse.catalog,
     process: thisProcess(),
     isGone,

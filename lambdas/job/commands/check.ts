@@ -1,14 +1,9 @@
 // Tries everything a run needs, once, and says what is wrong and what to do.
 
-import {
-  damageIn,
-  isDamage,
-  RESTART,
-  SyncError,
-  undefinedIfDamaged,
-  withRestart,
-} from "../errors/sync-error.ts";
-import { checkTimeLeft, estimateText, type TimePorts } from "../run/collect/time-budget.ts";
+import { type Advice, command, inOrder } from "../errors/advice.ts";
+import { damageIn, isDamage, RESTART, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
+import type { Warn } from "../run/collect/read-list.ts";
+import { checkTimeLeft, estimate, type TimePorts } from "../run/collect/time-budget.ts";
 import { type OpenService, openAccount, withLease } from "../run/open-account.ts";
 import { columnsOfRun } from "../run/publish/columns.ts";
 import { heldSnapshots } from "../run/publish/held-snapshots.ts";
@@ -32,12 +27,8 @@ import { adviseAfter, type Check, type ListAdvice, type RunCheck, tryService } f
 interface CheckOptions extends ListAdvice {
   /** Verifies everything that is kept, not only what readers see. */
   readonly deep?: boolean;
-  /** Called with how many events are listed and how long a run of them takes, in words. */
-  readonly onEstimate?: (estimate: string) => void;
-  /** The whole command that retires a snapshot: where the warehouse is is known to the caller only. */
-  readonly retireCommand?: (snapshotId: string) => string;
-  /** The whole command that restarts. */
-  readonly restartCommand?: string;
+  /** Called with how many events are listed and how long a run of them takes. */
+  readonly onEstimate?: (estimate: Advice) => void;
 }
 
 /**
@@ -47,25 +38,24 @@ interface CheckOptions extends ListAdvice {
 export async function check(
   ports: RunPorts,
   settings: RunSettings,
-  {
-    deep = false,
-    onEstimate = () => undefined,
-    retireCommand = (snapshotId) => `retire ${snapshotId} --yes`,
-    restartCommand = "run with overDamaged",
-    ...advice
-  }: CheckOptions = {},
+  { deep = false, onEstimate = () => undefined, ...advice }: CheckOptions = {},
 ): Promise<readonly Check[]> {
   const checks: Check[] = [];
   const runCheck: RunCheck = async (name, work) => {
-    const warnings: string[] = [];
+    const warnings: Advice[] = [];
     try {
-      const value = await work((warning) => warnings.push(warning));
-      checks.push({ name, ok: true, code: null, remedy: warnings.join(" ") || null });
+      const value = await work((warning, next) => warnings.push(inOrder(warning, next)));
+      checks.push({
+        name,
+        ok: true,
+        code: null,
+        remedy: warnings.length === 0 ? null : inOrder(...warnings),
+      });
       return value;
     } catch (error) {
       ports.signal.throwIfAborted();
       if (!(error instanceof SyncError)) throw error;
-      checks.push({ name, ok: false, code: error.code, remedy: error.message });
+      checks.push({ name, ok: false, code: error.code, remedy: inOrder(error.message, error.next) });
       adviseAfter(error, advice);
       return undefined;
     }
@@ -83,7 +73,7 @@ export async function check(
       runCheck,
       open === openWithoutLease ? undefined : advice,
     );
-    if (listed !== undefined) onEstimate(estimateText(listed, budget));
+    if (listed !== undefined) onEstimate(estimate(listed, budget));
   };
   const skipped = await withLease(ports, settings, "check", tryAll).catch((error: unknown) => {
     if (!(error instanceof SyncError) || ports.signal.aborted) throw error;
@@ -94,7 +84,12 @@ export async function check(
     const name = skipped.reason === "LOGIN_REFUSED" ? "login" : "lease";
     if (name === "lease" && checks.length === 0)
       await runCheck("credentials", async () => (await openWithoutLease()).close());
-    checks.push({ name, ok: false, code: skipped.reason, remedy: skipped.explanation });
+    checks.push({
+      name,
+      ok: false,
+      code: skipped.reason,
+      remedy: inOrder(skipped.explanation, skipped.next),
+    });
   }
   const isStoreWritable = await runCheck("store", () => tryStore(ports));
   if (isStoreWritable) {
@@ -105,7 +100,7 @@ export async function check(
       const found = await (deep ? checkEverything : checkHead)(ports);
       // Of an account that was removed meanwhile nothing counts.
       if (found.length > 0 && (await readLogSince(ports.store, end.last)).removal) return;
-      tellDamage(found, { warn, retireCommand, restartCommand });
+      tellDamage(found, warn);
     });
   }
   return checks;
@@ -218,36 +213,26 @@ async function verifiable(store: AccountStore, log: readonly Publication[]): Pro
 }
 
 function outOfTime(): string {
-  return "The snapshot has too many bytes to verify them within the time limit. What was read is undamaged. To verify all of it, use check on the command line, which has no time limit.";
+  return "The snapshot has too many bytes to verify them within the time limit. What was read is undamaged. On a computer of your own nothing limits the time.";
 }
 
 /** Throws `STORE_CORRUPT` naming all that is damaged and counts, with what helps. */
-function tellDamage(
-  found: readonly Damage[],
-  options: Required<Pick<CheckOptions, "retireCommand" | "restartCommand">> & {
-    readonly warn: (remedy: string) => unknown;
-  },
-): void {
+function tellDamage(found: readonly Damage[], warn: Warn): void {
   const past = found.filter(({ cure }) => cure === "past");
   const counting = found.filter(({ cure }) => cure !== "past");
-  const pastText = past.length === 0 ? [] : [`${PAST} ${keysOf(past)}.`];
+  const pastText = past.length === 0 ? "" : `${PAST} ${keysOf(past)}.`;
   const [first, ...others] = counting;
   if (first === undefined) {
-    for (const text of pastText) options.warn(text);
+    if (pastText !== "") warn(pastText);
     return;
   }
-  const { code, message, fields } = others.length === 0 ? first.error : severalDamaged(counting);
   const old = counting.flatMap(({ cure }) => (typeof cure === "object" ? [cure.retire] : []));
-  const commands = [...new Set(old)].slice(0, MAX_NAMED).map(options.retireCommand);
-  const remedies = [
-    ...(counting.some(({ cure }) => cure === "restart")
-      ? [withRestart(RESTART, options.restartCommand)]
-      : []),
-    ...pastText,
-    // Last, and without a full stop, so that it can be pasted into a shell.
-    ...(commands.length === 0 ? [] : [`${RETIRE} ${commands.join("; ")}`]),
-  ];
-  throw new SyncError(code, [message, ...remedies].join(" "), { fields });
+  const retire = [...new Set(old)]
+    .slice(0, MAX_NAMED)
+    .flatMap((snapshotId, index) => [index === 0 ? `${RETIRE} ` : "; ", command("retire", { snapshotId })]);
+  const restart = counting.some(({ cure }) => cure === "restart") ? RESTART : undefined;
+  const error = others.length === 0 ? first.error : severalDamaged(counting);
+  throw error.with({ next: inOrder(restart, pastText, retire) });
 }
 
 const PAST = "Damaged, but before the last restart, so it counts no more:";
@@ -255,11 +240,10 @@ const RETIRE = "Without a backup, take each older snapshot that is damaged out o
 
 function severalDamaged(found: readonly Damage[]): SyncError {
   const keys = found.map(({ error }) => error.fields["key"]);
-  return new SyncError(
-    "STORE_CORRUPT",
-    `${keys.length} files are damaged: ${keysOf(found)}. Restore them from a backup or from older versions of them.`,
-    { fields: { keys: keys.join(",") } },
-  );
+  return new SyncError("STORE_CORRUPT", `${keys.length} files are damaged: ${keysOf(found)}.`, {
+    fields: { keys: keys.join(",") },
+    next: "Restore them from a backup or from older versions of them.",
+  });
 }
 
 /** The first of them. */

@@ -1,6 +1,7 @@
 // What a person decides, without a request or a lease: `accept` and `rollback` publish a snapshot that is already there,
 // `retire` takes one out of the tables, and `remove` takes a whole account.
 
+import { advise, command } from "../errors/advice.ts";
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { whileLeased } from "../run/lease/lease-account.ts";
 import { commit, removedMeanwhile, takeBack } from "../run/publish/commit.ts";
@@ -40,6 +41,7 @@ import {
 } from "../storage/publication-log.ts";
 import {
   dateRetired,
+  IDS,
   listSnapshots,
   markRetired,
   readRetired,
@@ -161,14 +163,21 @@ async function onlyHeld(
   const of = `of the account ${store.account}`;
   const named = (found: readonly HeldSnapshot[]): string =>
     found.map(({ snapshotId }) => snapshotId).join(", ");
-  const older = newest === undefined ? (await heldSnapshots(store)).toReversed() : [];
-  const why =
-    newest !== undefined
-      ? `Several snapshots ${of} are held, the newest first: ${named([newest, ...others])}. Name one by its id.`
-      : older.length > 0
-        ? `The held snapshots ${of} are older than what readers see: ${named(older)}. Name one by its id, with --force (force in AWS).`
-        : `No snapshot ${of} is held.`;
-  throw new SyncError("SNAPSHOT_NOT_FOUND", why);
+  if (newest !== undefined)
+    throw new SyncError(
+      "SNAPSHOT_NOT_FOUND",
+      `Several snapshots ${of} are held, the newest first: ${named([newest, ...others])}.`,
+      { next: "Name one by its id." },
+    );
+  const older = (await heldSnapshots(store)).toReversed();
+  const [last] = older;
+  if (last === undefined) throw new SyncError("SNAPSHOT_NOT_FOUND", `No snapshot ${of} is held.`);
+  const accept = command("accept", { snapshotId: last.snapshotId, decision: "force" });
+  throw new SyncError(
+    "SNAPSHOT_NOT_FOUND",
+    `The held snapshots ${of} are older than what readers see: ${named(older)}.`,
+    { next: advise`Name one by its id: ${accept}.` },
+  );
 }
 
 /** The manifest of a snapshot that this action can publish. Throws `SNAPSHOT_NOT_FOUND` for any other, with the remedy. */
@@ -180,21 +189,27 @@ async function requirePublishable(
   if (await removalOf(store, snapshotId, await plannedAt(store, snapshotId)))
     throw snapshotNotFound(
       snapshotId,
-      "was removed with its account. If files of it are left, start remove again",
+      "was removed with its account",
+      "If files of it are left, remove the account again.",
     );
   const manifest = await keptSnapshot(store, snapshotId);
   const isHeld = (await readHold(store, snapshotId)) !== undefined;
   if (isHeld && action === "accept") return manifest;
   if ((await publishedOf(store, [snapshotId])).has(snapshotId)) return manifest;
-  if (!isHeld) throw snapshotNotFound(snapshotId, "is not finished. Start run again to finish it");
-  throw snapshotNotFound(snapshotId, "is held and was never published. Publish it with accept");
+  if (!isHeld) throw snapshotNotFound(snapshotId, "is not finished", "Start a run to finish it.");
+  throw snapshotNotFound(
+    snapshotId,
+    "is held and was never published",
+    advise`Publish it: ${command("accept", { snapshotId })}.`,
+  );
 }
 
 function olderThan(head: Publication, snapshotId: string): RunEnd {
   return {
     outcome: "SUPERSEDED",
     reason: "LATER_HEAD",
-    explanation: `Readers already see ${head.snapshot_id}, which is later than ${snapshotId}. To publish the older one anyway, use accept with --force, or rollback, which also keeps later runs from replacing it.`,
+    explanation: `Readers already see ${head.snapshot_id}, which is later than ${snapshotId}.`,
+    next: advise`To publish the older one anyway: ${command("accept", { snapshotId, decision: "force" })}, or ${command("rollback", { snapshotId })}, which also keeps later runs from replacing it.`,
   };
 }
 
@@ -221,7 +236,7 @@ export async function retire(
   if (!yes)
     return {
       ok: false,
-      explanation: `retire would take the snapshot ${snapshotId} out of the tables. A run deletes its files after a day, and nothing can be rolled back to it. What readers see stays.`,
+      explanation: `That would take the snapshot ${snapshotId} out of the tables. A run deletes its files after a day, and nothing can be rolled back to it. What readers see stays.`,
     };
 
   await markRetired(store, snapshotId);
@@ -243,20 +258,16 @@ export async function retire(
 async function requireHeld(store: AccountStore, snapshotId: string): Promise<void> {
   const found = (await listSnapshots(store)).find((each) => each.snapshotId === snapshotId);
   if (found?.isHeld || found?.isRetired) return;
-  throw snapshotNotFound(
-    snapshotId,
-    found
-      ? "is not finished. Start run again to finish it"
-      : "does not exist. Look at status and query publications for the ids",
-  );
+  throw found
+    ? snapshotNotFound(snapshotId, "is not finished", "Start a run to finish it.")
+    : snapshotNotFound(snapshotId, "does not exist", IDS);
 }
 
 function isHead(snapshotId: string, why: string): SyncError {
-  return new SyncError(
-    "CONFIG_INVALID",
-    `${why} ${snapshotId}, so it cannot be retired. Publish another one with run, accept or rollback, then retire this one.`,
-    { fields: { snapshot_id: snapshotId } },
-  );
+  return new SyncError("CONFIG_INVALID", `${why} ${snapshotId}, so it cannot be retired.`, {
+    fields: { snapshot_id: snapshotId },
+    next: "Publish another one, then retire this one.",
+  });
 }
 
 /** So many files are deleted before the lease, and Ctrl-C, are looked at again. */

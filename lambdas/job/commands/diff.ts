@@ -8,7 +8,7 @@ import { type Manifest, readLeftOut, type SeenLeftOut, verifyLeftOut } from "../
 import { compareSnapshots } from "../snapshot/rows/compare-snapshots.ts";
 import type { ExplainedChange, MissingReason } from "../snapshot/rows/first-changes.ts";
 import { readHead, readLog } from "../storage/publication-log.ts";
-import { RETIRED, readRetired, snapshotNotFound } from "../storage/snapshot-marks.ts";
+import { IDS, RETIRED, readRetired, snapshotNotFound } from "../storage/snapshot-marks.ts";
 import type { AccountStore } from "../storage/store.ts";
 
 export interface DiffTask {
@@ -71,7 +71,8 @@ export async function sinceTask(store: AccountStore, atMs: number): Promise<Diff
     if (later.snapshot_id === then.snapshot_id) break;
     throw snapshotNotFound(
       then.snapshot_id,
-      `${RETIRED}. The next one that is kept was published at ${later.published_at}: give --since that instant or a later one. event_changes has all changes`,
+      RETIRED,
+      `The next one that is kept was published at ${later.published_at}: ask since that instant or a later one. event_changes has all changes.`,
     );
   }
   return { a: head.snapshot_id, b: then.snapshot_id };
@@ -91,12 +92,11 @@ async function reasonsOf(
 async function newestHeld(store: AccountStore): Promise<string> {
   const newest = (await heldSnapshots(store)).at(-1);
   if (newest) return newest.snapshotId;
-  throw new SyncError(
-    "SNAPSHOT_NOT_FOUND",
-    `No snapshot of the account ${store.account} is held. Name a snapshot by its id; status lists the ids.`,
-  );
+  throw new SyncError("SNAPSHOT_NOT_FOUND", `No snapshot of the account ${store.account} is held.`, {
+    next: `Name a snapshot by its id. ${IDS}`,
+  });
 }
 
 function outOfTime(): string {
-  return "The snapshots have too many events to compare them within the time limit. Use diff on the command line, which has no time limit.";
+  return "The snapshots have too many events to compare them within the time limit. On a computer of your own nothing limits the time.";
 }

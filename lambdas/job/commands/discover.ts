@@ -163,7 +163,7 @@ interface Fetched {
 function tooLarge(limit: number): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
-    `discover reads a sample of at most ${MAX_SAMPLE} events, and the limit is ${limit}. Set a limit of ${MAX_SAMPLE} or less.`,
-    { fields: { limit } },
+    `discover reads a sample of at most ${MAX_SAMPLE} events, and the limit is ${limit}.`,
+    { fields: { limit }, next: `Set a limit of ${MAX_SAMPLE} or less.` },
   );
 }

@@ -1,9 +1,11 @@
 // What an account's warehouse says about itself: what readers see, a run under way, what is held, the last runs.
 
+import type { Advice } from "../errors/advice.ts";
 import { undefinedIfDamaged } from "../errors/sync-error.ts";
 import { type HeldLease, heldLease, readLease } from "../run/lease/lease-file.ts";
 import { type HeldSnapshot, heldSnapshots } from "../run/publish/held-snapshots.ts";
 import { lastRuns, type RunLogEntry } from "../run/record/run-log.ts";
+import { readRunResult } from "../run/record/run-result.ts";
 import type { ListDoubt } from "../service/event-service.ts";
 import { type FieldChanges, fieldChanges } from "../snapshot/fields/field-changes.ts";
 import { readManifest } from "../snapshot/files/manifest.ts";
@@ -22,6 +24,8 @@ export interface Status {
   readonly held: readonly HeldSnapshot[];
   /** The last attempts, newest first; those in the future last. */
   readonly runs: readonly RunLogEntry[];
+  /** What a person does about the last of them, where it has failed for good. */
+  readonly next: Advice;
   /** What is new in the fields of the head's events, against the snapshot before it; undefined where that is gone. */
   readonly fieldChanges: FieldChanges | undefined;
   /** Why the list of what readers see may be a part only. */
@@ -34,15 +38,22 @@ export async function status(store: AccountStore, nowMs: number): Promise<Status
   const head = await readHead(store);
   // check and run report a damaged manifest: here it must not hide everything else.
   const manifest = head && (await readManifest(store, head.snapshot_id).catch(undefinedIfDamaged));
+  const runs = await lastRuns(store, LAST_RUNS, nowMs);
   return {
     account: store.account,
     head: head ?? null,
     lease: (lease && heldLease(lease, nowMs)) ?? null,
     held: await heldSnapshots(store, { head, nowMs }),
-    runs: await lastRuns(store, LAST_RUNS, nowMs),
+    runs,
+    next: await adviceOn(store, runs[0]),
     fieldChanges: head && (await publishedFieldChanges(store, head).catch(undefinedIfDamaged)),
     doubt: manifest?.doubt,
   };
+}
+
+async function adviceOn(store: AccountStore, last: RunLogEntry | undefined): Promise<Advice> {
+  if (last?.outcome !== "FAILED") return [];
+  return (await readRunResult(store, last.run_id).catch(undefinedIfDamaged))?.error?.next ?? [];
 }
 
 /** Undefined for the first publication, and where the snapshot before it is deleted. Throws `STORE_CORRUPT`. */

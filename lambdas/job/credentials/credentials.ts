@@ -77,10 +77,9 @@ function parseJson(json: string): unknown {
 }
 
 function invalid(problem: string): SyncError {
-  return new SyncError(
-    "CREDENTIALS_INVALID",
-    `The credentials are not usable: ${problem}. Expected: ${EXAMPLE}, ${OTHER_FORMS}.`,
-  );
+  return new SyncError("CREDENTIALS_INVALID", `The credentials are not usable: ${problem}.`, {
+    next: `Expected: ${EXAMPLE}, ${OTHER_FORMS}.`,
+  });
 }
 
 /** A run that meets it is skipped, not failed: a schedule may start before a person has filled the secret. */

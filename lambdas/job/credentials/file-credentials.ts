@@ -1,6 +1,7 @@
 // The account's credentials from a JSON file beside the project.
 
 import { open, stat } from "node:fs/promises";
+import { advise, setting } from "../errors/advice.ts";
 import { NOT_UTF8, shellWord, utf8Text } from "../errors/shown-text.ts";
 import { codeOf, SyncError } from "../errors/sync-error.ts";
 import { MOST_SECRET_BYTES, readAtMost, readInputAtMost, TooLarge } from "../runtime/bounded-input.ts";
@@ -46,10 +47,9 @@ export class FileCredentials implements Credentials {
           : code === "EACCES"
             ? "may not be read"
             : `cannot be read (${code})`;
-    return new SyncError(
-      "CREDENTIALS_INVALID",
-      `The credentials file ${this.#file} ${what}. Write one like this, with mode 0600, or name another with --credentials:\n${EXAMPLE}\n("method":"basic" takes the same two fields, "method":"oauth" takes "client_id" and "client_secret".)`,
-    );
+    return new SyncError("CREDENTIALS_INVALID", `The credentials file ${this.#file} ${what}.`, {
+      next: advise`Write one like this, with mode 0600, or name another with ${setting("credentials")}:\n${EXAMPLE}\n("method":"basic" takes the same two fields, "method":"oauth" takes "client_id" and "client_secret".)`,
+    });
   }
 }
 
@@ -90,7 +90,10 @@ async function readAll({ input, signal }: InputOptions): Promise<string> {
 function unusable(problem: string): SyncError {
   return new SyncError(
     "CREDENTIALS_INVALID",
-    `The credentials were to come from standard input (--credentials -), which ${problem}. Pipe them into the program, as one JSON: ${EXAMPLE}. Or name a file with --credentials.`,
+    `The credentials were to come from standard input, which ${problem}.`,
+    {
+      next: advise`Pipe them into the program, as one JSON: ${EXAMPLE}. Or name a file with ${setting("credentials")}.`,
+    },
   );
 }
 

@@ -1,4 +1,6 @@
-// What can go wrong, as a person and a program see it: one stable code, a message with the remedy, fields.
+// What can go wrong, as a person and a program see it: one stable code, what has happened and why, fields, and what to do.
+
+import { type Advice, advise, command, inOrder } from "./advice.ts";
 
 /** Users and alarms branch on these; `docs/errors.md` lists each, and the message has the remedy. */
 export const ERROR_CODES = [
@@ -36,6 +38,13 @@ export const RETRYABLE_CODES: readonly ErrorCode[] = [
   "INTERRUPTED",
 ];
 
+interface ErrorFacts {
+  readonly fields?: ErrorFields;
+  /** What a person does about it. */
+  readonly next?: Advice | string | undefined;
+  readonly cause?: unknown;
+}
+
 /** What a person has mistyped, or has to set up. */
 const MISTAKES: ReadonlySet<ErrorCode> = new Set([
   "CONFIG_INVALID",
@@ -47,24 +56,35 @@ export function isMistake(error: unknown): error is SyncError {
   return error instanceof SyncError && MISTAKES.has(error.code);
 }
 
-/** An error whose message says what failed, why, and what to do. Branch on `code`, never on the message. */
+/** An error whose message says what failed and why, without a word of the place where it is read. Branch on `code`. */
 export class SyncError extends Error {
   override readonly name = "SyncError";
   readonly code: ErrorCode;
   readonly fields: ErrorFields;
+  readonly next: Advice;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: { readonly fields?: ErrorFields; readonly cause?: unknown } = {},
-  ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(code: ErrorCode, message: string, { fields = {}, next = [], cause }: ErrorFacts = {}) {
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.fields = options.fields ?? {};
+    this.fields = fields;
+    this.next = typeof next === "string" ? [next] : next;
   }
 
   get isRetryable(): boolean {
     return RETRYABLE_CODES.includes(this.code);
+  }
+
+  /** The same with more of each. */
+  with({
+    message = "",
+    fields = {},
+    next,
+  }: Omit<ErrorFacts, "cause"> & { readonly message?: string }): SyncError {
+    return new SyncError(this.code, `${this.message} ${message}`.trim(), {
+      fields: { ...this.fields, ...fields },
+      next: inOrder(this.next, next),
+      cause: this.cause ?? this,
+    });
   }
 }
 
@@ -109,32 +129,19 @@ export function isRefusedLogin(error: unknown): error is SyncError {
 export const MAKE_AGAIN = "Delete this file and start again.";
 /** The remedy for files that readers have seen and no run can make again. */
 export const RESTORE = "Restore it from a backup or an older version.";
+/** The remedy for damaged files of what readers see. */
+export const RESTART = advise`Or restart over the damage; then all events count as added: ${command("run", { decision: "overDamaged" })}.`;
 
 /** `problem` never repeats the content. */
 export function damaged(key: string, problem: string, remedy: string, cause?: unknown): SyncError {
-  return new SyncError("STORE_CORRUPT", `The file ${key} is damaged: ${problem}. ${remedy}`, {
+  return new SyncError("STORE_CORRUPT", `The file ${key} is damaged: ${problem}.`, {
     fields: { key },
+    next: remedy,
     cause,
   });
 }
 
-/** The remedy for damaged files of what readers see. */
-export const RESTART =
-  "Or restart over the damage (--over-damaged; overDamaged in AWS); then all events count as added.";
-
-/** A stored text has no command, which depends on where it is read. This gives it to its reader, whole. */
-export function withRestart(text: string, command: string): string {
-  return text.replace(
-    RESTART,
-    () => `Or restart over the damage; then all events count as added: \`${command}\`.`,
-  );
-}
-
 /** Adds to an error about a damaged file that a run may restart over it; any other error is returned as it is. */
 export function addRestart(error: unknown): unknown {
-  if (!isDamage(error)) return error;
-  return new SyncError(error.code, `${error.message} ${RESTART}`, {
-    fields: error.fields,
-    cause: error.cause,
-  });
+  return isDamage(error) ? error.with({ next: RESTART }) : error;
 }

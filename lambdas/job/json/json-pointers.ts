@@ -55,10 +55,9 @@ export function changedPointers(before: string, after: string): readonly string[
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof MalformedJson)) throw error;
     // The parser's own error quotes the text, so it is dropped.
-    throw new SyncError(
-      "STORE_CORRUPT",
-      "A snapshot's row holds an event that is not JSON. Restore the snapshot's files from a backup or an older version.",
-    );
+    throw new SyncError("STORE_CORRUPT", "A snapshot's row holds an event that is not JSON.", {
+      next: "Restore the snapshot's files from a backup or an older version.",
+    });
   }
 }
 

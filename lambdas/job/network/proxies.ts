@@ -33,10 +33,11 @@ export function refuseAnyCertificate({ acceptsAnyCertificate = false }: Proxies)
   const setting = "NODE_TLS_REJECT_UNAUTHORIZED";
   throw new SyncError(
     "CONFIG_INVALID",
-    `The environment variable ${setting} is 0: any certificate would be accepted, so any computer on the way could read the ` +
-      "credentials. Remove it. If your network or the service uses a private certificate authority, set NODE_EXTRA_CA_CERTS " +
-      "to the path of its certificate (PEM).",
-    { fields: { setting } },
+    `The environment variable ${setting} is 0: any certificate would be accepted, so any computer on the way could read the credentials.`,
+    {
+      fields: { setting },
+      next: "Remove it. If your network or the service uses a private certificate authority, set NODE_EXTRA_CA_CERTS to the path of its certificate (PEM).",
+    },
   );
 }
 

@@ -21,7 +21,7 @@ import type { RunEnd } from "./record/run-result.ts";
 import { countText } from "./record/texts.ts";
 import type { RunSession } from "./run-session.ts";
 
-/** That `--dry-run` shows of each column of one's own. */
+/** That a dry run shows of each column of one's own. */
 const FIRST_VALUES = 3;
 
 /** So many events that differ are named, in so much text: in AWS they must fit into a response. */
@@ -62,7 +62,7 @@ export async function dryRun(
     ...{ oversize: 0, too_deep: 0, unreadable: 0 },
   };
   const newlyUnreadable: string[] = [];
-  const sayLeft = sayEstimate(planned, session.budget, ports.logger);
+  const sayLeft = sayEstimate(planned, session.budget, ports);
   const required = new RequiredFields(settings.require);
   const columns = settings.lifted.map(({ name, pointer }) => ({ name, pointer, values: [] as string[] }));
   const lift = lifter(settings.lifted);
@@ -145,7 +145,8 @@ export async function dryRun(
   return {
     ...end,
     reason: hold.reason,
-    explanation: `${what} would be held: ${hold.explanation}`,
+    explanation: `${what} would be held: ${ports.words.hold(hold)}`,
+    hold,
   };
 }
 
@@ -158,5 +159,5 @@ async function* rowsUpTo(last: string, rows: AsyncIterable<Row>): AsyncGenerator
 }
 
 function outOfTime(done: number, planned: number): string {
-  return `The time limit was reached after ${countText(done)} of ${countText(planned)} events. Give a lower limit, or use run --dry-run on the command line, which has no time limit.`;
+  return `The time limit was reached after ${countText(done)} of ${countText(planned)} events. A lower limit takes less time; on a computer of your own nothing limits it.`;
 }

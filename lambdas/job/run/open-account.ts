@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { type Credentials, CredentialsNotSetUp } from "../credentials/credentials.ts";
 import type { TokenStore } from "../credentials/tokens/token-store.ts";
+import { advise, command, setting } from "../errors/advice.ts";
 import { ERROR_CODES, isRefusedLogin, SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import type { OAuthOptions } from "../service/auth/oauth/by-tokens.ts";
 import type { EventService } from "../service/event-service.ts";
@@ -81,11 +82,12 @@ async function withholdRefused(
   const until = new Date(refusedAtMs + IN_FORCE_MS).toISOString();
   const remedy =
     code === "AUTHORIZATION_EXPIRED"
-      ? "Authorize again with the command that the error of that run names"
-      : "Correct the credentials";
+      ? advise`Authorize again: ${command("authorize")}. Or`
+      : advise`Correct the credentials, or`;
   throw new StartSkipped(
     "LOGIN_REFUSED",
-    `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${until}. ${remedy}, or start a check or a run by hand: once the service accepts a login, the schedule works again.`,
+    `The service refused the login of this account at ${refused_at} (${code}), and the credentials have not changed since. So that the account is not locked, scheduled runs send no login before ${until}.`,
+    advise`${remedy} start a check or a run by hand: once the service accepts a login, the schedule works again.`,
   );
 }
 
@@ -175,20 +177,13 @@ interface ServicePorts
     | "transport"
   > {
   readonly credentials: Credentials;
-  /** What the method `oauth` needs. */
-  readonly authorization?: TokenAccess | undefined;
-}
-
-/** Where the tokens of an account are, and the command that stores new ones there. */
-interface TokenAccess {
-  /** Throws `CONFIG_INVALID` where no place is set. */
-  readonly tokens: () => Promise<TokenStore>;
-  readonly command: string;
+  /** Where the tokens of the method `oauth` are. Throws `CONFIG_INVALID` where no place is set. */
+  readonly tokens?: (() => Promise<TokenStore>) | undefined;
 }
 
 /** How a run with these settings opens the service. The credentials are read each time it does. */
 export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPorts["openService"] {
-  const { credentials, authorization, ...others } = ports;
+  const { credentials, tokens, ...others } = ports;
   return async (rateLimiter, hasWorked) => {
     const read = await credentials.read();
     return createEventService({
@@ -198,27 +193,24 @@ export function serviceOpener(settings: RunSettings, ports: ServicePorts): RunPo
       credentials: read,
       stored: credentials,
       hasWorked: hasWorked && (() => hasWorked(settings.baseUrl)),
-      oauth: read.method === "oauth" ? await oauthOptions(settings, authorization) : undefined,
+      oauth: read.method === "oauth" ? await oauthOptions(settings, tokens) : undefined,
     });
   };
 }
 
 /** Throws `CONFIG_INVALID` for a missing setting, and `CredentialsNotSetUp` for a secret that never had tokens. */
-async function oauthOptions(
-  { authUrl }: RunSettings,
-  authorization: TokenAccess | undefined,
-): Promise<OAuthOptions> {
-  if (authUrl === undefined || authorization === undefined)
-    throw new SyncError(
-      "CONFIG_INVALID",
-      "The method oauth needs the address of the identity provider: give --auth-url https://… or set BRAND_AUTH_URL; in cdk.json it is authUrl.",
-      { fields: { setting: "authUrl" } },
-    );
-  const { command } = authorization;
-  const tokens = await authorization.tokens();
+async function oauthOptions({ authUrl }: RunSettings, open: ServicePorts["tokens"]): Promise<OAuthOptions> {
+  if (authUrl === undefined || open === undefined)
+    throw new SyncError("CONFIG_INVALID", "The method oauth needs the address of the identity provider.", {
+      fields: { setting: "authUrl" },
+      next: advise`Set ${setting("authUrl")}.`,
+    });
+  const tokens = await open();
   const { version: tokensVersion } = await tokens.read();
   if (tokensVersion === undefined && tokens.isCreatedEmpty) {
-    throw new CredentialsNotSetUp(`There are no tokens in ${tokens.place} yet. Authorize once: ${command}`);
+    throw new CredentialsNotSetUp(`There are no tokens in ${tokens.place} yet.`, {
+      next: advise`Authorize once: ${command("authorize")}.`,
+    });
   }
-  return { authUrl, tokens, tokensVersion, authorize: command };
+  return { authUrl, tokens, tokensVersion };
 }

@@ -1,6 +1,7 @@
 // Everything impure that a run touches, in four groups.
 
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Advice } from "../errors/advice.ts";
 import type { Clock, Random } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/logger.ts";
 import type { EventService } from "../service/event-service.ts";
@@ -8,6 +9,7 @@ import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { AccountStore } from "../storage/store.ts";
 import type { Executions } from "./hand-over/executions.ts";
 import type { Holder } from "./lease/lease-file.ts";
+import type { HoldFacts } from "./record/held-mark.ts";
 import type { StartedRun } from "./record/run-event.ts";
 import type { RunResult } from "./record/run-result.ts";
 
@@ -44,8 +46,17 @@ export interface HostPorts {
   readonly executions?: Executions | undefined;
 }
 
+/** The words of a person, made outside of the job. */
+export interface Words {
+  /** Why a snapshot is held: the sentence that is stored. */
+  readonly hold: (facts: HoldFacts) => string;
+  /** How advice reads where the log of this process is read. */
+  readonly say: (advice: Advice) => string;
+}
+
 /** What is told while a run works. */
 export interface RunHooks {
+  readonly words: Words;
   readonly onProgress: (progress: Progress) => void;
   /** Called with the run's id once it is known, and again when the start adopts another run. */
   readonly onRunId?: (runId: string) => void;

@@ -255,7 +255,7 @@ async function stage(
   const { chain } = task;
   const total = chain.plan.header.events;
   const left = total - chain.end;
-  const sayLeft = sayEstimate(left, budget, ports.logger);
+  const sayLeft = sayEstimate(left, budget, ports);
   const report = (done: number): void => ports.onProgress({ done, total, retries: service.counts.retries });
   report(chain.end);
   const { events, ms } = rangeCut(total, budget.waitMs(left));

@@ -54,6 +54,11 @@ export interface ListDoubt {
   readonly places: readonly string[];
 }
 
+/** `all` answers what nothing has said; any other doubt has a reason of its own. */
+export function isAnswered({ why }: ListDoubt, nextPage: string | undefined): boolean {
+  return why === "unsaid" && nextPage === "all";
+}
+
 /** What other values of `nextPage` brought where a list is not whole, or may not be. */
 export interface ListTrial {
   /** The first that brought events which the list did not have. */

@@ -316,13 +316,12 @@ const NOT_ONE_LINE = "it is not one complete line of a publication";
 function incomplete(expected: string, found: string, earlier: number): SyncError {
   const what = `it is missing, while ${found} exists`;
   if (earlier > 0) return corrupt(expected, what);
-  return corrupt(expected, what, "If the account was to be removed, start remove again. Otherwise restore");
+  return corrupt(expected, what, "If the account was to be removed, remove it again. Otherwise restore");
 }
 
 function corrupt(key: string, what: string, remedy = "Restore"): SyncError {
-  return new SyncError(
-    "STORE_CORRUPT",
-    `The publication ${key} is damaged: ${what}. ${remedy} this file from a backup or an earlier version of it. Until then nothing is published.`,
-    { fields: { key } },
-  );
+  return new SyncError("STORE_CORRUPT", `The publication ${key} is damaged: ${what}.`, {
+    fields: { key },
+    next: `${remedy} this file from a backup or an earlier version of it. Until then nothing is published.`,
+  });
 }

@@ -1,6 +1,7 @@
 // The marks beside a snapshot's parts: held, retired.
 
 import * as z from "zod";
+import type { Advice } from "../errors/advice.ts";
 import { damageIn, isDamage, SyncError } from "../errors/sync-error.ts";
 import { isOfLayout } from "./layout.ts";
 import { type AccountStore, readJson, type StoredKey, writeJsonOnce } from "./store.ts";
@@ -16,11 +17,15 @@ export interface SnapshotFiles {
 }
 
 /** @param why without the full stop at its end */
-export function snapshotNotFound(snapshotId: string, why: string): SyncError {
+export function snapshotNotFound(snapshotId: string, why: string, next: Advice | string): SyncError {
   return new SyncError("SNAPSHOT_NOT_FOUND", `The snapshot ${snapshotId} ${why}.`, {
     fields: { snapshot_id: snapshotId },
+    next,
   });
 }
+
+/** Where the ids are. */
+export const IDS = "The ids are in the table publications, and in what the status of the account says.";
 
 /** Why a snapshot that is retired can be neither published nor compared. */
 export const RETIRED = "is retired: its files are deleted, or will be within a day";

@@ -88,10 +88,6 @@ export function checkKey(key: string): void {
   }
 }
 
-/** After "Could not read <file>: ". Restored alone it would be archived again, and Athena would not read it. */
-export const ARCHIVED_TEXT =
-  'a lifecycle rule of the bucket has archived it. Delete that rule (docs/cdk.md, "A bucket that exists"), restore the file (aws s3api restore-object), and copy it over itself (aws s3api copy-object --storage-class STANDARD --if-match <its ETag>).';
-
 /** The object at `key`, or undefined where there is none. Throws `STORE_CORRUPT` when it is not what the schema says. */
 export async function readJson<Schema extends z.ZodType>(
   store: Store,

@@ -18,6 +18,7 @@ import { IdentityProvider } from "../../simulator/identity/identity-provider.ts"
 import type { IdentityChange } from "../../simulator/identity/identity-settings.ts";
 import { decide } from "../../simulator/identity/person.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
+import { told } from "../../words/said.ts";
 
 const request = (authUrl: string) =>
   authorizationRequest(new URL(authUrl), "a client & more", "http://127.0.0.1:8912/callback", systemRandom);
@@ -189,7 +190,7 @@ describe("the exchange of a code", () => {
     async (_, identity, given, code, message) => {
       const { error, sent } = await exchange(identity, given);
 
-      expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
+      expect(told(error)).toMatchObject({ code, message: expect.stringContaining(message) });
       expect(sent).toHaveLength(1);
       expect(said(error, new LogLines())).not.toMatch(/canary|undefined/i);
     },
@@ -233,12 +234,14 @@ describe("the exchange of a code", () => {
     [400, '{"error":"invalid_grant","error_description":"The redirect URI does not match"}'],
     [401, '{"error":{"code":"REDIRECT-URL-INVALID"}}'],
     [400, JSON.stringify({ error: "invalid_request", detail: REDIRECT })],
-  ])("that is refused for its redirect address names --redirect-uri (%i, %s)", async (status, body) => {
+  ])("that is refused for its redirect address says so (%i, %s)", async (status, body) => {
     const { error, sent } = await exchange(answered({ kind: "status", status, body }));
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining("with --redirect-uri exactly as it is registered"),
+      message: expect.stringContaining(
+        "does not accept the redirect address. Authorize again, with the redirect address exactly as it is registered",
+      ),
     });
     expect(sent).toHaveLength(1);
   });

@@ -4,14 +4,17 @@
 import { describe, expect, test } from "vitest";
 import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
-import { heldCommands } from "../../../bin/cli/output/describe-status.ts";
+import { styleHere } from "../../../bin/cli/output/next-command.ts";
 import { notificationText } from "../../../bin/cli/output/notify.ts";
 import { guard } from "../../../lambdas/job/run/publish/guard.ts";
 import { HOLD_REASONS, readersSee } from "../../../lambdas/job/run/record/held-mark.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
-import { heldMail } from "../../../lambdas/sync/report-result.ts";
+import { heldMail, styleInAws } from "../../../lambdas/sync/report-result.ts";
+import { heldCommands, nextOf } from "../../../lambdas/words/ends.ts";
+import { whyHeld } from "../../../lambdas/words/hold.ts";
 import { HELD, PREVIEW } from "../../sync/rows.ts";
 
+const IN_AWS = styleInAws({ region: "eu-west-1", functionName: "sync" }, "uk");
 const RUN = "2026-11-21T06-00-00.000Z";
 const NOW_MS = Date.parse("2026-11-21T08:00:00.000Z");
 
@@ -53,7 +56,7 @@ const LONGEST: Readonly<Record<string, Parameters<typeof guard>>> = {
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   PINNED: "A rollback has pinned the account to what readers see (publication 7).",
   MARK_DAMAGED:
-    "The file that said why this snapshot is held was damaged. Check the snapshot's counts before you publish it.",
+    "The file that said why this snapshot is held was damaged. Nothing is known of the reason but this snapshot's counts.",
   OTHER: "Why a later version has held it.",
 };
 
@@ -61,21 +64,22 @@ function heldBecause(reason: string) {
   const [counts, limits] = LONGEST[reason] ?? [];
   const hold = counts && limits && guard(counts, limits);
   expect(hold?.reason ?? reason).toBe(reason);
-  const explanation = hold?.explanation ?? EXPLANATIONS[reason];
-  return { row: { ...HELD, reason }, explanation, preview: PREVIEW };
+  const explanation = hold ? whyHeld(hold) : EXPLANATIONS[reason];
+  return { row: { ...HELD, reason }, explanation, hold, preview: PREVIEW };
 }
 
 function hooked(reason: string): string {
   const names = [...SERVICE_OPTIONS, ...RUN_OPTIONS, ...NOTIFY_OPTIONS, "overDamaged", "dryRun"] as const;
   const values = new GivenOptions({ account: "uk", warehouse: "/srv/warehouse" }, {}, "/srv").read(names);
-  const event = runEvent("uk", heldBecause(reason), undefined, (id) => heldCommands(id, values));
+  const result = heldBecause(reason);
+  const event = runEvent("uk", result, undefined, (id) => heldCommands(id, styleHere(values)));
   if (event === undefined) throw new Error("no event");
-  return notificationText(event, values, NOW_MS);
+  return notificationText(event, nextOf(result), values, NOW_MS);
 }
 
 /** What a person reads of it, but for the labels of its lines. */
 function mailed(reason: string): string {
-  const { what, why, effect, wait } = heldMail("uk", heldBecause(reason), NOW_MS);
+  const { what, why, effect, wait } = heldMail("uk", heldBecause(reason), IN_AWS, NOW_MS);
   return [what, why, effect, wait].join(" ");
 }
 
@@ -102,9 +106,9 @@ describe.each(HOLD_REASONS)("held as %s", (reason) => {
 
 test("an empty list is said first to be the service's fault, before any command", () => {
   const counts = { ...ALL, listed: 0, events: 0 };
-  const explanation = guard(counts, LIMITS)?.explanation ?? "";
+  const hold = guard(counts, LIMITS);
 
-  expect(explanation).toMatch(/^An empty list is nearly always the service's fault/);
+  expect(hold && whyHeld(hold)).toMatch(/^An empty list is nearly always the service's fault/);
   expect(hooked("NO_EVENTS")).toMatch(
     /^brand-events-sync, account uk: held \(NO_EVENTS\)\. None of .* fault/,
   );

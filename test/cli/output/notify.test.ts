@@ -7,11 +7,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { NOTIFY_OPTIONS, RUN_OPTIONS, SERVICE_OPTIONS } from "../../../bin/cli/options/options.ts";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
-import { heldCommands } from "../../../bin/cli/output/describe-status.ts";
+import { styleHere } from "../../../bin/cli/output/next-command.ts";
 import { notify } from "../../../bin/cli/output/notify.ts";
 import { addRestart, damaged, RESTORE, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { heldCommands, nextOf } from "../../../lambdas/words/ends.ts";
 import { inTimeEnough } from "../../job/runtime/time-enough.ts";
 import { httpServer, type LocalServer, proxyServer, rawServer } from "../../job/service/http/local-server.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
@@ -46,8 +47,8 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
   const address = { baseUrl: "https://service.example", account: "uk" };
   const onCommandLine = { ...address, notifyUrl: `${url}${SECRET_PATH}`, ...options };
   const values = new GivenOptions(onCommandLine, {}, "/srv").read(names);
-  const event = runEvent("uk", result, "0000000007", (id) => heldCommands(id, values));
-  await notify(async () => event, {
+  const event = runEvent("uk", result, "0000000007", (id) => heldCommands(id, styleHere(values)));
+  await notify(async () => ({ event, next: nextOf(result) }), {
     values,
     terminal: {
       message: (line) => {

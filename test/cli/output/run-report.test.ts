@@ -8,20 +8,15 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { describeHeld } from "../../../bin/cli/output/describe-status.ts";
-import {
-  messageBefore,
-  nextAfterFailure,
-  nextValues,
-  sentence,
-  skippedBecause,
-  textHere,
-} from "../../../bin/cli/output/next-command.ts";
+import { nextValues, sentence, stepHere, styleHere } from "../../../bin/cli/output/next-command.ts";
 import { reportRun } from "../../../bin/cli/output/run-report.ts";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
 import { age, throttledText } from "../../../bin/cli/output/words.ts";
 import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 import { ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { afterFailure, afterSkip } from "../../../lambdas/words/ends.ts";
+import { say } from "../../../lambdas/words/style.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { PUBLISHED } from "../../sync/rows.ts";
 import { laptop } from "../command-line.ts";
@@ -156,10 +151,11 @@ const PREVIEW: Preview = {
   unreadable: 0,
   uuids: { ...NONE, added: ["a"], removed: ["b", "c"], forbidden: ["d", "e"], oversize: ["f"] },
 };
+const STYLE = styleHere(VALUES as Parameters<typeof styleHere>[0]);
 const held = (preview?: Preview, isPinned = false) => ({ snapshotId: RUN, preview, isPinned });
 
 test("a held snapshot is described by what publishing it would do, the first uuids, and the commands", () => {
-  expect(describeHeld(held(PREVIEW), HEAD, VALUES)).toEqual([
+  expect(describeHeld(held(PREVIEW), HEAD, STYLE)).toEqual([
     `publishing it would add 1, change 0 and remove 1,412 events, compared with ${HEAD}, which readers see`,
     "  added, 1: a",
     "  removed, the first 2 of 1,412: b, c",
@@ -191,15 +187,15 @@ test.each([
     says: "is not known, because a file is damaged (check --deep names it)",
   },
 ])("says what is compared with $what", ({ preview, head, says }) => {
-  expect(describeHeld(held(preview), head, VALUES)[0]).toContain(says);
+  expect(describeHeld(held(preview), head, STYLE)[0]).toContain(says);
 });
 
 test("what an earlier version has held has its commands alone", () => {
-  expect(describeHeld(held(), HEAD, VALUES)).toEqual([...DECIDE, WAIT]);
+  expect(describeHeld(held(), HEAD, STYLE)).toEqual([...DECIDE, WAIT]);
 });
 
 test("waiting changes nothing while the account is pinned", () => {
-  expect(describeHeld(held(PREVIEW, true), HEAD, VALUES).at(-1)).toContain(ifNotAccepted(true));
+  expect(describeHeld(held(PREVIEW, true), HEAD, STYLE).at(-1)).toContain(ifNotAccepted(true));
 });
 
 const ENVIRONMENT = {
@@ -236,7 +232,7 @@ test.each([
     ],
   ],
 ])("after %s, unfinished: %j, comes %j", (code, isUnfinished, [purpose, command]) => {
-  const next = nextAfterFailure(code, isUnfinished, values);
+  const next = stepHere(afterFailure(code, isUnfinished), values);
 
   expect(next).toEqual([purpose, `npm run sync -- ${command}`]);
 });
@@ -247,35 +243,32 @@ test.each([
   ["LOGIN_REFUSED", /^The service had refused/],
   ["NOT_SET_UP", /^The credentials were not/],
 ])("after a start that was skipped because of %s it says why", (reason, why) => {
-  expect(skippedBecause(reason)).toMatch(why);
+  expect(afterSkip(reason).why).toMatch(why);
 });
 
 test("a text that says that a run may restart gets the command", () => {
-  expect(textHere(`It is cut. ${RESTART}`, values)).toBe(
-    "It is cut. Or restart over the damage; then all events count as added: `npm run sync -- run --over-damaged --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50`.",
+  expect(say(RESTART, styleHere(values))).toBe(
+    "Or restart over the damage; then all events count as added: `npm run sync -- run --over-damaged --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50`.",
   );
 });
 
 test("where the address of a service is not known, no command is shown that could not work", () => {
   const unknown = nextValues(new GivenOptions({}, {}, "/srv"), "uk");
 
-  expect(textHere(`It is cut. ${RESTART}`, unknown)).toBe(`It is cut. ${RESTART}`);
-  expect(nextAfterFailure("LIST_INCOMPLETE", false, unknown)).toEqual([
+  expect(say(RESTART, styleHere(unknown))).toContain("count as added: run --over-damaged.");
+  expect(stepHere(afterFailure("LIST_INCOMPLETE", false), unknown)).toEqual([
     "Then start again",
     "run, which needs --base-url or a settings file",
   ]);
-  expect(nextAfterFailure("AUTHORIZATION_EXPIRED", false, unknown)[1]).toBe(
+  expect(stepHere(afterFailure("AUTHORIZATION_EXPIRED", false), unknown)[1]).toBe(
     "authorize, which needs --auth-url or a settings file",
   );
 });
 
-test("a message is one sentence of bounded length, without the command that follows it", () => {
+test("a message is one sentence of bounded length", () => {
   expect(sentence("The disk\n is full")).toBe("The disk is full.");
   expect(sentence("Is it full?")).toBe("Is it full?");
   expect(sentence(null)).toBe("");
   expect(sentence("x".repeat(1_000))).toBe(`${"x".repeat(1_000)}.`);
   expect(sentence("x".repeat(1_001))).toBe(`${"x".repeat(1_000)}…`);
-  const next = ["To authorize again", "sync authorize"] as const;
-  expect(messageBefore(next, "It is over. Use: sync authorize.", values)).toBe("It is over.");
-  expect(messageBefore(next, "It is over.", values)).toBe("It is over.");
 });

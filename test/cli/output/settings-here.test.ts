@@ -95,7 +95,7 @@ test("commands name the key where the file has the setting, and the option where
     'Check "warehouse" in brand-events.json, or make the first snapshot with run.',
   );
   for (const { stdout, stderr } of [check, run, status, json]) {
-    expect(stdout + stderr).toMatch(/check \\?"baseUrl\\?" in brand-events\.json/i);
+    expect(stdout + stderr).toMatch(/check \\?"baseUrl\\?" of the account uk in brand-events\.json/i);
     expect(stdout + stderr).not.toContain("heck --base-url");
   }
   expect(given.stdout).toMatch(/check --base-url/i);

@@ -24,11 +24,11 @@ const everything = ({ stdout, stderr }: Ended): string => stdout + stderr;
 
 const SCENARIOS: readonly Scenario[] = [
   {
-    place: "bin/cli/output/describe-status.ts accept",
+    place: "bin/cli/output/next-command.ts accept",
     said: async (world) => everything(await held(world)),
   },
   {
-    place: "bin/cli/output/describe-status.ts diff",
+    place: "bin/cli/output/next-command.ts diff",
     isSamePlace: true,
     said: async (world) => {
       await held(world);
@@ -44,7 +44,7 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/output/describe-status.ts accept, on the page of report",
+    place: "bin/cli/output/next-command.ts accept, on the page of report",
     isSamePlace: true,
     said: async (world) => {
       await held(world);
@@ -76,7 +76,8 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/commands/check.ts retire",
+    place: "bin/cli/output/next-command.ts retire",
+    isSamePlace: true,
     said: async (world) => {
       await withoutPart(world, "older");
       return everything(await world.command(["check", ...world.place, ...world.of]));
@@ -96,7 +97,7 @@ const SCENARIOS: readonly Scenario[] = [
     said: (world) => world.toldBy(),
   },
   {
-    place: "bin/cli/output/describe-status.ts accept, in a notification",
+    place: "bin/cli/output/next-command.ts accept, in a notification",
     isSamePlace: true,
     said: async (world) => {
       await world.run();
@@ -172,7 +173,8 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    place: "bin/cli/wiring/service-ports.ts authorize",
+    place: "bin/cli/output/next-command.ts authorize, of a run",
+    isSamePlace: true,
     asks: "tokens",
     said: async (world) => (await world.run()).stderr,
   },
@@ -295,6 +297,8 @@ const ELSEWHERE: Readonly<Record<string, number>> = {
   "bin/cli/output/settings-here.ts": 1,
   // `init`, which asks, and `check`.
   "bin/cli/wiring/service-ports.ts": 1,
+  // The command that authorizes, which `authorized.aws.test.ts` runs.
+  "lambdas/sync/report-result.ts": 1,
   // What all others are made with.
   "bin/cli/options/read-options.ts": 3,
 };

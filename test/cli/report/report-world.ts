@@ -9,6 +9,7 @@ import type { Field } from "../../../lambdas/job/snapshot/fields/field-profile.t
 import type { Manifest } from "../../../lambdas/job/snapshot/files/manifest.ts";
 import { formatRunId, layout, publicationId } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
+import { asOption } from "../../../lambdas/words/style.ts";
 import { countsOf } from "../../job/catalog/publisher.ts";
 import { aManifest } from "../../job/snapshot/files/manifests.ts";
 import { MemoryStore } from "../../job/storage/memory-store.ts";
@@ -186,12 +187,12 @@ export class ReportWorld {
       limitOf: (account) => this.limits.get(account) ?? { requestsPerMinute: 200, limitWindowSeconds: 60 },
       warehouse: "./warehouse",
       nowMs: this.#latestMs() + 3 * 60 * 60 * 1000,
-      commandsFor: (account, snapshotId) => ({
-        accept: `brand-events-sync accept ${snapshotId} --account ${account}`,
-        diff: `brand-events-sync diff ${snapshotId} --account ${account}`,
+      styleFor: (account) => ({
+        setting: asOption,
+        command: ({ command, snapshotId }) =>
+          `brand-events-sync ${command} ${snapshotId} --account ${account}`,
       }),
       doubtFor: () => undefined,
-      messageFor: (_, message) => message,
     });
   }
 }

@@ -2,8 +2,12 @@ import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { lastRuns } from "../../../lambdas/job/run/record/run-log.ts";
+import type { RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { createRemoval, readLog } from "../../../lambdas/job/storage/publication-log.ts";
+import { explained } from "../../../lambdas/words/ends.ts";
+import { ANY_SHELL } from "../../../lambdas/words/style.ts";
+import { said } from "../../words/said.ts";
 import { interposedOnce, refusing } from "../run/interposed-store.ts";
 import { ACCOUNT, type HeldWorld, heldWorld, type PortChanges } from "../run/small-world.ts";
 
@@ -44,7 +48,7 @@ describe("accept", () => {
     const forced = await world.accept(first, true);
 
     expect(refused.row).toMatchObject({ outcome: "SUPERSEDED", reason: "LATER_HEAD" });
-    expect(refused.explanation).toContain("--force");
+    expect(explained(refused, ANY_SHELL)).toContain(`accept ${first} --force`);
     expect(forced.row).toMatchObject({ outcome: "PUBLISHED", changed: 10 });
     expect((await world.head())?.snapshot_id).toBe(first);
   });
@@ -141,10 +145,10 @@ describe("rollback", () => {
 });
 
 describe("accept or rollback is refused with the remedy", () => {
-  test.each<{ what: string; says: string; act: (of: HeldWorld) => Promise<unknown> }>([
+  test.each<{ what: string; says: string; act: (of: HeldWorld) => Promise<RunResult> }>([
     {
       what: "accept of an unknown id",
-      says: "Look at status",
+      says: "The ids are in the table publications",
       act: ({ world }) => world.accept("2020-01-01T00-00-00.000Z"),
     },
     {
@@ -157,10 +161,14 @@ describe("accept or rollback is refused with the remedy", () => {
       says: "An id looks like",
       act: ({ world }) => world.rollback("held"),
     },
-    { what: "rollback to a held one", says: "with accept", act: ({ world, held }) => world.rollback(held) },
+    {
+      what: "rollback to a held one",
+      says: "Publish it: accept ",
+      act: ({ world, held }) => world.rollback(held),
+    },
     {
       what: "accept of a retired one",
-      says: "Make a new one with run",
+      says: "Start a run to make a new one",
       act: async ({ world, first }) => {
         const retired_at = new Date(world.clock.now()).toISOString();
         world.store.put(layout(ACCOUNT).retired(first), JSON.stringify({ retired_at }));
@@ -177,7 +185,7 @@ describe("accept or rollback is refused with the remedy", () => {
     },
     {
       what: "accept of one whose run is not finished",
-      says: "run again",
+      says: "Start a run to finish it",
       act: async ({ world, held }) => {
         await world.store.delete([layout(ACCOUNT).held(held)]);
         return world.accept(held);
@@ -190,10 +198,9 @@ describe("accept or rollback is refused with the remedy", () => {
 
     const result = await act(of);
 
-    expect(result).toMatchObject({
-      row: { outcome: "FAILED", error_code: "SNAPSHOT_NOT_FOUND" },
-      error: { code: "SNAPSHOT_NOT_FOUND", message: expect.stringContaining(says) },
-    });
+    const { row, error } = result;
+    expect(row).toMatchObject({ outcome: "FAILED", error_code: "SNAPSHOT_NOT_FOUND" });
+    expect(said(error)).toContain(says);
     expect(await lastRuns(of.world.own, 9, of.world.clock.now())).toEqual(attempts);
     expect(await readLog(of.world.own)).toEqual(before);
   });

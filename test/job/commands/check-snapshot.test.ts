@@ -1,10 +1,10 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { check } from "../../../lambdas/job/commands/check.ts";
-import type { Check } from "../../../lambdas/job/commands/check-service.ts";
 import { removeAccount } from "../../../lambdas/job/commands/decisions.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { type AccountStore, accountStore } from "../../../lambdas/job/storage/store.ts";
+import { saidChecks } from "../../words/said.ts";
 import { ACCOUNT, type PortChanges, SmallWorld } from "../run/small-world.ts";
 
 let world: SmallWorld;
@@ -14,14 +14,9 @@ beforeEach(() => {
 });
 
 /** The last line of `check`. */
-async function snapshotLine(deep = false, changes: PortChanges = {}): Promise<Check | undefined> {
-  const retireCommand = (snapshotId: string): string => `retire it: ${snapshotId}`;
-  const checks = await check(world.ports(changes), world.settings, {
-    deep,
-    retireCommand,
-    restartCommand: "restart it",
-  });
-  return checks.find(({ name }) => name === "snapshot");
+async function snapshotLine(deep = false, changes: PortChanges = {}) {
+  const checks = await check(world.ports(changes), world.settings, { deep });
+  return saidChecks(checks).find(({ name }) => name === "snapshot");
 }
 
 const publish = (version: number): Promise<string> => world.publish(10, version);
@@ -40,7 +35,7 @@ async function flipByte(key: string): Promise<void> {
   world.store.put(key, bytes);
 }
 
-const RESTART = "Or restart over the damage; then all events count as added: `restart it`.";
+const RESTART = "Or restart over the damage; then all events count as added: run --over-damaged.";
 const PAST = "Damaged, but before the last restart, so it counts no more:";
 
 /** Of the publication of this place in the log. */
@@ -112,7 +107,7 @@ describe("the line snapshot of check", () => {
 
     expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
     expect(line?.remedy).toContain(stray);
-    expect(line?.remedy).not.toContain("restart it");
+    expect(line?.remedy).not.toContain("run --over-damaged");
   });
 
   describe("with events that are left out", () => {
@@ -131,7 +126,7 @@ describe("the line snapshot of check", () => {
       expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
       expect(line?.remedy).toContain(key);
       // A run makes do without it.
-      expect(line?.remedy).not.toContain("restart it");
+      expect(line?.remedy).not.toContain("run --over-damaged");
       await publish(2);
       expect(await snapshotLine()).toEqual(OK);
       expect((await snapshotLine(true))?.remedy).toContain(key);
@@ -150,7 +145,7 @@ describe("the line snapshot of check", () => {
     expect(line).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
     for (const key of damage) expect(line?.remedy).toContain(key);
     expect(line?.remedy).toContain(RESTART);
-    expect(line?.remedy).toMatch(new RegExp(`out of the tables: retire it: ${older}$`));
+    expect(line?.remedy).toMatch(new RegExp(`out of the tables: retire ${older}$`));
   });
 
   it.each<[string, (older: string) => string]>([
@@ -171,8 +166,8 @@ describe("the line snapshot of check", () => {
       for (const each of [line, deep]) {
         expect(each).toMatchObject({ ok: false, code: "STORE_CORRUPT" });
         expect(each?.remedy).toContain(`The file ${key} is damaged: it is missing`);
-        expect(each?.remedy).toMatch(new RegExp(`out of the tables: retire it: ${older}$`));
-        expect(each?.remedy).not.toContain("restart it");
+        expect(each?.remedy).toMatch(new RegExp(`out of the tables: retire ${older}$`));
+        expect(each?.remedy).not.toContain("run --over-damaged");
       }
       expect(await snapshotLine()).toEqual(OK);
     },
@@ -185,7 +180,7 @@ describe("the line snapshot of check", () => {
 
     const line = await snapshotLine();
 
-    const commands = ids.slice(0, 10).map((id) => `retire it: ${id}`);
+    const commands = ids.slice(0, 10).map((id) => `retire ${id}`);
     expect(line?.remedy).toMatch(/^11 files are damaged: .*, and 1 more\./);
     expect(line?.remedy?.endsWith(`out of the tables: ${commands.join("; ")}`)).toBe(true);
   });
@@ -229,7 +224,7 @@ describe("the line snapshot of check", () => {
       expect(await snapshotLine(true)).toMatchObject({ ok: true, remedy: expect.stringContaining(PAST) });
     });
 
-    it("of a restart itself misses a file, beside older ones that count no more", async () => {
+    it("of a run --over-damagedself misses a file, beside older ones that count no more", async () => {
       const ids = [await publish(1), await publish(2)];
       ids.push((await world.run({ overDamaged: true })).row.snapshot_id ?? "");
       for (const index of [0, 1, 2]) await world.store.delete([changesPart(index, ids)]);
@@ -318,7 +313,7 @@ describe("the line snapshot of check", () => {
 
       expect(line).toMatchObject({ ok: false, code: "STORE_FAILED" });
       expect(line?.remedy).toContain(
-        `Could not read ${key}: a lifecycle rule of the bucket has archived it.`,
+        `Could not read ${key}: it was archived (GLACIER), and cannot be read before it is restored.`,
       );
       expect(line?.remedy).toContain("(GLACIER)");
     }
@@ -330,7 +325,7 @@ describe("the line snapshot of check", () => {
 
     const line = await snapshotLine();
 
-    expect(line?.remedy).toMatch(/_manifest\.json: .* \(GLACIER\) The same holds for 1 other files\.$/);
+    expect(line?.remedy).toMatch(/_manifest\.json: .* \(GLACIER\).* The same holds for 1 other files\./);
   });
 
   it("says that time ran out instead of failing the whole check", async () => {
@@ -339,6 +334,6 @@ describe("the line snapshot of check", () => {
     const line = await snapshotLine(false, { timeLeftMs: () => 20_000 });
 
     expect(line).toMatchObject({ ok: false, code: "INTERRUPTED" });
-    expect(line?.remedy).toContain("use check on the command line");
+    expect(line?.remedy).toContain("On a computer of your own nothing limits the time");
   });
 });

@@ -4,7 +4,9 @@ import { discover } from "../../../lambdas/job/commands/discover.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import type { RunSettings } from "../../../lambdas/job/run/run-settings.ts";
+import { ANY_SHELL, say } from "../../../lambdas/words/style.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
+import { saidChecks } from "../../words/said.ts";
 import { interposed, refusing } from "../run/interposed-store.ts";
 import { livingLease } from "../run/lease/lease-world.ts";
 import { ACCOUNT, Sandbox } from "../run/sandbox.ts";
@@ -17,7 +19,7 @@ describe("check", () => {
     const lease = livingLease(sandbox.clock.now());
     sandbox.store.put(LEASE, lease);
 
-    const checks = await check(sandbox.ports(), sandbox.settings);
+    const checks = saidChecks(await check(sandbox.ports(), sandbox.settings));
 
     expect(checks).toEqual([
       { name: "credentials", ok: true, code: null, remedy: null },
@@ -44,7 +46,7 @@ describe("check", () => {
       throw new SyncError("CREDENTIALS_INVALID", "There is no such file.");
     };
 
-    const checks = await check(sandbox.ports({ openService }), sandbox.settings);
+    const checks = saidChecks(await check(sandbox.ports({ openService }), sandbox.settings));
 
     expect(checks.map(({ name, code }) => [name, code]).slice(0, 2)).toEqual([
       ["credentials", "CREDENTIALS_INVALID"],
@@ -57,7 +59,7 @@ describe("check", () => {
     const error = new SyncError("STORE_FAILED", "A link is in its place.");
     const store = refusing(sandbox.store, "lease.json", error);
 
-    const checks = await check(sandbox.ports({ store }), sandbox.settings);
+    const checks = saidChecks(await check(sandbox.ports({ store }), sandbox.settings));
 
     expect(checks.filter(({ ok }) => !ok)).toEqual([
       { name: "lease", ok: false, code: "STORE_FAILED", remedy: "A link is in its place." },
@@ -70,7 +72,9 @@ describe("check", () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(40) }, { requestsPerMinute: 20 });
     const estimates: string[] = [];
 
-    await check(sandbox.ports(), sandbox.settings, { onEstimate: (text) => estimates.push(text) });
+    await check(sandbox.ports(), sandbox.settings, {
+      onEstimate: (found) => estimates.push(say(found, ANY_SHELL)),
+    });
 
     expect(estimates).toEqual(["40 events, about 2 min"]);
   });
@@ -78,7 +82,7 @@ describe("check", () => {
   test("frees the lease, and leaves its use in it", async () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(3) });
 
-    const checks = await check(sandbox.ports(), sandbox.settings);
+    const checks = saidChecks(await check(sandbox.ports(), sandbox.settings));
 
     expect(checks.every(({ ok }) => ok)).toBe(true);
     const { run_id, use } = JSON.parse(sandbox.store.text(LEASE) ?? "");
@@ -92,7 +96,7 @@ describe("check", () => {
     for (const { uuid } of events.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1)).slice(0, 6))
       sandbox.simulator.restrict(uuid);
 
-    const checks = await check(sandbox.ports(), sandbox.settings);
+    const checks = saidChecks(await check(sandbox.ports(), sandbox.settings));
 
     expect(checks.find(({ name }) => name === "detail")).toEqual({
       name: "detail",
@@ -109,7 +113,7 @@ describe("check", () => {
   ])("warns where the list %s", async (_, extra, problem) => {
     await using sandbox = await Sandbox.start({ events: [], list: { extra } });
 
-    const checks = await check(sandbox.ports(), sandbox.settings);
+    const checks = saidChecks(await check(sandbox.ports(), sandbox.settings));
 
     expect(checks.find(({ name }) => name === "list")).toMatchObject({
       ok: true,
@@ -131,7 +135,7 @@ describe("check", () => {
       throw new SyncError("STORE_FAILED", "The disk is full.");
     });
 
-    const checks = await check(sandbox.ports({ store }), sandbox.settings);
+    const checks = saidChecks(await check(sandbox.ports({ store }), sandbox.settings));
 
     expect(checks.map(({ name, ok }) => [name, ok])).toEqual([
       ["credentials", true],

@@ -6,6 +6,7 @@ import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
 import { markRetired } from "../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
+import { told, toldBy } from "../../words/said.ts";
 import { ACCOUNT, heldWorld, type PortChanges, SmallWorld } from "../run/small-world.ts";
 
 async function compare(world: SmallWorld, task: DiffTask, changes: PortChanges = {}) {
@@ -61,9 +62,9 @@ describe("diff", () => {
     const [one, two] = await readLog(world.own);
     const atMs = Date.parse(one?.published_at ?? "");
 
-    await expect(sinceTask(world.own, atMs)).rejects.toMatchObject({
+    expect(await toldBy(sinceTask(world.own, atMs))).toMatchObject({
       code: "SNAPSHOT_NOT_FOUND",
-      message: `The snapshot ${first} is retired: its files are deleted, or will be within a day. The next one that is kept was published at ${two?.published_at}: give --since that instant or a later one. event_changes has all changes.`,
+      message: `The snapshot ${first} is retired: its files are deleted, or will be within a day. The next one that is kept was published at ${two?.published_at}: ask since that instant or a later one. event_changes has all changes.`,
     });
     expect(await sinceTask(world.own, Date.parse(two?.published_at ?? ""))).toEqual({ a: second, b: second });
   });
@@ -111,7 +112,7 @@ describe("diff", () => {
 
   test.each([
     { named: "yesterday", says: "An id looks like 2026-11-21T06-00-00.000Z" },
-    { named: "2020-01-01T00-00-00.000Z", says: "does not exist. Look at status" },
+    { named: "2020-01-01T00-00-00.000Z", says: "does not exist. The ids are in the table publications" },
   ])("refuses $named: $says", async ({ named, says }) => {
     const { world, first } = await heldWorld();
 
@@ -120,7 +121,7 @@ describe("diff", () => {
       { a: first, b: named },
     ]) {
       const error: unknown = await compare(world, task).catch((thrown) => thrown);
-      expect(error).toMatchObject({
+      expect(told(error)).toMatchObject({
         code: "SNAPSHOT_NOT_FOUND",
         message: expect.stringContaining(says),
         fields: { snapshot_id: named },
@@ -137,9 +138,10 @@ describe("diff", () => {
       code: "SNAPSHOT_NOT_FOUND",
       message: expect.stringContaining(`${first} is retired`),
     });
-    await expect(compare(world, { a: "held", b: undefined })).rejects.toMatchObject({
+    expect(await toldBy(compare(world, { a: "held", b: undefined }))).toMatchObject({
       code: "SNAPSHOT_NOT_FOUND",
-      message: "No snapshot of the account uk is held. Name a snapshot by its id; status lists the ids.",
+      message:
+        "No snapshot of the account uk is held. Name a snapshot by its id. The ids are in the table publications, and in what the status of the account says.",
     });
   });
 
@@ -162,11 +164,11 @@ describe("diff", () => {
     const { world } = await heldWorld();
     const stopped = new Error("stopped");
 
-    await expect(
-      compare(world, { a: "held", b: undefined }, { timeLeftMs: () => 20_000 }),
-    ).rejects.toMatchObject({
+    expect(
+      await toldBy(compare(world, { a: "held", b: undefined }, { timeLeftMs: () => 20_000 })),
+    ).toMatchObject({
       code: "INTERRUPTED",
-      message: expect.stringContaining("Use diff on the command line"),
+      message: expect.stringContaining("On a computer of your own"),
     });
     await expect(
       compare(world, { a: "held", b: undefined }, { signal: AbortSignal.abort(stopped) }),

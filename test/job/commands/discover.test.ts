@@ -94,6 +94,7 @@ describe("discover", () => {
         outcome: "SKIPPED",
         reason: "LEASE_TAKEN",
         explanation: expect.stringMatching(/^The command discover works on this account; /),
+        next: ["Start again when it has ended."],
       }),
     );
     expect(sandbox.simulator.counts).toMatchObject({ logins: 1, details: 10 });

@@ -3,6 +3,7 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { Credentials } from "../../../lambdas/job/credentials/credentials.ts";
+import { told } from "../../words/said.ts";
 
 export interface CredentialsWorld {
   readonly credentials: Credentials;
@@ -52,7 +53,7 @@ export function credentialsContract(name: string, make: () => Promise<Credential
         (reason: unknown) => reason,
       );
 
-      expect(error).toMatchObject({
+      expect(told(error)).toMatchObject({
         code: "CREDENTIALS_INVALID",
         message: expect.stringContaining('{"method":"session","email":"…","password":"…"}'),
       });

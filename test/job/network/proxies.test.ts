@@ -127,7 +127,7 @@ describe("certificates that are not checked", () => {
     expect(() => use(new URL("https://service.test"), proxies)).toThrow(
       expect.objectContaining({
         code: "CONFIG_INVALID",
-        message: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
+        next: [expect.stringContaining("NODE_EXTRA_CA_CERTS")],
         fields: { setting: "NODE_TLS_REJECT_UNAUTHORIZED" },
       }),
     );

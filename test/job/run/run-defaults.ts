@@ -5,6 +5,8 @@ import type { HostPorts, RunPorts, WorldPorts } from "../../../lambdas/job/run/r
 import { type RunSettings, runSettings } from "../../../lambdas/job/run/run-settings.ts";
 import type { EventService } from "../../../lambdas/job/service/event-service.ts";
 import { accountSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
+import { wordsIn } from "../../../lambdas/words/hold.ts";
+import { ANY_SHELL } from "../../../lambdas/words/style.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 import { LogLines } from "../runtime/log-lines.ts";
 
@@ -40,6 +42,7 @@ export function portsWith(
   return {
     ...hostWith(),
     onProgress: () => undefined,
+    words: wordsIn(ANY_SHELL),
     ...worldWith(own),
   };
 }

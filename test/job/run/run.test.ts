@@ -317,7 +317,7 @@ describe("a dry run", () => {
       outcome: "FAILED",
       error_code: "INTERRUPTED",
       error_message: expect.stringMatching(
-        /^The time limit was reached after 4 of 20 events\. Give a lower limit/,
+        /^The time limit was reached after 4 of 20 events\. A lower limit/,
       ),
     });
   });

@@ -17,7 +17,7 @@ import { Simulator } from "../../simulator/simulator.ts";
 import { MemoryCatalog } from "../catalog/memory-catalog.ts";
 import { MemoryTokenStore } from "../credentials/tokens/memory-token-store.ts";
 import { LogLines } from "../runtime/log-lines.ts";
-import { AUTHORIZE, Authorized } from "../service/auth/oauth/authorized.ts";
+import { Authorized } from "../service/auth/oauth/authorized.ts";
 import { MemoryStore } from "../storage/memory-store.ts";
 import { portsWith, settingsWith } from "./run-defaults.ts";
 import type { PortChanges } from "./small-world.ts";
@@ -94,10 +94,7 @@ export class Sandbox {
       isGone: ({ pid }) => pid !== undefined && this.dead.has(pid),
       openService: serviceOpener(this.settings, {
         credentials: { read: async () => this.credentials },
-        authorization: {
-          tokens: async () => new MemoryTokenStore(this.authorized.place, this.clock),
-          command: AUTHORIZE,
-        },
+        tokens: async () => new MemoryTokenStore(this.authorized.place, this.clock),
         clock: this.clock,
         random,
         logger: this.log,

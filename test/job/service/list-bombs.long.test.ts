@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { told } from "../../words/said.ts";
 import { connect, failedList } from "./connection.ts";
 import { httpServer } from "./http/local-server.ts";
 
@@ -111,7 +112,7 @@ describe("a list at its limits", () => {
     const { error } = await failedList({}, { baseUrl: server.url });
 
     expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", isRetryable: false });
-    expect(error).toHaveProperty(
+    expect(told(error)).toHaveProperty(
       "message",
       "The list of events has more than 1,000,000 entries, and is not read further. Nothing was published. Check that " +
         "--base-url is the service itself and --list-pointer leads to the events; if so, ask the service's operator.",

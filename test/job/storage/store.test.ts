@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { readJson } from "../../../lambdas/job/storage/store.ts";
+import { toldBy } from "../../words/said.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { storeContract } from "./store-contract.ts";
 
@@ -84,7 +85,7 @@ describe("an object that is read", () => {
   ])("is damaged where it is %s", async (_, text, problem) => {
     store.put(KEY, text);
 
-    await expect(readJson(store, KEY, SCHEMA)).rejects.toMatchObject({
+    expect(await toldBy(readJson(store, KEY, SCHEMA))).toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key: KEY },
       message: `The file ${KEY} is damaged: ${problem}. Restore it from a backup or an older version.`,

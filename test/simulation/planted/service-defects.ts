@@ -159,8 +159,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "first answers count although a person has accepted more meanwhile",
     file: "run/publish/guard.ts",
-    from: "if (counts.isUnconfirmed) {",
-    to: "if (false) {",
+    from: "if (counts.isUnconfirmed)",
+    to: "if (false)",
     seed: 16_581,
   },
   {
@@ -173,8 +173,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a list whose readings differ too much is published",
     file: "run/publish/guard.ts",
-    from: "if (unstable > most) {",
-    to: "if (unstable > listed) {",
+    from: "if (unstable > most)",
+    to: "if (unstable > listed)",
     seed: 1053,
   },
   {

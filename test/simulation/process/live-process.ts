@@ -189,7 +189,9 @@ function processPorts(of: ProcessOf): RunPorts {
     logger,
     openService: process.job.serviceOpener(settings, {
       credentials,
-      authorization: { tokens: async () => tokens.seenBy(process), command: "authorize" },
+      tokens: async () => tokens.seenBy(process),
+      // An earlier version is given its command too.
+      ...{ authorization: { tokens: async () => tokens.seenBy(process), command: "authorize" } },
       clock,
       random,
       logger,

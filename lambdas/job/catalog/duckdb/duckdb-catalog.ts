@@ -2,6 +2,7 @@
 // that cannot be read it keeps what it had.
 
 import { resolve, sep } from "node:path";
+import { advise, setting } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import {
   type DamagedUnit,
@@ -52,7 +53,8 @@ export class DuckdbCatalog implements Catalog {
     if (sep === "/" && this.directory.includes("\\")) {
       throw new SyncError(
         "CONFIG_INVALID",
-        `The warehouse ${this.directory} has a backslash in its path, which DuckDB cannot read. Choose another directory with --warehouse.`,
+        `The warehouse ${this.directory} has a backslash in its path, which DuckDB cannot read.`,
+        { next: advise`Choose another directory with ${setting("warehouse")}.` },
       );
     }
   }
@@ -130,7 +132,8 @@ export class DuckdbCatalog implements Catalog {
     }
     throw new SyncError(
       "CATALOG_FAILED",
-      `Other processes have replaced ${VIEWS_FILE} ${MAX_TRIES} times while this one tried to. The snapshots are safe; start again when fewer runs are active.`,
+      `Other processes have replaced ${VIEWS_FILE} ${MAX_TRIES} times while this one tried to. The snapshots are safe.`,
+      { next: "Start again when fewer runs are active." },
     );
   }
 

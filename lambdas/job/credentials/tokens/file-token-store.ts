@@ -3,6 +3,7 @@
 import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { advise, setting } from "../../errors/advice.ts";
 import { codeOf, SyncError } from "../../errors/sync-error.ts";
 import { MOST_TEXT_BYTES, readAtMost, TooLarge } from "../../runtime/bounded-input.ts";
 import {
@@ -118,7 +119,7 @@ export class FileTokenStore implements TokenStore {
   }
 }
 
-/** The errors of the files of a warehouse name `--warehouse`, which has nothing to do with tokens. */
+/** The errors of the files of a warehouse advise on the warehouse, which has nothing to do with tokens. */
 async function inOwnWords<T>(work: Promise<T>, file: string): Promise<T> {
   try {
     return await work;
@@ -129,16 +130,23 @@ async function inOwnWords<T>(work: Promise<T>, file: string): Promise<T> {
 }
 
 function noTokens(file: string, why: string): SyncError {
-  const message = `The file ${file} ${why}, so it holds no tokens. Name another one with --tokens.`;
-  return new SyncError("STORE_FAILED", message, { fields: { path: file } });
+  const message = `The file ${file} ${why}, so it holds no tokens.`;
+  return new SyncError("STORE_FAILED", message, {
+    fields: { path: file },
+    next: advise`Name another one with ${setting("tokens")}.`,
+  });
 }
 
 function refused(file: string, errno: string | number | boolean): SyncError {
-  const why =
+  const [why, next] =
     errno === "LOCKED"
-      ? "another process has kept it locked for a minute. End the process that hangs, and start again"
-      : `the file system refused it (${errno}). The directory must exist, lie on a local disk with space and file locks, and this user must be able to write in it. Correct that, or name another file with --tokens`;
-  return new SyncError("STORE_FAILED", `Could not read or write the tokens in ${file}: ${why}.`, {
+      ? ["another process has kept it locked for a minute", "End the process that hangs, and start again."]
+      : [
+          `the file system refused it (${errno})`,
+          advise`The directory must exist, lie on a local disk with space and file locks, and this user must be able to write in it. Correct that, or name another file with ${setting("tokens")}.`,
+        ];
+  return new SyncError("STORE_FAILED", `Could not read or write the tokens in ${file}: ${String(why)}.`, {
     fields: { path: file, errno },
+    next,
   });
 }

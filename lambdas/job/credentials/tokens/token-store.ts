@@ -1,6 +1,7 @@
 // The port of the place that keeps the tokens of an OAuth authorization, which is replaced with each renewal.
 
 import * as z from "zod";
+import { advise, command } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 
 /** What is stored now. `version` names the value: another value has another name. */
@@ -95,6 +96,7 @@ export async function storeAuthorized(store: TokenStore, tokens: OAuthTokens): P
   }
   throw new SyncError(
     "STORE_FAILED",
-    `The tokens could not be stored in ${store.place}, because other processes changed it ${ATTEMPTS} times in the meantime. Stop them, and authorize again.`,
+    `The tokens could not be stored in ${store.place}, because other processes changed it ${ATTEMPTS} times in the meantime.`,
+    { next: advise`Stop them, and authorize again: ${command("authorize")}.` },
   );
 }

@@ -1,6 +1,7 @@
 // Whether the service answers at all: an event that this run has read is asked for once more. One question answers for all
 // that wait when it is sent.
 
+import { advise, command } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { EventService } from "../../service/event-service.ts";
 import type { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
@@ -131,7 +132,10 @@ export function isOfOneRequest(error: unknown): error is SyncError {
 function noneIsAnswered(attempts: number, refusal: string): SyncError {
   return new SyncError(
     "SERVICE_UNAVAILABLE",
-    `The service refuses events that it has answered before: they were ${refusal}, ${attempts} times. So no event is left out. The problem is on the service's side, or between here and there: run again later. If they are deleted there, a run with --fresh lists what is there now.`,
-    { fields: { attempts } },
+    `The service refuses events that it has answered before: they were ${refusal}, ${attempts} times. So no event is left out. The problem is on the service's side, or between here and there.`,
+    {
+      fields: { attempts },
+      next: advise`Run again later. If they are deleted there, a new run lists what is there now: ${command("run", { decision: "fresh" })}.`,
+    },
   );
 }

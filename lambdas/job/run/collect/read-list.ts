@@ -2,6 +2,7 @@
 // then other events came on none. Readings that have the same events agree; the texts are those of the newest.
 
 import { setImmediate } from "node:timers/promises";
+import type { Advice } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type {
   Detail,
@@ -95,17 +96,20 @@ export async function readList(
   }
 }
 
+/** Takes what was found, and what a person does about it. */
+export type Warn = (warning: string, next?: Advice) => unknown;
+
 /** For what publishes nothing: reads the list once, and says what a run would look at again. */
 export async function readListOnce(
   service: EventService,
   signal: AbortSignal,
-  warn: (warning: string) => void,
+  warn: Warn,
   onTrial?: (trial: ListTrial) => void,
 ): Promise<EventList> {
   const list = await service.list(signal, onTrial);
   if (list.overlapping > 0)
     warn(`${overlap(list.overlapping)}; a run reads such a list again, and compares.`);
-  if (list.incomplete) warn(list.incomplete.message);
+  if (list.incomplete) warn(list.incomplete.message, list.incomplete.next);
   for (const warning of list.warnings ?? []) warn(warning);
   const { rejected, rejectedShape } = list;
   if (rejected > 0)
@@ -113,7 +117,7 @@ export async function readListOnce(
       `${countText(rejected)} of ${countText(listedOf(list))} entries have no valid uuid, with which their details would be requested; the shape of the first is ${rejectedShape}.`,
     );
   if (listedOf(list) === 0)
-    warn("The list is empty. Ask the service's operator what is licensed for the account.");
+    warn("The list is empty.", ["Ask the service's operator what is licensed for the account."]);
   return list;
 }
 
@@ -209,8 +213,14 @@ export function noneReadable(tried: number, gone = 0): SyncError {
   return new SyncError(
     "NOT_ENTITLED",
     gone === tried
-      ? `The details of all ${tried} listed events that were tried were answered with 404 or 410, as a gateway may do. Ask the service's operator.`
-      : `This account may not read the details of any of ${tried} listed events. Ask the service's operator what the account is licensed for.`,
+      ? `The details of all ${tried} listed events that were tried were answered with 404 or 410, as a gateway may do.`
+      : `This account may not read the details of any of ${tried} listed events.`,
+    {
+      next:
+        gone === tried
+          ? "Ask the service's operator."
+          : "Ask the service's operator what the account is licensed for.",
+    },
   );
 }
 
@@ -247,7 +257,7 @@ export async function sayUnread(
   details: readonly (Detail | Unread)[],
   read: ListedEvent | undefined,
   signal: AbortSignal,
-  warn: (problem: string) => void,
+  warn: Warn,
 ): Promise<void> {
   const unread = details.filter((one) => one.kind === "unread");
   const [first] = unread;
@@ -261,7 +271,7 @@ export async function sayUnread(
           .slice(1)
           .map(({ uuid }) => uuid)
           .join(", ")}.`;
-  warn(`An event cannot be read, while others can: ${first.error.message}${others}`);
+  warn(`An event cannot be read, while others can: ${first.error.message}${others}`, first.error.next);
 }
 
 /** The first events by uuid may be the oldest ones, so the sample is spread over the whole list. */

@@ -2,6 +2,7 @@
 // restart refuse what is there. An answer that is news counts if it is repeated after a while, and right after it an event
 // that was read is still answered.
 
+import { advise, inOrder, setting } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Waits } from "../../runtime/map-ordered.ts";
 import { abortable } from "../../runtime/on-abort.ts";
@@ -224,7 +225,7 @@ export class Refusals {
     if (isKnown) return UNREADABLE;
     if (await wasFoundBefore(uuid)) return this.#leaveOut(uuid, failed);
     const { error } = failed;
-    throw new SyncError(error.code, `${error.message} ${LATER}`, { fields: error.fields, cause: error });
+    throw error.with({ message: "Other events are answered.", next: LATER });
   }
 
   /** Whether others were answered at once. Throws the error of the event where they are not in the end either. */
@@ -295,19 +296,24 @@ function isOfCache(answer: Refused | Failed, sinceMs: number): boolean {
   return sinceMs < MOST_CACHED_MS && ageMs + 1_000 >= sinceMs;
 }
 
-const LATER = `Other events are answered. A start of this run that finds the same, ${LATER_MINUTES} minutes from now or later, leaves this event out.`;
+const LATER = `A start of this run that finds the same, ${LATER_MINUTES} minutes from now or later, leaves this event out.`;
 
 function tooManyUnreadable(error: SyncError, most: number): SyncError {
   return new SyncError(
     "SERVICE_UNAVAILABLE",
-    `${error.message} More than ${countText(most)} events cannot be read, and no more may be missing (--max-missing; maxMissingPercent in AWS). What was read is kept, and the next start of this run continues.`,
-    { fields: error.fields, cause: error },
+    `${error.message} More than ${countText(most)} events cannot be read, and no more may be missing. What was read is kept, and the next start of this run continues.`,
+    {
+      fields: error.fields,
+      next: inOrder(error.next, advise`${setting("maxMissingPercent")} sets how many may be missing.`),
+      cause: error,
+    },
   );
 }
 
 function unsteady(): SyncError {
   return new SyncError(
     "SERVICE_UNAVAILABLE",
-    `The service refuses events and answers them in turn: after ${ATTEMPTS} questions it is not known whether an event is there. Run again later.`,
+    `The service refuses events and answers them in turn: after ${ATTEMPTS} questions it is not known whether an event is there.`,
+    { next: "Run again later." },
   );
 }

@@ -1,11 +1,11 @@
 // Time. A start sends requests until its time limit is near, or until the budget has nothing to give for a long time. And
 // how long a run takes within its budget, said before a long one, with what would make it shorter.
 
+import { type Advice, advise, inOrder, setting } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import type { Logger } from "../../runtime/logger.ts";
 import type { BudgetUse, RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import { countText, remainingText } from "../record/texts.ts";
-import type { HostPorts } from "../run-ports.ts";
+import type { HostPorts, RunPorts } from "../run-ports.ts";
 
 /** For what is in flight, and for what follows: records, run log, lease, event. */
 const RESERVE_MS = 30_000;
@@ -114,35 +114,35 @@ type EstimateBudget = Pick<RateLimiter, "waitMs" | "use" | "detailsPerWindow" | 
 const LONGER_MINUTES = 10;
 const LONGER_MS = LONGER_MINUTES * 60_000;
 
-/** A longer run names the options that shorten it. */
+/** A longer run names the settings that shorten it. */
 const LONG_RUN_MS = 5 * 60_000;
 
 /**
- * `5,000 events, about 28 min`, and for a long run a sentence with the options that shorten it. Without a limit there is
+ * `5,000 events, about 28 min`, and for a long run a sentence with the settings that shorten it. Without a limit there is
  * no time. Sizes of bodies count once one is known.
  */
-export function estimateText(events: number, budget: EstimateBudget): string {
+export function estimate(events: number, budget: EstimateBudget): Advice {
   const ms = budget.waitMs(events);
   const text = `${countText(events)} events`;
-  if (ms === 0) return text;
+  if (ms === 0) return [text];
   const about = `${text}, about ${remainingText(ms)}`;
-  return ms < LONG_RUN_MS ? about : `${about}. ${advice(events, ms, budget)}`;
+  return ms < LONG_RUN_MS ? [about] : inOrder(`${about}.`, shortened(events, ms, budget));
 }
 
-function advice(events: number, ms: number, budget: EstimateBudget): string {
+function shortened(events: number, ms: number, budget: EstimateBudget): Advice {
   const { limit, most, windowMs } = budget.use(events);
-  const higher = `A higher ${OPTIONS[limit]} shortens it if the service allows more`;
+  const higher = advise`A higher ${setting(LIMITS[limit])} shortens it if the service allows more`;
   const longerMs = inLongerWindowsMs(events, budget);
-  if (windowMs >= LONGER_MS || longerMs > ms * 0.9 || most === Number.POSITIVE_INFINITY) return `${higher}.`;
+  if (windowMs >= LONGER_MS || longerMs > ms * 0.9 || most === Number.POSITIVE_INFINITY)
+    return advise`${higher}.`;
   const then =
     longerMs === 0 ? "then all are requested at once" : `then it takes about ${remainingText(longerMs)}`;
-  return `${higher}; so does --limit-window ${LONGER_MS / 1_000} (limitWindowSeconds) if the service averages its limit over ${LONGER_MINUTES} minutes: ${then}.`;
+  return advise`${higher}; so does ${setting("limitWindowSeconds", LONGER_MS / 1_000)} if the service averages its limit over ${LONGER_MINUTES} minutes: ${then}.`;
 }
 
-const OPTIONS: Readonly<Record<BudgetUse["limit"], string>> = {
-  requests: "--requests-per-minute (requestsPerMinute)",
-  bytes: "--bytes-per-minute (bytesPerMinute)",
-};
+const LIMITS = { requests: "requestsPerMinute", bytes: "bytesPerMinute" } as const satisfies Readonly<
+  Record<BudgetUse["limit"], string>
+>;
 
 function inLongerWindowsMs(events: number, { detailsPerWindow, windowMs }: EstimateBudget): number {
   const windows = Math.ceil(events / ((detailsPerWindow * LONGER_MS) / windowMs));
@@ -159,13 +159,17 @@ const SAMPLE = 20;
  * Says how long it takes, and once more if bodies make it much longer. The function that is returned is called for each
  * event that is done, with how many are left.
  */
-export function sayEstimate(events: number, budget: EstimateBudget, logger: Logger): (left: number) => void {
+export function sayEstimate(
+  events: number,
+  budget: EstimateBudget,
+  { logger, words }: Pick<RunPorts, "logger" | "words">,
+): (left: number) => void {
   let saidMs = 0;
   let seen = 0;
   const say = (left: number, ms: number): void => {
     if (ms < WORTH_SAYING_MS) return;
     saidMs = ms;
-    logger.info(estimateText(left, budget), { events: left, seconds: Math.ceil(ms / 1_000) });
+    logger.info(words.say(estimate(left, budget)), { events: left, seconds: Math.ceil(ms / 1_000) });
   };
   say(events, budget.waitMs(events));
   return (left) => {

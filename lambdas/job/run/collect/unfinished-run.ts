@@ -1,10 +1,10 @@
 // Looks for work that an earlier start has left: a plan, and what is staged of it.
 
 import { createHash } from "node:crypto";
-import { shellWord } from "../../errors/shown-text.ts";
+import { type Advice, advise, inOrder, type SettingRef, setting } from "../../errors/advice.ts";
 import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { isFuture } from "../../runtime/clock.ts";
-import { type LiftedColumn, liftText } from "../../settings/lifted-column.ts";
+import { type LiftedColumn, liftText, parseLiftedColumn } from "../../settings/lifted-column.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { Chain } from "../../snapshot/staging/chain.ts";
 import { type Plan, readPlan, type ShapingSettings } from "../../snapshot/staging/plan.ts";
@@ -51,10 +51,9 @@ export async function findUnfinished(
   const files = await Array.fromAsync(store.list(store.keys.run(attempt.runId)));
   const own = await open(store, attempt.runId, files);
   if (own === "OTHER_VERSION")
-    throw new StartSkipped(
-      own,
-      `The run ${attempt.runId} ${OTHER_VERSION_TEXT}. Start a new run; it fetches all events again.`,
-    );
+    throw new StartSkipped(own, `The run ${attempt.runId} ${OTHER_VERSION_TEXT}.`, [
+      "Start a new run; it fetches all events again.",
+    ]);
   const found = own ?? (mayAdopt ? await findAdoptable(session, end, columnsBy) : undefined);
   if (found === undefined) return undefined;
 
@@ -73,8 +72,8 @@ export async function findUnfinished(
 function otherShape(runId: string): SyncError {
   return new SyncError(
     "CONFIG_INVALID",
-    `Settings that shape rows (base URL, pointers, is-listed, next-page, lifted columns) have changed since the run ${runId} began, so its staged work cannot be used. Start a new run.`,
-    { fields: { run_id: runId } },
+    `Settings that shape rows (the address of the service, pointers, which events are listed, the next page, columns) have changed since the run ${runId} began, so its staged work cannot be used.`,
+    { fields: { run_id: runId }, next: "Start a new run." },
   );
 }
 
@@ -91,7 +90,7 @@ async function findAdoptable(
   { head }: LogEnd,
   columnsBy: ColumnsByFingerprint,
 ): Promise<UnfinishedRun | undefined> {
-  const { store, clock, logger } = ports;
+  const { store, clock, logger, words } = ports;
   const progressSinceMs = clock.now() - settings.resumeWithinMinutes * 60_000;
   const prefix = store.keys.runs;
   // Only a later run can still be published. From the head's own run on: it may have crashed right after its publication.
@@ -126,7 +125,7 @@ async function findAdoptable(
     if (found) passedOver ??= { runId, found, reason: isOther ? "no restart" : "other settings" };
   }
   const [lifted = []] = columnsBy.values();
-  if (passedOver) logger.info(await whyPassedOver(store, passedOver, { ...settings, lifted }));
+  if (passedOver) logger.info(words.say(await whyPassedOver(store, passedOver, { ...settings, lifted })));
   return undefined;
 }
 
@@ -135,39 +134,50 @@ async function whyPassedOver(
   store: AccountStore,
   { runId, found, reason }: PassedOver,
   settings: RunSettings,
-): Promise<string> {
-  if (found === "OTHER_VERSION") return `continues nothing: the run ${runId} ${OTHER_VERSION_TEXT}`;
+): Promise<Advice> {
+  if (found === "OTHER_VERSION") return [`continues nothing: the run ${runId} ${OTHER_VERSION_TEXT}`];
   const { plan, files } = found;
   const { shape, events } = plan.header;
   const chain = await Chain.read(store, plan, files).catch(undefinedIfDamaged);
   const its = `its ${countText(chain?.end ?? 0)} of ${countText(events)} events`;
   if (reason === "old") {
-    return `continues nothing: the last progress of the run ${runId} is older than --resume-within (${settings.resumeWithinMinutes} minutes); with more minutes a run continues ${its}`;
+    return advise`continues nothing: the last progress of the run ${runId} is older than ${settings.resumeWithinMinutes} minutes; with a longer ${setting("resumeWithinMinutes")} a run continues ${its}`;
   }
   if (reason === "no restart") {
-    return `continues nothing: the run ${runId} was begun without --over-damaged; a run without it continues ${its}`;
+    return [
+      `continues nothing: the run ${runId} was begun as no restart; a run that is none continues ${its}`,
+    ];
   }
-  const options = shape === undefined ? [] : optionsOf(shape, shapeOf(settings));
-  const remedy = options.length === 0 ? "a run with its settings" : `run ${options.join(" ")}`;
-  return `continues nothing: the run ${runId} has other settings that shape rows; ${remedy} continues ${its}`;
+  const others = shape === undefined ? [] : otherSettings(shape, shapeOf(settings));
+  const remedy = others.length === 0 ? "a run with its settings" : advise`a run ${others}`;
+  return advise`continues nothing: the run ${runId} has other settings that shape rows; ${remedy} continues ${its}`;
 }
 
-const SHAPING = [
-  ["--base-url", "base_url"],
-  ["--is-listed", "is_listed"],
-  ["--list-pointer", "list_pointer"],
-  ["--next-page", "next_page"],
-  ["--detail-pointer", "detail_pointer"],
-  ["--lift", "lift"],
-] as const;
+const SHAPING = {
+  base_url: "baseUrl",
+  is_listed: "isListed",
+  list_pointer: "listPointer",
+  next_page: "nextPage",
+  detail_pointer: "detailPointer",
+} as const;
 
-/** The options that would give again what the plan has otherwise. */
-function optionsOf(planned: ShapingSettings, now: ShapingSettings): readonly string[] {
-  return SHAPING.flatMap(([flag, key]) => {
-    const before = [planned[key] ?? []].flat();
-    if (before.join("\n") === [now[key] ?? []].flat().join("\n")) return [];
-    return before.length === 0 ? [`without ${flag}`] : before.map((value) => `${flag} ${shellWord(value)}`);
-  });
+/** `with` and `without` the settings that would give again what the plan has otherwise. */
+function otherSettings(planned: ShapingSettings, now: ShapingSettings): Advice {
+  const keys = Object.keys(SHAPING) as readonly (keyof typeof SHAPING)[];
+  const isLift = planned.lift.join("\n") !== now.lift.join("\n");
+  const lifted = planned.lift.length === 0 ? undefined : planned.lift.map(parseLiftedColumn);
+  const changed = [
+    ...keys
+      .filter((key) => planned[key] !== now[key])
+      .map((key) => setting(SHAPING[key], planned[key] ?? undefined)),
+    ...(isLift ? [setting("lifted", lifted)] : []),
+  ];
+  const { given = [], none = [] } = Object.groupBy(changed, ({ value }) =>
+    value === undefined ? "none" : "given",
+  );
+  const listed = (word: string, refs: readonly SettingRef[]): Advice =>
+    refs.length === 0 ? [] : [word, ...refs.flatMap((ref) => [" ", ref])];
+  return inOrder(listed("with", given), listed("without", none));
 }
 
 /** What a plan says of the settings that shape rows. */

@@ -7,10 +7,11 @@
 import * as z from "zod";
 import { ERROR_CODES, SyncError } from "../../errors/sync-error.ts";
 import { plannedTrigger } from "../../snapshot/staging/plan.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import { type EarlyStop, StoppedEarly } from "../collect/time-budget.ts";
 import { freeLease, nameOfExecution, readExecutionLease } from "../lease/lease-file.ts";
 import { beginAttempt, rowOf } from "../record/attempt.ts";
-import { appendRunLog } from "../record/run-log.ts";
+import { appendRunLog, attemptsOf, type RunLogEntry } from "../record/run-log.ts";
 import { type RunEnd, type RunResult, readRunResult } from "../record/run-result.ts";
 import type { RunHooks, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSession } from "../run-session.ts";
@@ -146,7 +147,8 @@ export async function abandonRun(
     }
     const isFinished = (await readRunResult(ports.store, runId)) !== undefined;
     if (!isFinished && result === undefined) {
-      result = await record(ports, runId, errorOf(state, name), state.endedAtMs);
+      const said = await lastMessage(ports.store, runId);
+      result = await record(ports, runId, errorOf(state, name, said), state.endedAtMs);
       await ports.onAbandoned?.(result);
     }
     if (!(await freeLease(ports, settings, own))) continue;
@@ -173,19 +175,33 @@ const ownCode = z.enum(ERROR_CODES);
 /** What Lambda reports of an error that the function has thrown. */
 const ownCause = z.object({ errorMessage: z.string() });
 
-/** The error that the function threw last, if that ended the execution. */
-function errorOf({ status, error, cause }: EndState, name: string): SyncError {
-  const code = ownCode.safeParse(error).data;
-  const message = code && ownCause.safeParse(parsed(cause)).data?.errorMessage;
-  if (code !== undefined && message !== undefined) {
-    return new SyncError(code, `${message} The execution ${name} has ended with this error. ${REMEDY}`);
-  }
-  const why = error !== undefined && /^[\w.]{1,80}$/.test(error) ? ` (${error})` : "";
-  return new SyncError("INTERRUPTED", `The execution ${name} has ended as ${status}${why}. ${REMEDY}`);
+/** What the last attempt has recorded, by the code of its error. */
+async function lastMessage(store: AccountStore, runId: string): Promise<Recorded | undefined> {
+  for await (const { error_code, error_message } of attemptsOf(store, runId))
+    return { error_code, error_message };
+  return undefined;
 }
 
-const REMEDY =
-  "What is staged is kept: once the cause is gone, redrive the execution in the console of Step Functions, or start a run.";
+type Recorded = Pick<RunLogEntry, "error_code" | "error_message">;
+
+/** The error that the function threw last, if that ended the execution; in the words of the run log, if that has it. */
+function errorOf({ status, error, cause }: EndState, name: string, said: Recorded | undefined): SyncError {
+  const code = ownCode.safeParse(error).data;
+  const recorded = said?.error_code === code ? said?.error_message : undefined;
+  const message = code && (recorded ?? ownCause.safeParse(parsed(cause)).data?.errorMessage);
+  if (code !== undefined && message !== undefined) {
+    return new SyncError(code, `${message} The execution ${name} has ended with this error. ${KEPT}`, {
+      next: REMEDY,
+    });
+  }
+  const why = error !== undefined && /^[\w.]{1,80}$/.test(error) ? ` (${error})` : "";
+  return new SyncError("INTERRUPTED", `The execution ${name} has ended as ${status}${why}. ${KEPT}`, {
+    next: REMEDY,
+  });
+}
+
+const KEPT = "What is staged is kept.";
+const REMEDY = "Once the cause is gone, redrive the execution, or start a run.";
 
 function parsed(text: string | undefined): unknown {
   try {

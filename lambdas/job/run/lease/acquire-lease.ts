@@ -145,5 +145,5 @@ function taken(lease: LeaseFile, nowMs: number): StartSkipped {
     execution === undefined
       ? `${capitalized} works on this account; ${last}.`
       : `${capitalized} of this account was handed over to the execution ${nameOfExecution(execution)} of the state machine, and the lease is the execution's until it ends.`;
-  return new StartSkipped("LEASE_TAKEN", `${why} Start again when it has ended.`);
+  return new StartSkipped("LEASE_TAKEN", why, ["Start again when it has ended."]);
 }

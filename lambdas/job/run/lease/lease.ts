@@ -239,6 +239,7 @@ function leaseLost(takenBy: string | null): StartSkipped {
   const by = takenBy === null ? "" : `: ${workOf(takenBy)}`;
   return new StartSkipped(
     "LEASE_LOST",
-    `Another process took over the lease of this account${by}. Staged work is kept. Start again when that process has ended.`,
+    `Another process took over the lease of this account${by}. Staged work is kept.`,
+    ["Start again when that process has ended."],
   );
 }

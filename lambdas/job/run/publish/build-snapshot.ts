@@ -1,6 +1,8 @@
 // The first half of PUBLISH: the staged ranges of a plan become the parts of a snapshot, with left-out list and manifest.
 
+import { advise, command } from "../../errors/advice.ts";
 import { damaged, SyncError } from "../../errors/sync-error.ts";
+import { isAnswered } from "../../service/event-service.ts";
 import {
   FieldProfiler,
   type Incomplete,
@@ -15,7 +17,6 @@ import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";
 import type { Chain, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
 import type { TimeBudget } from "../collect/time-budget.ts";
-import { isAnswered } from "../record/list-doubt.ts";
 import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
 
@@ -136,8 +137,11 @@ async function countRange(chain: Chain, record: RangeRecord, facts: SnapshotFact
 function incomplete(planned: number, events: number, leftOut: number): SyncError {
   return new SyncError(
     "SNAPSHOT_INCOMPLETE",
-    `Of ${planned} planned events ${events} have a row and ${leftOut} were left out: they do not add up, so nothing is published. Start again with --fresh.`,
-    { fields: { planned, events, left_out: leftOut } },
+    `Of ${planned} planned events ${events} have a row and ${leftOut} were left out: they do not add up, so nothing is published.`,
+    {
+      fields: { planned, events, left_out: leftOut },
+      next: advise`Begin a new run: ${command("run", { decision: "fresh" })}.`,
+    },
   );
 }
 

@@ -1,10 +1,10 @@
 // Which columns of its own a run has: those that it names, or those of the warehouse. Readers find columns by their
 // position, so a run may only append new ones.
 
-import { shellWord } from "../../errors/shown-text.ts";
+import { advise, setting } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
-import { endsLikeType, type LiftedColumn, liftText, TYPES_TEXT } from "../../settings/lifted-column.ts";
+import { endsLikeType, type LiftedColumn, TYPES_TEXT } from "../../settings/lifted-column.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import { eventColumns, isTakenOtherwise, TAKEN_OTHERWISE_TEXT } from "../../snapshot/rows/lifted-column.ts";
 import { readColumns, recordColumns, type TableColumns } from "../../snapshot/rows/table-columns.ts";
@@ -103,12 +103,15 @@ export function checkColumns(there: readonly WarehouseColumn[], lifted: Columns)
   const tables = there.map(({ name }) => name);
   const first = there.map(({ name, pointers }) => {
     const pointer = pointers[0] ?? lifted.find((column) => column.name === name)?.pointer ?? "POINTER";
-    return `--lift ${shellWord(liftText({ name, pointer }))}`;
+    return { name, pointer };
   });
   throw new SyncError(
     "CONFIG_INVALID",
-    `The tables have the columns ${tables.join(", ")}, and this run has ${own.join(", ") || "none"}. Columns are only ever appended, because readers find them by their position. Give ${first.join(" ")} first, in this order, and new ones at the end.`,
-    { fields: { columns: tables.join(",") } },
+    `The tables have the columns ${tables.join(", ")}, and this run has ${own.join(", ") || "none"}. Columns are only ever appended, because readers find them by their position.`,
+    {
+      fields: { columns: tables.join(",") },
+      next: advise`Give ${setting("lifted", first)} first, in this order, and new ones at the end.`,
+    },
   );
 }
 
@@ -119,8 +122,11 @@ function checkNames(there: readonly WarehouseColumn[], lifted: Columns): void {
   if (taken === undefined) return;
   throw new SyncError(
     "CONFIG_INVALID",
-    `The new column has the name ${taken.name}, ${TAKEN_OTHERWISE_TEXT}. Choose another one for ${taken.pointer}, with --lift (in AWS: the setting lifted, then deploy).`,
-    { fields: { columns: taken.name } },
+    `The new column has the name ${taken.name}, ${TAKEN_OTHERWISE_TEXT}.`,
+    {
+      fields: { columns: taken.name },
+      next: advise`Choose another one for ${taken.pointer}, with ${setting("lifted")}.`,
+    },
   );
 }
 
@@ -133,8 +139,11 @@ async function withDeployed({ catalog }: WarehousePorts, recorded: TableColumns)
     const order = recorded.map(({ name }) => name).join(", ");
     throw new SyncError(
       "CONFIG_INVALID",
-      `The tables have the column ${deployed[at]} where this warehouse has ${recorded[at]?.name}. Columns are only ever appended: begin the setting lifted with ${order}, in this order, and deploy the stack. Nothing is published until then.`,
-      { fields: { columns: deployed.join(",") } },
+      `The tables have the column ${deployed[at]} where this warehouse has ${recorded[at]?.name}. Columns are only ever appended, so nothing is published.`,
+      {
+        fields: { columns: deployed.join(",") },
+        next: advise`Begin ${setting("lifted")} with ${order}, in this order, and deploy the stack.`,
+      },
     );
   }
   return [...recorded, ...deployed.slice(recorded.length).map((name) => ({ name, pointers: {}, since: "" }))];
@@ -180,12 +189,16 @@ function undecided(there: readonly WarehouseColumn[]): SyncError {
     if (pointers.length === 0) return [`no snapshot says where the column ${name} comes from`];
     return [`the column ${name} comes from ${pointers.join(" and from ")} in different accounts`];
   });
-  const options = there.map(({ name, pointers: [pointer = "POINTER", another] }) =>
-    another === undefined ? `--lift ${shellWord(liftText({ name, pointer }))}` : `--lift ${name}=POINTER`,
-  );
+  const named = there.map(({ name, pointers: [pointer, another] }) => ({
+    name,
+    pointer: another === undefined && pointer !== undefined ? pointer : "POINTER",
+  }));
   return new SyncError(
     "CONFIG_INVALID",
-    `This run names no columns of its own, so it uses those of the tables; but ${problems.join(", and ")}. Name them once, in this order: ${options.join(" ")} (in AWS: the setting lifted). Later runs of this account need not name them.`,
-    { fields: { columns: there.map(({ name }) => name).join(",") } },
+    `This run names no columns of its own, so it uses those of the tables; but ${problems.join(", and ")}.`,
+    {
+      fields: { columns: there.map(({ name }) => name).join(",") },
+      next: advise`Name them once, in this order: ${setting("lifted", named)}. Later runs of this account need not name them.`,
+    },
   );
 }

@@ -94,16 +94,16 @@ function missingOf({ counts }: Manifest): Missing | undefined {
 export function removedMeanwhile(account: string, snapshotId: string): SyncError {
   return new SyncError(
     "SNAPSHOT_NOT_FOUND",
-    `The account ${account} was removed while the snapshot ${snapshotId} was to be published. Nothing is published. Start a run to make the account again.`,
-    { fields: { snapshot_id: snapshotId } },
+    `The account ${account} was removed while the snapshot ${snapshotId} was to be published. Nothing is published.`,
+    { fields: { snapshot_id: snapshotId }, next: "Start a run to make the account again." },
   );
 }
 
 function unlisted(key: string): SyncError {
   return new SyncError(
     "STORE_FAILED",
-    `The publication ${key} exists, but listing the folder does not show it, so nothing can be published after it. Check the folder (permissions, links, disk), then start again.`,
-    { fields: { key } },
+    `The publication ${key} exists, but listing the folder does not show it, so nothing can be published after it.`,
+    { fields: { key }, next: "Check the folder (permissions, links, disk), then start again." },
   );
 }
 

@@ -6,7 +6,7 @@ import { formatRunId, runInstant } from "../../storage/layout.ts";
 import { placeOf, removalOf } from "../../storage/log-mark.ts";
 import { publishedAmong } from "../../storage/log-search.ts";
 import type { Publication } from "../../storage/publication.ts";
-import { listSnapshots, RETIRED, readRetired, snapshotNotFound } from "../../storage/snapshot-marks.ts";
+import { IDS, listSnapshots, RETIRED, readRetired, snapshotNotFound } from "../../storage/snapshot-marks.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type Hold, type Preview, readHold } from "../record/held-mark.ts";
 import { isLater } from "./superseded.ts";
@@ -65,20 +65,14 @@ export async function heldSnapshots(store: AccountStore, seen?: Seen): Promise<r
 /** Throws `SNAPSHOT_NOT_FOUND` with the remedy, `STORE_CORRUPT` for a damaged manifest. */
 export async function keptSnapshot(store: AccountStore, snapshotId: string): Promise<Manifest> {
   if (runInstant(snapshotId) === undefined) {
-    throw snapshotNotFound(
-      snapshotId,
-      "does not exist. An id looks like 2026-11-21T06-00-00.000Z; status lists the ids",
-    );
+    throw snapshotNotFound(snapshotId, "does not exist", `An id looks like 2026-11-21T06-00-00.000Z. ${IDS}`);
   }
   if ((await readRetired(store, snapshotId)) !== undefined) {
-    throw snapshotNotFound(snapshotId, `${RETIRED}. Make a new one with run`);
+    throw snapshotNotFound(snapshotId, RETIRED, "Start a run to make a new one.");
   }
   if ((await store.read(store.keys.manifest(snapshotId))) !== undefined)
     return readManifest(store, snapshotId);
-  throw snapshotNotFound(
-    snapshotId,
-    (await publishedOf(store, [snapshotId])).has(snapshotId)
-      ? "was published, but its files are missing. Restore them from a backup"
-      : "does not exist. Look at status and query publications for the ids",
-  );
+  throw (await publishedOf(store, [snapshotId])).has(snapshotId)
+    ? snapshotNotFound(snapshotId, "was published, but its files are missing", "Restore them from a backup.")
+    : snapshotNotFound(snapshotId, "does not exist", IDS);
 }

@@ -1,18 +1,20 @@
 // PUBLISH: from staged ranges to the snapshot that readers see, or to one that is held.
 
+import { advise, command } from "../../errors/advice.ts";
 import type { Manifest } from "../../snapshot/files/manifest.ts";
 import type { Chain } from "../../snapshot/staging/chain.ts";
 import type { Publication } from "../../storage/publication.ts";
 import { isOfRun, type LogEnd, readHead, readLogSince } from "../../storage/publication-log.ts";
 import { countsOf } from "../record/attempt.ts";
-import { type Hold, hold, readHold } from "../record/held-mark.ts";
+import { type Hold, type HoldFacts, hold, readHold } from "../record/held-mark.ts";
 import { publishedEnd, restartText } from "../record/published-run.ts";
 import { type RunEnd, readRunResult } from "../record/run-result.ts";
+import { unstableText } from "../record/texts.ts";
 import type { RunSession } from "../run-session.ts";
 import { buildSnapshot, type SnapshotFacts } from "./build-snapshot.ts";
 import { commit } from "./commit.ts";
 import { logEmptyColumns } from "./empty-columns.ts";
-import { describeUnstable, guard, knownRefusals } from "./guard.ts";
+import { guard, knownRefusals } from "./guard.ts";
 import { makePreview } from "./preview.ts";
 import { supersededBy } from "./superseded.ts";
 
@@ -64,7 +66,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const end = await publishedEnd(store, publication);
   const { header } = chain.plan;
   if (header.unstable === 0) return end;
-  const explanation = [describeUnstable(header), end.explanation].filter((part) => part !== undefined);
+  const explanation = [unstableText(header), end.explanation].filter((part) => part !== undefined);
   return { ...end, explanation: explanation.join(" ") };
 }
 
@@ -92,18 +94,18 @@ async function decide(
   if (later) return { later };
   const mark = await readHold(ports.store, snapshotId);
   if (mark) return { holding: mark };
-  const holding = (await guardAgainst(task, manifest, head)) ?? (head?.pinned ? pinnedBy(head) : undefined);
+  const facts = (await guardAgainst(task, manifest, head)) ?? (head?.pinned ? pinnedBy(head) : undefined);
 
   // Comparing with the head reads the rows of both.
   const { events } = manifest.counts;
   const compareMs = (events + (head?.events ?? 0)) * COMPARE_MS;
   session.timeBudget.checkTime(`the snapshot of ${events} events is made`, compareMs);
-  if (holding) {
+  if (facts) {
     const preview = await makePreview(ports, manifest, head);
     // Comparing takes time, and readers may see another snapshot by now.
     const now = await readHead(ports.store);
     if (now?.publication !== head?.publication) return decide(task, manifest, now);
-    return { holding: { ...holding, preview } };
+    return { holding: { reason: facts.reason, explanation: ports.words.hold(facts), facts, preview } };
   }
   return undefined;
 }
@@ -112,7 +114,7 @@ async function guardAgainst(
   { session, chain, facts }: PublishTask,
   manifest: Manifest,
   head: Publication | undefined,
-): Promise<Hold | undefined> {
+): Promise<HoldFacts | undefined> {
   const { readings, unstable } = chain.plan.header;
   const { incomplete } = facts;
   const { counts } = manifest;
@@ -126,19 +128,22 @@ async function guardAgainst(
   return guard({ ...counts, ...ofHead, incomplete, readings, unstable, isUnconfirmed }, session.settings);
 }
 
-function held({ counts }: Manifest, { reason, explanation, preview }: Hold, isRestart: boolean): RunEnd {
-  const over = isRestart ? ` With --over-damaged that is a ${restartText(counts.events)}.` : "";
+function held(
+  { snapshot_id: snapshotId, counts }: Manifest,
+  { reason, explanation, facts, preview }: Hold,
+  isRestart: boolean,
+): RunEnd {
+  const accept = command("accept", { snapshotId, decision: "overDamaged" });
   return {
     outcome: "HELD",
     reason,
-    explanation: explanation + over,
+    explanation,
+    next: isRestart ? advise`${accept} is a ${restartText(counts.events)}.` : [],
+    hold: facts,
     preview,
   };
 }
 
-function pinnedBy(head: Publication): Hold {
-  return {
-    reason: "PINNED",
-    explanation: `A rollback has pinned the account to what readers see (publication ${Number(head.publication)}).`,
-  };
+function pinnedBy({ publication }: Publication): HoldFacts {
+  return { reason: "PINNED", publication };
 }

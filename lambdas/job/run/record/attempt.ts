@@ -102,7 +102,7 @@ function afterCommit<Cause>(error: Cause, publication: string | undefined): Caus
   return new SyncError(
     error.code,
     `PUBLISHED as number ${publication}, not recorded: ${error.message} The snapshot stays published: the next run writes what is missing, and then makes its own.`,
-    { fields: error.fields, cause: error },
+    { fields: error.fields, next: error.next, cause: error },
   );
 }
 

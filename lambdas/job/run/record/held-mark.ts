@@ -7,16 +7,58 @@ import { runInstant } from "../../storage/layout.ts";
 import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
 import { durationText } from "./texts.ts";
 
+const count = z.int().nonnegative();
+const uuids = z.array(z.string()).readonly();
+
+/** Listed events without a row, by reason; oversize, too deep and unreadable ones are parts of the rejected. */
+const missing = z
+  .object({
+    ...{ gone: count, forbidden: count, rejected: count },
+    ...{ oversize: count, too_deep: count, unreadable: count },
+  })
+  .readonly();
+
+/** What was found against a snapshot, by the reason why it is held. It is stored beside the sentence that says it. */
+export const holdFactsSchema = z.discriminatedUnion("reason", [
+  z.object({ reason: z.literal("NO_EVENTS"), listed: count, missing }),
+  z.object({
+    reason: z.literal("LIST_UNSTABLE"),
+    ...{ listed: count, readings: count, unstable: count },
+    /** How many may be. */
+    most: count,
+    missing,
+  }),
+  z.object({ reason: z.literal("DROPPED"), events: count, seen: count, limit: z.number(), missing }),
+  z.object({ reason: z.literal("GREW"), events: count, seen: count, limit: z.number(), missing }),
+  z.object({
+    reason: z.literal("FEW_ROWS"),
+    ...{ listed: count, events: count, limit: z.number() },
+    /** How many missing events were accepted before, where there were any. */
+    before: count.optional(),
+    missing,
+  }),
+  z.object({
+    reason: z.literal("MISSING"),
+    listed: count,
+    /** How many may be missing; absent where some of them were asked for once only. */
+    most: count.optional(),
+    before: count.optional(),
+    missing,
+  }),
+  z.object({ reason: z.literal("UNREADABLE"), listed: count, newly: count, uuids, missing }),
+  z.object({
+    reason: z.literal("REQUIRED"),
+    ...{ events: count, lacking: count, most: count },
+    fields: z.array(z.object({ pointer: z.string(), events: count })).readonly(),
+  }),
+  z.object({ reason: z.literal("PINNED"), publication: z.string() }),
+]);
+
+export type HoldFacts = Readonly<z.infer<typeof holdFactsSchema>>;
+
+/** The last two say nothing of the snapshot: its mark is damaged, or of a later version. */
 export const HOLD_REASONS = [
-  "NO_EVENTS",
-  "LIST_UNSTABLE",
-  "DROPPED",
-  "GREW",
-  "FEW_ROWS",
-  "MISSING",
-  "UNREADABLE",
-  "REQUIRED",
-  "PINNED",
+  ...holdFactsSchema.options.map(({ shape }) => shape.reason.value),
   "MARK_DAMAGED",
   "OTHER",
 ] as const;
@@ -24,14 +66,13 @@ type HoldReason = (typeof HOLD_REASONS)[number];
 
 export interface Hold {
   readonly reason: HoldReason;
-  /** For a person: what was found, what was expected, which setting decides, which events are missing. */
+  /** For a person: what was found and what was expected. */
   readonly explanation: string;
+  /** The same as data. Absent in marks of earlier versions, and of later ones that say more. */
+  readonly facts?: HoldFacts | undefined;
   /** What publishing the snapshot would do, once it is marked, and as far as that is known. */
   readonly preview?: Preview | undefined;
 }
-
-const count = z.int().nonnegative();
-const uuids = z.array(z.string()).readonly();
 
 /** Its keys are in files and events, so they are written as there. */
 export const previewSchema = z
@@ -78,13 +119,14 @@ const heldSchema = z.object({
   held_at: z.iso.datetime(),
   /** Absent in marks of earlier versions. An unreadable one must not hide the reason. */
   preview: previewSchema.optional().catch(undefined),
+  facts: holdFactsSchema.optional().catch(undefined),
 });
 
 /** For a snapshot whose mark cannot be read: it was held, and stays held. */
 const REASON_LOST: Hold = {
   reason: "MARK_DAMAGED",
   explanation:
-    "The file that said why this snapshot is held was damaged. Check the snapshot's counts before you publish it.",
+    "The file that said why this snapshot is held was damaged. Nothing is known of the reason but this snapshot's counts.",
 };
 
 /** Why this snapshot is held; undefined if it is not. A damaged mark loses only what it says. */
@@ -92,8 +134,8 @@ export async function readHold(store: AccountStore, snapshotId: string): Promise
   try {
     const mark = await readJson(store, store.keys.held(snapshotId), heldSchema);
     if (mark === undefined) return undefined;
-    const { reason, explanation, preview } = mark;
-    return { reason, explanation, preview };
+    const { held_at: _, ...found } = mark;
+    return found;
   } catch (error) {
     if (!isDamage(error)) throw error;
     return REASON_LOST;
@@ -104,10 +146,10 @@ export async function readHold(store: AccountStore, snapshotId: string): Promise
 export async function hold(
   store: AccountStore,
   snapshotId: string,
-  { reason, explanation, preview }: Hold,
+  { reason, explanation, preview, facts }: Hold,
   nowMs: number,
 ): Promise<void> {
-  const mark = { reason, explanation, held_at: new Date(nowMs).toISOString(), preview };
+  const mark = { reason, explanation, held_at: new Date(nowMs).toISOString(), preview, facts };
   await writeJsonOnce(store, store.keys.held(snapshotId), mark);
 }
 

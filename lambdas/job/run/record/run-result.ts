@@ -3,6 +3,7 @@
 
 import * as z from "zod";
 import { CredentialsNotSetUp } from "../../credentials/credentials.ts";
+import { type Advice, adviceSchema } from "../../errors/advice.ts";
 import { ERROR_CODES, type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import type { Logger } from "../../runtime/logger.ts";
 import { doubtSchema } from "../../snapshot/files/manifest.ts";
@@ -10,15 +11,19 @@ import type { ChangedRow } from "../../snapshot/rows/first-changes.ts";
 import type { Publication } from "../../storage/publication.ts";
 import { findPublication, isOfRun } from "../../storage/publication-log.ts";
 import { type AccountStore, readJson, writeJsonOnce } from "../../storage/store.ts";
-import { type Preview, previewSchema } from "./held-mark.ts";
+import { type HoldFacts, holdFactsSchema, type Preview, previewSchema } from "./held-mark.ts";
 import { isRun, type Outcome, type RunLogEntry, runLogEntrySchema } from "./run-log.ts";
 
 /** How an attempt ended without an error. */
 export interface RunEnd {
   readonly outcome: Exclude<Outcome, "FAILED">;
   readonly reason: string | null;
-  /** For a person: why it was held, skipped or handed over, and what to do. */
+  /** For a person: why it was held, skipped or handed over. */
   readonly explanation?: string | undefined;
+  /** What a person does about it. */
+  readonly next?: Advice | undefined;
+  /** Why the snapshot is held, or would be. */
+  readonly hold?: HoldFacts | undefined;
   /** What publishing the snapshot would do; only where the outcome is `HELD`. */
   readonly preview?: Preview | undefined;
   /** The first values of each column of one's own; only of a dry run. */
@@ -47,6 +52,7 @@ export interface Skipped {
   readonly outcome: "SKIPPED";
   readonly reason: "LEASE_TAKEN" | "LEASE_LOST" | "LOGIN_REFUSED" | "OTHER_VERSION";
   readonly explanation: string;
+  readonly next?: Advice | undefined;
 }
 
 /** What is said of a run with the reason `OTHER_VERSION`: no later start can finish it. */
@@ -58,9 +64,9 @@ export class StartSkipped extends Error {
   override readonly name = "StartSkipped";
   readonly end: Skipped;
 
-  constructor(reason: Skipped["reason"], explanation: string) {
+  constructor(reason: Skipped["reason"], explanation: string, next: Advice = []) {
     super(explanation);
-    this.end = { outcome: "SKIPPED", reason, explanation };
+    this.end = { outcome: "SKIPPED", reason, explanation, next };
   }
 }
 
@@ -68,7 +74,7 @@ export class StartSkipped extends Error {
 export function endOf(error: unknown): RunEnd | RunFailure {
   if (error instanceof StartSkipped) return error.end;
   if (error instanceof CredentialsNotSetUp)
-    return { outcome: "SKIPPED", reason: "NOT_SET_UP", explanation: error.message };
+    return { outcome: "SKIPPED", reason: "NOT_SET_UP", explanation: error.message, next: error.next };
   return { error };
 }
 
@@ -86,19 +92,42 @@ export interface RunResult extends Omit<RunEnd, "outcome" | "reason"> {
   readonly isTurn?: true;
 }
 
+const fieldsSchema = z.record(
+  z.string(),
+  z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string()).readonly()]),
+);
+
 const outcomeSchema = z.object({
   row: runLogEntrySchema,
   explanation: z.string().optional(),
   preview: previewSchema.optional().catch(undefined),
   doubt: doubtSchema.optional().catch(undefined),
+  /** Absent in files of earlier versions, whose texts have all that was known. One of a later version is left aside. */
+  facts: z
+    .object({
+      fields: fieldsSchema.optional(),
+      next: adviceSchema.optional(),
+      hold: holdFactsSchema.optional(),
+    })
+    .optional()
+    .catch(undefined),
 });
 
 /** The result of a run that is finished; undefined while it is not. Throws `STORE_CORRUPT`. */
 export async function readRunResult(store: AccountStore, runId: string): Promise<RunResult | undefined> {
   const recorded = await readJson(store, store.keys.outcome(runId), outcomeSchema);
   if (recorded === undefined) return undefined;
+  const { facts = {}, ...result } = recorded;
   const { error_code: code, error_message: message } = recorded.row;
-  return { ...recorded, error: code === null ? undefined : new SyncError(knownCode(code), message ?? code) };
+  return {
+    ...result,
+    next: facts.next,
+    hold: facts.hold,
+    error:
+      code === null
+        ? undefined
+        : new SyncError(knownCode(code), message ?? code, { fields: facts.fields ?? {}, next: facts.next }),
+  };
 }
 
 /** Another version may have written one that this one does not know: it is final, as its outcome is. */
@@ -111,9 +140,10 @@ function knownCode(code: string): ErrorCode {
  * Throws `STORE_CORRUPT`.
  */
 export async function writeRunResult(store: AccountStore, result: RunResult): Promise<RunResult> {
-  const { row, explanation, preview, doubt } = result;
+  const { row, explanation, preview, doubt, error } = result;
   const key = store.keys.outcome(row.run_id);
-  const isOurs = await writeJsonOnce(store, key, { row, explanation, preview, doubt });
+  const facts = { fields: error?.fields, next: error?.next ?? result.next, hold: result.hold };
+  const isOurs = await writeJsonOnce(store, key, { row, explanation, preview, doubt, facts });
   const standing = isOurs ? undefined : await readRunResult(store, row.run_id);
   // A write whose response was lost finds its own.
   if (standing === undefined || standing.row.attempt === row.attempt) return result;

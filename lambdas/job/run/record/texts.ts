@@ -87,3 +87,14 @@ export function missingText(counts: MissingCounts & { readonly listed: number | 
   const of = `${countText(missing)} of ${countText(counts.listed ?? 0)} listed events`;
   return `${of} ${missing === 1 ? "has" : "have"} no details: ${missingReasons(counts)}`;
 }
+
+/** What is wrong with a list whose `unstable` is not 0. */
+export function unstableText({
+  listed,
+  readings,
+  unstable,
+}: Readonly<Record<"listed" | "readings" | "unstable", number>>): string {
+  return readings === 1
+    ? `${countText(unstable)} entries of the list came on two pages, with no time or budget to read it again: about as many events may be missing.`
+    : `The list changed while it was read: ${countText(unstable)} of ${countText(listed)} events are not in each of its ${readings} readings, and others may be missing.`;
+}

@@ -3,6 +3,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { CurrentCredentials, PasswordCredentials } from "../../credentials/credentials.ts";
+import { advise, setting } from "../../errors/advice.ts";
 import { isRefusedLogin, type SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
@@ -36,10 +37,9 @@ export function basicMethod(credentials: CurrentCredentials<PasswordCredentials>
   return {
     credentials,
     unauthenticated: {
-      what:
-        "The service refused the e-mail address and password (status 401, method basic). Check the credentials; if they " +
-        "are right, ask the service's operator whether the account is disabled, or use the method session.",
-      ifNew: "If this address has never worked, check --base-url.",
+      what: "The service refused the e-mail address and password (status 401, method basic).",
+      next: "Check the credentials; if they are right, ask the service's operator whether the account is disabled, or use the method session.",
+      ifNew: advise`If this address has never worked, check ${setting("baseUrl")}.`,
     },
     renew: async () => {
       if (!isFirst && !(await credentials.haveChanged())) return undefined;
@@ -63,12 +63,9 @@ export function sessionMethod(
   return {
     credentials,
     unauthenticated: {
-      what:
-        "The service accepted the login but answered the next requests with 401 for seconds, also after a new login. Check " +
-        "that the account may use the interface. It may also be another program that logs in with the same account, " +
-        "where the service allows one session.",
-      ifNew:
-        "If this address has never worked, check that --base-url is the service itself and not a proxy that drops cookies.",
+      what: "The service accepted the login but answered the next requests with 401 for seconds, also after a new login.",
+      next: "Check that the account may use the interface. It may also be another program that logs in with the same account, where the service allows one session.",
+      ifNew: advise`If this address has never worked, check that ${setting("baseUrl")} is the service itself and not a proxy that drops cookies.`,
     },
     renew: async (signal) => {
       const cookies = await logIn(credentials, options, signal);
@@ -184,19 +181,20 @@ function refused(url: URL, response: HttpResponse): SyncError {
   if (status === 404)
     return new AddressDoubt(
       "LOGIN_REFUSED",
-      "The service refused the login (status 404): wrong password or unknown e-mail address. Check the credentials.",
+      "The service refused the login (status 404): wrong password or unknown e-mail address.",
       {
-        ifNew: "If they are right, check --base-url, because a wrong address is answered with 404 as well.",
+        ifNew: advise`Check the credentials. If they are right, check ${setting("baseUrl")}, because a wrong address is answered with 404 as well.`,
+        ifKnown: "Check the credentials.",
         fields,
       },
     );
   if (status === 401)
     return new AddressDoubt(
       "ACCOUNT_DISABLED",
-      "The service refused the login (status 401): the account is disabled. Ask the service's operator.",
+      "The service refused the login (status 401): the account is disabled.",
       {
-        ifNew:
-          "If this address has never worked, check --base-url, because another server may answer with 401 as well.",
+        ifNew: advise`Ask the service's operator. If this address has never worked, check ${setting("baseUrl")}, because another server may answer with 401 as well.`,
+        ifKnown: "Ask the service's operator.",
         fields,
       },
     );
@@ -216,9 +214,7 @@ function unusable(url: URL, { status, headers }: HttpResponse, why: string): Syn
     "UNEXPECTED_RESPONSE",
     `The login was answered with status ${status} and ${cookies} cookies, ${why}.`,
     {
-      ifNew:
-        "Check that --base-url is the service itself and not a proxy or web page, and that this machine's clock is " +
-        "right; if so, ask the service's operator.",
+      ifNew: advise`Check that ${setting("baseUrl")} is the service itself and not a proxy or web page, and that this machine's clock is right; if so, ask the service's operator.`,
       ifKnown: "Check that this machine's clock is right.",
       fields: { request: requestName("POST", url), status, cookies },
     },

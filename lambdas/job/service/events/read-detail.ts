@@ -1,6 +1,6 @@
 // Reads the response of the single-event endpoint: finds the event, checks its uuid, takes its date and scope.
 
-import { shellWord } from "../../errors/shown-text.ts";
+import { advise, setting } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { columnText } from "../../json/json-line.ts";
 import {
@@ -56,7 +56,7 @@ export function readDetail(
   if (place === undefined) throw unexpectedShape(text, uuid, shownName, others);
   const { value, span } = place;
   if (!isSame(value["uuid"], uuid) || !isSame(otherIdAround(place, uuid), uuid)) {
-    const remedy = "If the event is elsewhere in the response, set --detail-pointer to its place.";
+    const remedy = advise`If the event is elsewhere in the response, set ${setting("detailPointer")} to its place.`;
     throw new UnusableBody("an event with another uuid", others === 0 ? remedy : othersWereRead(others));
   }
   return {
@@ -139,12 +139,16 @@ function unexpectedShape(
       code: "UNEXPECTED_RESPONSE",
     });
   const detailPointer = pointerTo(parseBody(text), (value) => Number(isEvent(value, uuid)), shownName);
-  const found = detailPointer === undefined ? "" : `: --detail-pointer ${shellWord(detailPointer)}`;
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `No event was found in the response of the single-event endpoint, whose shape is ${shape}. Set --detail-pointer ` +
-      `(detailPointer) to the place of the event${found}.`,
-    { fields: { shape, ...(detailPointer === undefined ? {} : { detailPointer }) } },
+    `No event was found in the response of the single-event endpoint, whose shape is ${shape}.`,
+    {
+      fields: { shape, ...(detailPointer === undefined ? {} : { detailPointer }) },
+      next:
+        detailPointer === undefined
+          ? advise`Set ${setting("detailPointer")} to the place of the event.`
+          : advise`Set the place of the event: ${setting("detailPointer", detailPointer)}.`,
+    },
   );
 }
 

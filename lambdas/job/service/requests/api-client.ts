@@ -178,9 +178,10 @@ function readBody<T>(request: ApiRequest<T>, response: HttpResponse): T {
 }
 
 function foreignEncoding(request: string, response: HttpResponse): SyncError {
-  const { message, remedy = "" } = unusableBody(response);
-  return new SyncError("UNEXPECTED_RESPONSE", `${request} was answered with ${message}. ${remedy}`, {
+  const { message, remedy: next } = unusableBody(response);
+  return new SyncError("UNEXPECTED_RESPONSE", `${request} was answered with ${message}.`, {
     fields: { request },
+    next,
   });
 }
 

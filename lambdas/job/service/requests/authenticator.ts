@@ -2,6 +2,7 @@
 // each method. It sends no request a second time.
 
 import type { ServiceCredentials } from "../../credentials/credentials.ts";
+import { type Advice, inOrder } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
@@ -15,7 +16,7 @@ import { statusClass } from "./retry.ts";
 export interface AuthenticationMethod {
   readonly credentials: { readonly current: ServiceCredentials };
   /** The error for a proof that is refused although there is no better one. */
-  readonly unauthenticated: { readonly what: string; readonly ifNew: string };
+  readonly unauthenticated: { readonly what: string; readonly next: string; readonly ifNew: Advice };
   /**
    * The first proof, or one in place of a refused or expired one; undefined where there is no other. Called by one request
    * at a time.
@@ -271,13 +272,16 @@ export class Authenticator {
   /** One event may be refused whatever the proof: then the credentials are right, and only its request says so. */
   #unauthenticated(refused: Address | undefined): SyncError {
     const { credentials, unauthenticated } = this.#method;
-    const { what, ifNew } = unauthenticated;
+    const { what, next, ifNew } = unauthenticated;
     const request = refused && this.#hasAccepted ? requestName("GET", refused) : undefined;
-    const only = request
-      ? ` The refused request is ${request}, and others were answered: if it is always this one, ask the service's operator about it.`
-      : "";
+    const only = request ? ` The refused request is ${request}, and others were answered.` : "";
+    const ask = request && "If it is always this one, ask the service's operator about it.";
+    const ifKnown = inOrder(next, ask);
     const fields = { method: credentials.current.method, status: 401, ...(request && { request }) };
-    return new AddressDoubt("UNAUTHENTICATED", what + only, { ifNew, fields });
+    return new AddressDoubt("UNAUTHENTICATED", what + only, {
+      ifNew: inOrder(ifKnown, ifNew),
+      ...{ ifKnown, fields },
+    });
   }
 }
 

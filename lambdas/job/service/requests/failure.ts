@@ -1,11 +1,12 @@
 // Why an attempt failed, and the errors for what no retry can fix.
 
 import { isUtf8 } from "node:buffer";
+import { type Advice, advise, inOrder, setting } from "../../errors/advice.ts";
 import { type ErrorCode, SyncError } from "../../errors/sync-error.ts";
 import { parseUrl } from "../../network/proxies.ts";
 import { encodingsIn } from "../http/response-collector.ts";
 import type { Address, HttpResponse, NoResponse } from "../http/transport.ts";
-import { AddressDoubt, type AddressOption, peerOf } from "./address-doubt.ts";
+import { AddressDoubt, type AddressSetting, peerOf } from "./address-doubt.ts";
 import { connectionRemedy, type FailedRequest } from "./connection-problem.ts";
 
 /** A retry may succeed. */
@@ -16,7 +17,7 @@ export class UnusableBody extends Error {
   override readonly name = "UnusableBody";
   readonly kind = "body";
   /** Undefined where it may be the body of another server. */
-  readonly remedy: string | undefined;
+  readonly remedy: Advice | string | undefined;
   /** Why it is not whole: a short code. */
   readonly cutBy: string | undefined;
   /** The code of the error after the last attempt. */
@@ -24,7 +25,7 @@ export class UnusableBody extends Error {
 
   constructor(
     why: string,
-    remedy?: string,
+    remedy?: Advice | string,
     { code = "SERVICE_UNAVAILABLE", cutBy }: { readonly code?: ErrorCode; readonly cutBy?: string } = {},
   ) {
     super(why);
@@ -43,13 +44,13 @@ export class BadStatus extends Error {
   readonly status: number;
   readonly retryAfterMs: number | undefined;
   /** The remedy in place of the usual one. */
-  readonly remedy: string | undefined;
+  readonly remedy: Advice | string | undefined;
   readonly code: ErrorCode;
 
   constructor(
     status: number,
     retryAfterMs?: number,
-    remedy?: string,
+    remedy?: Advice | string,
     code: ErrorCode = status === 429 ? "THROTTLED" : "SERVICE_UNAVAILABLE",
   ) {
     super(`status ${status}`);
@@ -110,20 +111,20 @@ export function isForStrangers(
 }
 
 /** A status without a meaning for the request (docs/service-interface.md §6). */
-export function unexpectedStatus(request: string, status: number, remedy?: string): SyncError {
+export function unexpectedStatus(request: string, status: number, next?: Advice | string): SyncError {
   const meaning = isSessionOver(status)
     ? "by which some services say that they do not accept the session"
     : "for which the interface gives no meaning";
   const fields = { request, status };
   const what = `${request} was answered with status ${status}, ${meaning}.`;
-  if (remedy !== undefined) return new SyncError("UNEXPECTED_RESPONSE", `${what} ${remedy}`, { fields });
-  const ifNew = "Check --base-url: it is the address before /v1. If it is right, ask the service's operator.";
+  if (next !== undefined) return new SyncError("UNEXPECTED_RESPONSE", what, { fields, next });
+  const ifNew = advise`Check ${setting("baseUrl")}: it is the address before /v1. If it is right, ask the service's operator.`;
   return new AddressDoubt("UNEXPECTED_RESPONSE", what, { ifNew, fields });
 }
 
 /** After the last attempt. `THROTTLED` when its response was 429, else `SERVICE_UNAVAILABLE` or what the failure says. */
 export function attemptsExhausted(
-  { request, failures, addressOption = "--base-url" }: Omit<FailedRequest, "url">,
+  { request, failures, address = "baseUrl" }: Omit<FailedRequest, "url">,
   failure: Failure,
 ): SyncError {
   const code = failure.kind === "no-response" ? "SERVICE_UNAVAILABLE" : failure.code;
@@ -133,55 +134,55 @@ export function attemptsExhausted(
   const fields = { request, attempts: failures, cause, status };
   const what = `${request} failed${times} with ${failure.message}.`;
   const own = ownRemedy(failure);
-  if (own !== undefined) return new SyncError(code, `${what} ${own}`, { fields });
+  if (own !== undefined) return new SyncError(code, what, { fields, next: own });
   if (failure.kind === "no-response") {
-    const { ifNew, ifKnown } = connectionRemedy(failure, addressOption);
+    const { ifNew, ifKnown } = connectionRemedy(failure, address);
     return ifKnown === undefined
-      ? new SyncError(code, `${what} ${ifNew}`, { fields })
+      ? new SyncError(code, what, { fields, next: ifNew })
       : new AddressDoubt(code, what, { ifNew, ifKnown, fields });
   }
   if (failure.kind === "body") {
-    const ifNew = `Check that ${addressOption} is ${peerOf(addressOption)} itself and not a web page. If it is right, ask the service's operator. Then run again.`;
+    const ifNew = advise`Check that ${setting(address)} is ${peerOf(address)} itself and not a web page. If it is right, ask the service's operator. Then run again.`;
     return new AddressDoubt(code, what, { ifNew, ifKnown: "Run again later.", fields });
   }
-  const later = `The problem is on ${peerOf(addressOption)}'s side: run again later.`;
-  const ifNew = `If this address has never worked, check ${addressOption}.`;
   const isBusy = failure.kind === "status" && failure.status === 503;
   const slower = isBusy
-    ? " If it happens while other requests are answered, lower --requests-per-minute."
-    : "";
-  return new AddressDoubt(code, `${what} ${later}${slower}`, { ifNew, fields });
+    ? advise` If it happens while other requests are answered, lower ${setting("requestsPerMinute")}.`
+    : [];
+  const later = advise`Run again later.${slower}`;
+  const ifNew = advise`${later} If this address has never worked, check ${setting(address)}.`;
+  const side = `The problem is on ${peerOf(address)}'s side.`;
+  return new AddressDoubt(code, `${what} ${side}`, { ifNew, ifKnown: later, fields });
 }
 
 /** What helps whatever the address; undefined where that matters. */
-function ownRemedy(failure: Failure): string | undefined {
+function ownRemedy(failure: Failure): Advice | undefined {
   if (failure.kind === "no-response") return undefined;
-  if (failure.remedy !== undefined) return `${failure.remedy} Then run again.`;
+  if (failure.remedy !== undefined) return inOrder(failure.remedy, "Then run again.");
   return isThrottled(failure)
-    ? "Run again later, and lower --requests-per-minute to what the service's operator allows you."
+    ? advise`Run again later, and lower ${setting("requestsPerMinute")} to what the service's operator allows you.`
     : undefined;
 }
 
 /** A 429 that is not retried. */
 export function throttled(request: string): SyncError {
-  return new SyncError(
-    "THROTTLED",
-    `${request} was answered with status 429: too many requests. Run again later.`,
-    { fields: { request, status: 429 } },
-  );
+  return new SyncError("THROTTLED", `${request} was answered with status 429: too many requests.`, {
+    fields: { request, status: 429 },
+    next: "Run again later.",
+  });
 }
 
 /**
  * What came in place of JSON in a 2xx response, by what the response says of its body.
  * @param otherwise where it does not say more
- * @param addressOption what says where the request goes
+ * @param address what says where the request goes
  */
 export function unusableBody(
   { status, headers, body, decodedBytes }: HttpResponse,
   otherwise: UnusableBody = new NotJson("a body that is not JSON"),
-  addressOption: AddressOption = "--base-url",
+  address: AddressSetting = "baseUrl",
 ): UnusableBody {
-  const peer = peerOf(addressOption);
+  const peer = peerOf(address);
   const changed = `Look for a proxy between here and ${peer} that changes bodies. If there is none, ask the service's operator.`;
   const encoding = encodingName(headers);
   if (body.kind === "foreign") return new UnusableBody(`a body in ${encoding} (accepted: gzip, br)`, changed);
@@ -273,7 +274,7 @@ export function redirected(
   request: string,
   url: Address,
   response: HttpResponse,
-  addressOption: AddressOption = "--base-url",
+  address: AddressSetting = "baseUrl",
 ): SyncError {
   const { status, headers } = response;
   const location = headers.get("location")?.[0];
@@ -288,15 +289,14 @@ export function redirected(
   const fields = { request, status, target };
   const what = `${request} was answered with status ${status}, a redirect to ${target}, which is not followed`;
   if (location === undefined)
-    return new SyncError(
-      "UNEXPECTED_RESPONSE",
-      `${what}. Look for a cache or a proxy that answers instead of ${peerOf(addressOption)}; if there is none, ask the service's operator.`,
-      { fields },
-    );
+    return new SyncError("UNEXPECTED_RESPONSE", `${what}.`, {
+      fields,
+      next: `Look for a cache or a proxy that answers instead of ${peerOf(address)}; if there is none, ask the service's operator.`,
+    });
   if (!leadsWithin(response, url))
     return new AddressDoubt(
       "UNEXPECTED_RESPONSE",
-      `${what} because the credentials belong to ${addressOption} only.`,
+      `${what} because the credentials belong to the address of ${peerOf(address)} only.`,
       {
         ifNew: "Ask the service's operator for the right address; do not copy it from a response.",
         fields,
@@ -306,7 +306,7 @@ export function redirected(
   const isEvent = events !== undefined && to?.pathname.startsWith(events);
   const why = isSlash ? SLASH : isEvent ? OTHER_EVENT : LOGIN_PAGE;
   return new AddressDoubt("UNEXPECTED_RESPONSE", `${what}. ${why}`, {
-    ifNew: `Check ${addressOption}; if it is right, ask the service's operator.`,
+    ifNew: advise`Check ${setting(address)}; if it is right, ask the service's operator.`,
     fields,
   });
 }

@@ -1,5 +1,6 @@
 // Sends one attempt as soon as the rate limiter permits it, counts it, and waits after one that failed.
 
+import { advise, setting } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { CLOCK_TOLERANCE_MS, type Clock, type Random } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/logger.ts";
@@ -238,9 +239,11 @@ function tooLong(ms: number, status: number, mostMs: number): SyncError {
   const seconds = Number.isFinite(ms) ? Math.ceil(ms / 1_000) : null;
   return new SyncError(
     "THROTTLED",
-    `The service asks to wait (status ${status}) longer than the ${minutes} minutes that this client waits. Run again later. If ` +
-      "it happens often, lower --requests-per-minute to what the service's operator allows you.",
-    { fields: { status, seconds } },
+    `The service asks to wait (status ${status}) longer than the ${minutes} minutes that this client waits.`,
+    {
+      fields: { status, seconds },
+      next: advise`Run again later. If it happens often, lower ${setting("requestsPerMinute")} to what the service's operator allows you.`,
+    },
   );
 }
 

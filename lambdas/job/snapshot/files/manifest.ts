@@ -159,11 +159,10 @@ export async function readManifest(store: AccountStore, snapshotId: string): Pro
 /** Throws `STORE_FAILED` for the format of a later version: that is no damage, and a restart would not help. */
 function refuseLater(bytes: Uint8Array, key: string): void {
   if (parseJson(bytes, key, ANY_VERSION).version <= VERSION) return;
-  throw new SyncError(
-    "STORE_FAILED",
-    `The file ${key} was written by a later version of this program. Upgrade this one, then start again.`,
-    { fields: { key } },
-  );
+  throw new SyncError("STORE_FAILED", `The file ${key} was written by a later version of this program.`, {
+    fields: { key },
+    next: "Upgrade this one, then start again.",
+  });
 }
 
 /** What follows from plan and records, independent of clocks. The types of columns are for readers: no row depends on one. */

@@ -5,7 +5,7 @@ import { damaged, RESTORE, SyncError } from "../../errors/sync-error.ts";
 import { FOLDERS, isOfLayout } from "../../storage/layout.ts";
 import { hasChanges, type PublishedUnits } from "../../storage/publication.ts";
 import { RETIRED, snapshotNotFound } from "../../storage/snapshot-marks.ts";
-import { type AccountStore, ARCHIVED_TEXT, type StoredKey } from "../../storage/store.ts";
+import type { AccountStore, StoredKey } from "../../storage/store.ts";
 import { readLines } from "./gzip-lines.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
 import { verifyPart } from "./parts.ts";
@@ -109,9 +109,14 @@ export async function checkFolders(store: AccountStore): Promise<void> {
   if (first === undefined) return;
   const { key, archivedAs = "" } = first;
   const more = others.length === 0 ? "" : ` The same holds for ${others.length} other files.`;
-  throw new SyncError("STORE_FAILED", `Could not read ${key}: ${ARCHIVED_TEXT} (${archivedAs})${more}`, {
-    fields: { key },
-  });
+  throw new SyncError(
+    "STORE_FAILED",
+    `Could not read ${key}: it was archived (${archivedAs}), and cannot be read before it is restored.${more}`,
+    {
+      fields: { key },
+      next: 'Restore them, and take away what archives them (docs/cdk.md, "A bucket that exists").',
+    },
+  );
 }
 
 /**
@@ -126,7 +131,7 @@ export async function checkListed(
   const sizes = new Map(parts.map(({ file }, index) => [`${prefix}${file}`, stored?.[index]?.bytes]));
   for await (const { key, bytes } of store.list(prefix)) {
     if (key === `${prefix}_retired.json`)
-      throw snapshotNotFound(key.split("/").at(-2) ?? "", `${RETIRED}. Start a new run`);
+      throw snapshotNotFound(key.split("/").at(-2) ?? "", RETIRED, "Start a new run.");
     if (!isRead(key.slice(prefix.length))) continue;
     if (!sizes.has(key)) throw foreign(key);
     const expected = sizes.get(key);

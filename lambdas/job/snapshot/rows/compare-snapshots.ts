@@ -118,8 +118,8 @@ async function* ascending(rows: AsyncIterable<Row>): AsyncGenerator<Row, void> {
     if (row.uuid <= previous) {
       throw new SyncError(
         "STORE_CORRUPT",
-        "A snapshot's rows are not sorted by uuid, or a uuid occurs twice. Restore its files from a backup or an older version.",
-        { fields: { uuid: row.uuid } },
+        "A snapshot's rows are not sorted by uuid, or a uuid occurs twice.",
+        { fields: { uuid: row.uuid }, next: "Restore its files from a backup or an older version." },
       );
     }
     previous = row.uuid;

@@ -49,10 +49,9 @@ function isTextOrNull(value: unknown): value is string | null {
 }
 
 function notARow(problem: string): SyncError {
-  return new SyncError(
-    "STORE_CORRUPT",
-    `A line of a snapshot is not a row: ${problem}. Restore the snapshot's files from a backup or an older version.`,
-  );
+  return new SyncError("STORE_CORRUPT", `A line of a snapshot is not a row: ${problem}.`, {
+    next: "Restore the snapshot's files from a backup or an older version.",
+  });
 }
 
 /** Of a row's line in a file, in bytes: readers are configured for it. Two details of 4 MiB always fit. */

@@ -172,7 +172,10 @@ async function keepReadersOut(file: FileHandle): Promise<void> {
 function stillLocked(path: string, timeoutMs: number): SyncError {
   return new SyncError(
     "STORE_FAILED",
-    `Another process has held the lock ${path} for ${timeoutMs / 1000} s. Find the process that hangs on this warehouse, end it, and start again.`,
-    { fields: { path, timeoutMs } },
+    `Another process has held the lock ${path} for ${timeoutMs / 1000} s.`,
+    {
+      fields: { path, timeoutMs },
+      next: "Find the process that hangs on this warehouse, end it, and start again.",
+    },
   );
 }

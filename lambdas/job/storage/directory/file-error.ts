@@ -2,44 +2,70 @@
 
 import { lstat, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { type Advice, advise, setting } from "../../errors/advice.ts";
 import { codeOf, SyncError } from "../../errors/sync-error.ts";
 
-const FULL =
-  "the disk or the quota is full. Free some space and start again: the run resumes where it stopped.";
-const FORBIDDEN =
-  "this user lacks the permission. Give it permission to read and write the directory, or choose another one with --warehouse.";
-const UNREADABLE =
-  "this user lacks the permission to read it. Give it that permission, for the whole directory, or choose another one with --warehouse.";
-const NOT_A_DIRECTORY =
-  "a file is where a directory should be. Move the file, or choose another directory with --warehouse.";
-const NO_LINKS =
-  "this file system has no hard links, which the warehouse needs so that a file appears whole or not at all. Choose a directory on a local disk with --warehouse.";
-const NO_LOCKS =
-  "this file system has no file locks, which the warehouse needs between processes. Choose a directory on a local disk with --warehouse.";
-const NO_LOCK_RIGHT =
-  "this user may not write there, and what writes must lock the warehouse. Start it as the user that made the warehouse, or give this user permission to write in it. Reading needs no lock.";
-const TOO_MANY_FILES =
-  "too many files are open. Lower --concurrency or raise the limit (`ulimit -n`), then start again.";
+type Meaning = readonly [why: string, next: Advice];
 
-const MEANINGS: Readonly<Record<string, string>> = {
+const ANOTHER = advise`choose another directory with ${setting("warehouse")}.`;
+const FULL: Meaning = [
+  "the disk or the quota is full",
+  ["Free some space and start again: the run resumes where it stopped."],
+];
+const FORBIDDEN: Meaning = [
+  "this user lacks the permission",
+  advise`Give it permission to read and write the directory, or ${ANOTHER}`,
+];
+const UNREADABLE: Meaning = [
+  "this user lacks the permission to read it",
+  advise`Give it that permission, for the whole directory, or ${ANOTHER}`,
+];
+const NOT_A_DIRECTORY: Meaning = [
+  "a file is where a directory should be",
+  advise`Move the file, or ${ANOTHER}`,
+];
+const LOCAL_DISK = advise`Choose a directory on a local disk with ${setting("warehouse")}.`;
+const NO_LINKS: Meaning = [
+  "this file system has no hard links, which the warehouse needs so that a file appears whole or not at all",
+  LOCAL_DISK,
+];
+const NO_LOCKS: Meaning = [
+  "this file system has no file locks, which the warehouse needs between processes",
+  LOCAL_DISK,
+];
+const NO_LOCK_RIGHT: Meaning = [
+  "this user may not write there, and what writes must lock the warehouse",
+  [
+    "Start it as the user that made the warehouse, or give this user permission to write in it. Reading needs no lock.",
+  ],
+];
+const TOO_MANY_FILES: Meaning = [
+  "too many files are open",
+  advise`Lower ${setting("concurrency")} or raise the limit (\`ulimit -n\`), then start again.`,
+];
+
+const MEANINGS: Readonly<Record<string, Meaning>> = {
   ENOSPC: FULL,
   EDQUOT: FULL,
-  EFBIG: "the file would be larger than the limit for files (`ulimit -f`). Raise it and start again.",
+  EFBIG: ["the file would be larger than the limit for files (`ulimit -f`)", ["Raise it and start again."]],
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
-  EROFS: "the file system is read-only. Choose another directory with --warehouse.",
+  EROFS: ["the file system is read-only", advise`Choose another directory with ${setting("warehouse")}.`],
   ENOTDIR: NOT_A_DIRECTORY,
   EEXIST: NOT_A_DIRECTORY,
-  EISDIR: "a directory is where a file should be. Move the directory and start again.",
-  ENAMETOOLONG: "the path is too long for this file system. Choose a shorter one with --warehouse.",
+  EISDIR: ["a directory is where a file should be", ["Move the directory and start again."]],
+  ENAMETOOLONG: [
+    "the path is too long for this file system",
+    advise`Choose a shorter one with ${setting("warehouse")}.`,
+  ],
   ENOLCK: NO_LOCKS,
-  ELOOP: "a symbolic link there cannot be followed. Remove the link and start again.",
+  ELOOP: ["a symbolic link there cannot be followed", ["Remove the link and start again."]],
   EMFILE: TOO_MANY_FILES,
   ENFILE: TOO_MANY_FILES,
 };
 
 /** Errors that mean something else for these than for reading and writing. */
-const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, Meaning>>>> = {
   read: { EACCES: UNREADABLE, EPERM: UNREADABLE },
   list: { EACCES: UNREADABLE, EPERM: UNREADABLE },
   link: {
@@ -47,8 +73,10 @@ const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>
     ENOTSUP: NO_LINKS,
     EOPNOTSUPP: NO_LINKS,
     ENOSYS: NO_LINKS,
-    EXDEV:
-      "it lies on another file system than the rest of the warehouse. Keep the whole warehouse on one disk.",
+    EXDEV: [
+      "it lies on another file system than the rest of the warehouse",
+      ["Keep the whole warehouse on one disk."],
+    ],
   },
   lock: {
     ENOTSUP: NO_LOCKS,
@@ -57,12 +85,17 @@ const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>
     EINVAL: NO_LOCKS,
     EACCES: NO_LOCK_RIGHT,
     EPERM: NO_LOCK_RIGHT,
-    ENXIO: "it is no ordinary file. Remove it and start again.",
+    ENXIO: ["it is no ordinary file", ["Remove it and start again."]],
   },
   "make the directory": {
-    ENOENT: "the file system accepts no new directory there. Choose another directory with --warehouse.",
+    ENOENT: [
+      "the file system accepts no new directory there",
+      advise`Choose another directory with ${setting("warehouse")}.`,
+    ],
   },
 };
+
+const UNKNOWN: Meaning = ["the file system reports an error", ["Check the disk and start again."]];
 
 /**
  * `STORE_FAILED` for what the file system refused: "Could not <verb> <path>", why, and what to do. An error that says that
@@ -71,12 +104,10 @@ const SPECIAL_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>
 export function fileError(error: unknown, verb: string, path: string): SyncError {
   if (error instanceof SyncError) return error;
   const errno = codeOf(error) ?? "unknown error";
-  const meaning =
-    SPECIAL_MEANINGS[verb]?.[errno] ??
-    MEANINGS[errno] ??
-    "the file system reports an error. Check the disk and start again.";
-  return new SyncError("STORE_FAILED", `Could not ${verb} ${path}: ${meaning} (${errno})`, {
+  const [why, next] = SPECIAL_MEANINGS[verb]?.[errno] ?? MEANINGS[errno] ?? UNKNOWN;
+  return new SyncError("STORE_FAILED", `Could not ${verb} ${path}: ${why} (${errno}).`, {
     fields: { path, errno },
+    next,
     cause: error,
   });
 }
@@ -90,8 +121,11 @@ export function unusable(root: string, name: string, isOfAccount: boolean): Sync
   const path = join(root, name);
   return new SyncError(
     isOfAccount ? "STORE_CORRUPT" : "STORE_FAILED",
-    `Cannot use ${path}: it is neither a folder nor a file, but a link, a fifo or a device. Move what it leads to into its place, or delete it. For more space mount another disk at ${root}, which may be a link too; nothing below it may. Then start again.`,
-    { fields: { path } },
+    `Cannot use ${path}: it is neither a folder nor a file, but a link, a fifo or a device.`,
+    {
+      fields: { path },
+      next: `Move what it leads to into its place, or delete it. For more space mount another disk at ${root}, which may be a link too; nothing below it may. Then start again.`,
+    },
   );
 }
 
@@ -100,11 +134,10 @@ export async function refuseBrokenLink(path: string): Promise<void> {
   for (let at = path; ; at = dirname(at)) {
     const found = await lstat(at).catch(() => undefined);
     if (found?.isSymbolicLink() && (await stat(at).catch(() => undefined)) === undefined) {
-      throw new SyncError(
-        "STORE_FAILED",
-        `Could not follow the link ${at}: its target does not exist. Mount the target's disk, or remove the link, and start again.`,
-        { fields: { path: at } },
-      );
+      throw new SyncError("STORE_FAILED", `Could not follow the link ${at}: its target does not exist.`, {
+        fields: { path: at },
+        next: "Mount the target's disk, or remove the link, and start again.",
+      });
     }
     if (found || dirname(at) === at) return;
   }

@@ -2,7 +2,6 @@
 
 import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { ARCHIVED_TEXT } from "../store.ts";
 
 /** The verbs of messages, and the permission that each needs. */
 const PERMISSIONS = {
@@ -16,7 +15,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   NoSuchBucket: "the bucket does not exist. Deploy the stack, or name the right bucket.",
   PermanentRedirect: "the bucket is in another region. Set AWS_REGION to the bucket's region.",
   AuthorizationHeaderMalformed: "the bucket is in another region. Set AWS_REGION to the bucket's region.",
-  InvalidObjectState: ARCHIVED_TEXT,
+  // Restored alone it would be archived again, and Athena would not read it.
+  InvalidObjectState:
+    'a lifecycle rule of the bucket has archived it. Delete that rule (docs/cdk.md, "A bucket that exists"), restore the file (aws s3api restore-object), and copy it over itself (aws s3api copy-object --storage-class STANDARD --if-match <its ETag>).',
   ConditionalRequestConflict: "other processes keep writing the same object at the same time. Start again.",
 };
 

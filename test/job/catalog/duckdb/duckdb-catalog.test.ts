@@ -226,7 +226,7 @@ describe("views.sql", () => {
     await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk");
 
     expect(store.text("views.sql")).toContain(
-      `\n-- LEFT OUT: the snapshot ${ONE} of the account uk. The file ${layout("uk").manifest(ONE)} is damaged: it is missing. `,
+      `\n-- LEFT OUT: the snapshot ${ONE} of the account uk. The file ${layout("uk").manifest(ONE)} is damaged: it is missing.\n`,
     );
     expect(store.text("views.sql")).not.toContain("part-[0-9]");
   });
@@ -266,7 +266,7 @@ describe("views.sql", () => {
 
   it.skipIf(process.platform === "win32")("is refused for a directory that DuckDB cannot name", () => {
     expect(() => new DuckdbCatalog({ store: new MemoryStore(), directory: "/ware\\house" })).toThrow(
-      /backslash.*--warehouse/,
+      "has a backslash in its path",
     );
   });
 });

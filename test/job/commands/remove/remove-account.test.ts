@@ -10,6 +10,7 @@ import { knownAccounts } from "../../../../lambdas/job/storage/known-accounts.ts
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readEnd, readHead } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { AccountStore, Store } from "../../../../lambdas/job/storage/store.ts";
+import { said } from "../../../words/said.ts";
 import { Crashed, CrashPoint, type Moment } from "../../run/crash.ts";
 import { interposed } from "../../run/interposed-store.ts";
 import { livingLease } from "../../run/lease/lease-world.ts";
@@ -116,7 +117,7 @@ describe("remove", () => {
     world.store.put("publications/uk/0000000003.ndjson", third);
     const broken = await world.run();
 
-    expect(broken.error?.message).toContain("If the account was to be removed, start remove again.");
+    expect(said(broken.error)).toContain("If the account was to be removed, remove it again.");
     expect(await removeAccount(world.ports())).toBe("removed");
     expect(keysOf(world, ACCOUNT)).toEqual(["publications/uk/0000000004.ndjson"]);
     expect((await world.run()).row.outcome).toBe("PUBLISHED");

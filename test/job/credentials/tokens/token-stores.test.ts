@@ -9,6 +9,7 @@ import { FileTokenStore } from "../../../../lambdas/job/credentials/tokens/file-
 import { SecretsManagerTokenStore } from "../../../../lambdas/job/credentials/tokens/secrets-manager-token-store.ts";
 import { SecretsServer } from "../../../aws/secrets-server.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
+import { told } from "../../../words/said.ts";
 import { temporaryDirectory } from "../../storage/directory/temporary-directory.ts";
 import { MemoryTokenStore, sampleTokens, TokenPlace } from "./memory-token-store.ts";
 import { type TokenWorld, tokenStoreContract } from "./token-store-contract.ts";
@@ -96,7 +97,7 @@ it("a directory that does not exist is told with the option, and no warehouse is
     .replace(undefined, sampleTokens("1"))
     .catch((reason: unknown) => reason);
 
-  expect(error).toMatchObject({ code: "STORE_FAILED", message: expect.stringContaining("--tokens") });
+  expect(told(error)).toMatchObject({ code: "STORE_FAILED", message: expect.stringContaining("--tokens") });
   expect(String(error)).not.toContain("warehouse");
 });
 

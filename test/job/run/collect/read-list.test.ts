@@ -182,14 +182,14 @@ describe("a list", () => {
     );
   });
 
-  test("whose readings never agree is held where too many differ, and says which setting decides [D9]", async () => {
+  test("whose readings never agree is held where too many differ, and says the limit [D9]", async () => {
     const world = new PagedWorld(NEVER_AGREE, { maxMissingPercent: 74 });
 
     const { row, explanation } = await world.run();
 
     expect(row).toMatchObject({ outcome: "HELD", reason: "LIST_UNSTABLE", events: 7, repeated: 1 });
     expect(explanation).toContain(
-      "6 of 8 events are not in each of its 3 readings, and others may be missing. The limit is 5 (--max-missing; maxMissingPercent in AWS).",
+      "6 of 8 events are not in each of its 3 readings, and others may be missing. The limit is 5.",
     );
     expect((await world.small.accept(row.snapshot_id)).row).toMatchObject({
       outcome: "PUBLISHED",
@@ -371,7 +371,7 @@ describe("a service whose pages shift with every request", () => {
   });
 });
 
-describe("a list of which --next-page does not read all", () => {
+describe("a list of which the setting does not read all", () => {
   test("because it is none, and there is a next page, is warned of in each run", async () => {
     await using sandbox = await Sandbox.start(
       { events: makeEvents(12), list: { pageSize: 10 } },
@@ -381,7 +381,9 @@ describe("a list of which --next-page does not read all", () => {
     await sandbox.run();
     await sandbox.run();
 
-    const said = sandbox.log.lines.filter((line) => line.includes("names a next page, but --next-page"));
+    const said = sandbox.log.lines.filter((line) =>
+      line.includes("names a next page, which the setting says not to ask for"),
+    );
     expect(said).toHaveLength(2);
   });
 

@@ -2,14 +2,18 @@
 
 import { describe, expect, test } from "vitest";
 import {
-  estimateText,
+  estimate,
   longPauseMs,
   sayEstimate,
   TimeBudget,
 } from "../../../../lambdas/job/run/collect/time-budget.ts";
 import type { RateLimiterOptions } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import { wordsIn } from "../../../../lambdas/words/hold.ts";
+import { ANY_SHELL, say } from "../../../../lambdas/words/style.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { acquired, NOW, setUp } from "../../service/rate-limit/rate-limiter-setup.ts";
+
+const estimateText = (...of: Parameters<typeof estimate>): string => say(estimate(...of), ANY_SHELL);
 
 /** A budget that gives nothing for 90 s. */
 const pause = { waitMs: () => 90_000, waiting: 0, detailsPerWindow: 1_000, windowMs: 600_000 };
@@ -56,9 +60,8 @@ describe("a start", () => {
 });
 
 const TEN_MINUTES = 600_000;
-const HIGHER = "A higher --requests-per-minute (requestsPerMinute) shortens it if the service allows more";
-const LONGER =
-  "so does --limit-window 600 (limitWindowSeconds) if the service averages its limit over 10 minutes";
+const HIGHER = "A higher --requests-per-minute shortens it if the service allows more";
+const LONGER = "so does --limit-window 600 if the service averages its limit over 10 minutes";
 
 describe("the estimate for a run", () => {
   test.each([
@@ -108,7 +111,7 @@ describe("the estimate for a run", () => {
 
     expect(before).toMatch(/^900 events, about 4 min$/);
     expect(estimateText(900, rateLimiter)).toMatch(
-      /^900 events, about 1 h \d+ min\. A higher --bytes-per-minute \(bytesPerMinute\) shortens it/,
+      /^900 events, about 1 h \d+ min\. A higher --bytes-per-minute shortens it/,
     );
   });
 });
@@ -117,7 +120,11 @@ const notice = (options: Partial<RateLimiterOptions>) => {
   const { rateLimiter } = setUp(options);
   const log = new LogLines();
   const said = (): readonly string[] => log.text.split("\n").filter((line) => line !== "");
-  return { rateLimiter, say: (events: number) => sayEstimate(events, rateLimiter, log), said };
+  return {
+    rateLimiter,
+    say: (events: number) => sayEstimate(events, rateLimiter, { logger: log, words: wordsIn(ANY_SHELL) }),
+    said,
+  };
 };
 
 test("a run of more than a minute says before it starts how long it takes", () => {

@@ -4,6 +4,7 @@ import type { RunStart } from "../../../../lambdas/job/run/run.ts";
 import type { RunSettings } from "../../../../lambdas/job/run/run-settings.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { told } from "../../../words/said.ts";
 import { ACCOUNT, Sandbox } from "../sandbox.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
@@ -83,7 +84,7 @@ describe("an unfinished run", () => {
 
     const { error } = await sandbox.run({ runId: RUN });
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "CONFIG_INVALID",
       message: expect.stringContaining("Start a new run"),
     });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { EndStatus } from "../../../../lambdas/job/run/hand-over/executions.ts";
 import type { RunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { said } from "../../../words/said.ts";
 import { Crashed, CrashPoint, type Moment } from "../crash.ts";
 import { ACCOUNT } from "../small-world.ts";
 import { FIRST, HandOverWorld, RUN, SMALL } from "./hand-over-world.ts";
@@ -50,7 +51,7 @@ test.each<{ status?: EndStatus; error?: string; cause?: string; code: string; sa
       requests: null,
     });
     expect(line?.["error_message"]).toContain(one.says);
-    expect(line?.["error_message"]).toContain("redrive the execution");
+    expect("result" in abandonment && said(abandonment.result.error)).toContain("redrive the execution");
     expect(world.small.store.text(layout(ACCOUNT).outcome(RUN))).toBeUndefined();
     expect(world.lease()).toMatchObject({ run_id: null, handed_over: { run_id: RUN, n: 1 } });
   },

@@ -6,6 +6,7 @@ import { check } from "../../../../lambdas/job/commands/check.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { Executions } from "../../../../lambdas/job/run/hand-over/executions.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
+import { saidChecks } from "../../../words/said.ts";
 import { Crashed, CrashPoint, type Moment } from "../crash.ts";
 import { serviceWith } from "../run-defaults.ts";
 import { ACCOUNT } from "../small-world.ts";
@@ -181,7 +182,7 @@ describe("while an execution works on the run", () => {
     await world.first();
     const sent = world.sentAtMs.length;
 
-    const checks = await check(world.ports(), world.small.settings);
+    const checks = saidChecks(await check(world.ports(), world.small.settings));
 
     expect(checks.find(({ name }) => name === "lease")).toMatchObject({
       ok: false,

@@ -14,7 +14,8 @@ describe("the lease of an execution", () => {
     outcome: "SKIPPED",
     reason: "LEASE_TAKEN",
     explanation:
-      "The run run-1 of this account was handed over to the execution other of the state machine, and the lease is the execution's until it ends. Start again when it has ended.",
+      "The run run-1 of this account was handed over to the execution other of the state machine, and the lease is the execution's until it ends.",
+    next: ["Start again when it has ended."],
   };
 
   test.each([
@@ -81,7 +82,8 @@ test("a start that meets the lease of a process says until when that has it", as
     outcome: "SKIPPED",
     reason: "LEASE_TAKEN",
     explanation:
-      "The run 2026-01-01T00-00-00.000Z works on this account; its lease lasts until 2026-01-01T00:01:00.000Z unless it is renewed. Start again when it has ended.",
+      "The run 2026-01-01T00-00-00.000Z works on this account; its lease lasts until 2026-01-01T00:01:00.000Z unless it is renewed.",
+    next: ["Start again when it has ended."],
   });
 });
 
@@ -355,7 +357,8 @@ describe("the lease of another computer, whose clock may be ten minutes behind",
       outcome: "SKIPPED",
       reason: "LEASE_TAKEN",
       explanation:
-        "The run run-1 works on this account; its lease ended at 2025-12-31T23:56:00.000Z by the clock of another computer, which may be behind. Start again when it has ended.",
+        "The run run-1 works on this account; its lease ended at 2025-12-31T23:56:00.000Z by the clock of another computer, which may be behind.",
+      next: ["Start again when it has ended."],
     });
     expect(account.clock.sleeping).toBe(0);
   });

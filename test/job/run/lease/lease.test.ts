@@ -190,10 +190,10 @@ describe("a lease that another process has taken", () => {
     await account.pass(20_000);
     await settled();
 
-    const explanation = `${why} Start again when that process has ended.`;
+    const next = ["Start again when that process has ended."];
     expect(lease.lost.reason).toMatchObject({
       name: "StartSkipped",
-      end: { outcome: "SKIPPED", reason: "LEASE_LOST", explanation },
+      end: { outcome: "SKIPPED", reason: "LEASE_LOST", explanation: why, next },
     });
     await lease.release();
     expect(account.store.text(KEY)).toBe(left);

@@ -3,6 +3,7 @@ import { check } from "../../../../lambdas/job/commands/check.ts";
 import { CredentialsNotSetUp } from "../../../../lambdas/job/credentials/credentials.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { formatRunId } from "../../../../lambdas/job/storage/layout.ts";
+import { saidChecks, told } from "../../../words/said.ts";
 import { Sandbox } from "../sandbox.ts";
 import { ACCOUNT, SmallWorld } from "../small-world.ts";
 
@@ -69,7 +70,7 @@ describe("an error that may be due to a wrong address", () => {
 
     const { error } = await sandbox.run();
 
-    expect(error).toMatchObject({ message: expect.stringContaining(says) });
+    expect(told(error)).toMatchObject({ message: expect.stringContaining(says) });
   });
 });
 
@@ -131,7 +132,7 @@ test("other faults of the credentials still fail the run", async () => {
 test("a check reports it as a fault of the credentials, with the remedy", async () => {
   const world = new SmallWorld();
 
-  const checks = await check(world.ports(NOT_SET_UP), world.settings);
+  const checks = saidChecks(await check(world.ports(NOT_SET_UP), world.settings));
 
   expect(checks).toContainEqual({
     name: "credentials",

@@ -12,6 +12,7 @@ import type { LiftedColumn } from "../../../../lambdas/job/settings/lifted-colum
 import { parseLiftedColumns } from "../../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { toldBy } from "../../../words/said.ts";
 import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { liftedManifest } from "../../snapshot/files/manifests.ts";
@@ -55,11 +56,14 @@ describe("columns that do not", () => {
     );
   });
 
-  test("are refused with the options to give instead, as far as their pointers are known", () => {
+  test("are refused with the options to give instead, as far as their pointers are known", async () => {
     const tables = [{ name: "a", pointers: ["/old/a"], isOwn: true }, ...tablesWith("b", "c")];
 
-    expect(() => checkColumns(tables, lift("c", "a"))).toThrow(
-      "Give --lift a=/old/a --lift b=POINTER --lift c=/c first, in this order, and new ones at the end.",
+    expect(await toldBy(() => checkColumns(tables, lift("c", "a")))).toHaveProperty(
+      "message",
+      expect.stringContaining(
+        "Give --lift a=/old/a --lift b=POINTER --lift c=/c first, in this order, and new ones at the end.",
+      ),
     );
   });
 });
@@ -108,9 +112,9 @@ describe("a start", () => {
 
     const started = columnsOfRun({ ...ports, catalog }, { lifted: lift("brand") });
 
-    await expect(started).rejects.toMatchObject({
+    expect(await toldBy(started)).toMatchObject({
       code: "CONFIG_INVALID",
-      message: expect.stringContaining("begin the setting lifted with brand, in this order"),
+      message: expect.stringContaining("Begin --lift with brand, in this order"),
     });
   });
 
@@ -198,11 +202,11 @@ describe("a start in a warehouse with columns", () => {
       ["uuid", "event", "a", "b", "c"],
     );
 
-    await expect(columnsOfRun(ports, { lifted: [] })).rejects.toMatchObject({
+    expect(await toldBy(columnsOfRun(ports, { lifted: [] }))).toMatchObject({
       code: "CONFIG_INVALID",
       fields: { columns: "a,b,c" },
       message: expect.stringMatching(
-        /; but the column b comes from \/b and from \/other in different accounts, and no snapshot says where the column c comes from\. Name them once, in this order: --lift a=\/a --lift b=POINTER --lift c=POINTER /,
+        /; but the column b comes from \/b and from \/other in different accounts, and no snapshot says where the column c comes from\. Name them once, in this order: --lift a=\/a --lift b=POINTER --lift c=POINTER\. /,
       ),
     });
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Fault, status } from "../../../simulator/faults.ts";
 import { PatientClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { told } from "../../../words/said.ts";
 import { inTimeEnough } from "../../runtime/time-enough.ts";
 import { connect, errorOf, failedList, fetchAll, said, secrets } from "../connection.ts";
 import { httpServer } from "../http/local-server.ts";
@@ -232,7 +233,7 @@ describe("the login", () => {
   it("fails after six attempts without a response", async () => {
     const { error, client } = await failedList({}, { baseUrl: "http://127.0.0.1:1" });
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: expect.stringMatching(/^POST \/v1\/auth\/login failed 6 times.*ECONNREFUSED.*--base-url/),
       fields: { attempts: 6, cause: "ECONNREFUSED" },

@@ -6,6 +6,7 @@ import type { Method } from "../../../../lambdas/job/credentials/credentials.ts"
 import { acceleratedClock } from "../../../simulator/clocks.ts";
 import type { Fault } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { told } from "../../../words/said.ts";
 import {
   ALL_METHODS,
   type Connection,
@@ -61,7 +62,7 @@ describe.each(RENEWED_METHODS)("with the method $method, a new session or token"
 
     const error = await errorOf(connection.service.list());
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "UNAUTHENTICATED",
       message: expect.stringContaining(PERHAPS[method]),
     });

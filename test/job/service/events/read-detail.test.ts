@@ -8,6 +8,7 @@ import { UnusableBody } from "../../../../lambdas/job/service/requests/failure.t
 import type { Fault } from "../../../simulator/faults.ts";
 import { hostileEvents } from "../../../simulator/hostile-events.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { told } from "../../../words/said.ts";
 import { connect, errorOf, fetchAll, said, texts, truth } from "../connection.ts";
 
 const A = "aaaaaaaa-0000-4000-8000-00000000000a";
@@ -142,7 +143,7 @@ describe("a detail", () => {
     expect(error).toBeInstanceOf(UnusableBody);
     expect(error).toMatchObject({
       message: "an event with another uuid",
-      remedy: expect.stringContaining("--detail-pointer"),
+      remedy: expect.arrayContaining([{ setting: "detailPointer" }]),
     });
   });
 
@@ -210,7 +211,7 @@ describe("a detail", () => {
       const place = found === undefined ? "" : `: --detail-pointer ${found}`;
       expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape, ...advice } });
       expect(error).not.toHaveProperty(found === undefined ? "fields.detailPointer" : "cause");
-      expect(error).toHaveProperty("message", expect.stringContaining(` place of the event${place}.`));
+      expect(told(error)).toHaveProperty("message", expect.stringContaining(` place of the event${place}.`));
       expect(String(error)).not.toContain("secret");
     },
   );
@@ -302,7 +303,7 @@ describe("an odd response among details that are read well", () => {
         "message",
         expect.stringContaining(`GET /v1/events/${LAST} failed 6 times`),
       );
-      expect(error).toHaveProperty(
+      expect(told(error)).toHaveProperty(
         "message",
         expect.stringContaining("2 other events were read in the same way"),
       );
@@ -335,7 +336,7 @@ describe("an odd response before any detail was read", () => {
 
     const error = await errorOf(fetchAll(connection.service, 1));
 
-    expect(error).toHaveProperty("message", expect.stringContaining("Set --detail-pointer"));
+    expect(told(error)).toHaveProperty("message", expect.stringContaining("Set --detail-pointer"));
     expect(connection.simulator.counts.details).toBe(3);
   });
 
@@ -347,7 +348,7 @@ describe("an odd response before any detail was read", () => {
 
     const error = await errorOf(fetchAll(connection.service, 1));
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
       message: expect.stringContaining("Set --detail-pointer"),
     });
@@ -365,7 +366,11 @@ describe("an odd response before any detail was read", () => {
 
     const error = await errorOf(fetchAll(connection.service, 1));
 
-    expect(error).toMatchObject({ code, message: expect.stringContaining(advice), fields: { attempts: 6 } });
+    expect(told(error)).toMatchObject({
+      code,
+      message: expect.stringContaining(advice),
+      fields: { attempts: 6 },
+    });
   });
 });
 

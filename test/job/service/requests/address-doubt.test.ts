@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type Fault, status } from "../../../simulator/faults.ts";
 import { ManualClock, PatientClock } from "../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { said } from "../../../words/said.ts";
 import { type ConnectionOptions, connect, errorOf, fetchAll } from "../connection.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
 
@@ -21,7 +22,7 @@ const messageFor = async (path: "login" | "list" | "detail", fault: Fault, optio
   const match = path === "detail" ? { uuid: LAST, times: Infinity } : { path, times: Infinity };
   await using connection = await connect({ clock, events: EVENTS, faults: [{ match, fault }] }, options);
   const error = await errorOf(fetchAll(connection.service, 1));
-  return String(error);
+  return said(error);
 };
 
 const NEW = [
@@ -67,7 +68,7 @@ describe("an address", () => {
       expect(message).not.toMatch(/check (?:that )?--base-url/i);
       expect(message).toMatch(
         new RegExp(
-          `ask the service's operator about GET /v1/events/${LAST} at 2026-11-21T06|^SyncError: GET /v1/events/${LAST} .* ask the service's operator about this one`,
+          `ask the service's operator about GET /v1/events/${LAST} at 2026-11-21T06|^GET /v1/events/${LAST} .* ask the service's operator about this one`,
         ),
       );
     },
@@ -77,7 +78,7 @@ describe("an address", () => {
     const options = { baseUrl: "http://127.0.0.1:1", hasWorked: async () => true };
     await using connection = await connect({ clock: new PatientClock(NOW) }, options);
 
-    const message = String(await errorOf(connection.service.list()));
+    const message = said(await errorOf(connection.service.list()));
 
     expect(message).toContain(
       ". Check the network between here and the service, then run again. This address",

@@ -24,7 +24,7 @@ const authenticatorOf = (
   const log = new LogLines();
   const method = {
     credentials: { current: { method: "session", email: "a@b.test", password: "secret" } },
-    unauthenticated: { what: "refused", ifNew: "Check --base-url." },
+    unauthenticated: { what: "refused", next: "", ifNew: ["Check --base-url."] },
     renew: async () => {
       let value = await logIn();
       logins += 1;

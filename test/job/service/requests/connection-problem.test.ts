@@ -1,6 +1,7 @@
 import type { TlsOptions } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { NoResponse, type Transport } from "../../../../lambdas/job/service/http/transport.ts";
+import { told } from "../../../words/said.ts";
 import { connect, errorOf, failedList } from "../connection.ts";
 import {
   type Certificate,
@@ -90,7 +91,7 @@ describe("a connection that no retry can fix", () => {
       "message",
       expect.stringContaining(`POST /v1/auth/login failed: ${problem}`),
     );
-    expect(error).toHaveProperty("message", expect.stringContaining(remedy));
+    expect(told(error)).toHaveProperty("message", expect.stringContaining(remedy));
     expect(transport.attempts()).toBe(1);
   });
 
@@ -209,7 +210,7 @@ describe("a server that refuses TLS before its first response", () => {
 
     const { error, client } = await failedList({}, { baseUrl });
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: expect.stringContaining(says),
       fields: { cause },
@@ -239,8 +240,8 @@ describe("what a person does after the last attempt", () => {
   ])("is named for %s", async (failure, problem, remedy) => {
     const { error } = await failedList({}, { transport: failing(failure) });
 
-    expect(error).toHaveProperty("message", expect.stringContaining(problem));
-    expect(error).toHaveProperty("message", expect.stringContaining(remedy));
+    expect(told(error)).toHaveProperty("message", expect.stringContaining(problem));
+    expect(told(error)).toHaveProperty("message", expect.stringContaining(remedy));
   });
 
   it.each([
@@ -259,7 +260,7 @@ describe("what a person does after the last attempt", () => {
 
     const { error } = await failedList({}, { baseUrl: server.url });
 
-    expect(error).toHaveProperty(
+    expect(told(error)).toHaveProperty(
       "message",
       `POST /v1/auth/login failed 2 times, the last time with a response that is not valid HTTP (${code}). Check ` +
         "--base-url, and look for a proxy between here and the service that changes headers, then run again. If there " +
@@ -303,7 +304,7 @@ describe("a connection that a retry may fix", () => {
 
     const error = await errorOf(connection.service.list());
 
-    expect(error).toHaveProperty(
+    expect(told(error)).toHaveProperty(
       "message",
       `POST /v1/auth/login failed 6 times, the last time with no connection through the proxy ${proxy.url} ` +
         `(PROXY_STATUS_502). Check the proxy ${proxy.url}, which HTTPS_PROXY names, then run again. To reach the ` +

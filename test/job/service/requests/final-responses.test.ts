@@ -3,6 +3,7 @@ import { redirected } from "../../../../lambdas/job/service/requests/failure.ts"
 import { CANARY } from "../../../simulator/account.ts";
 import { type Fault, status } from "../../../simulator/faults.ts";
 import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { said as saidBy, told } from "../../../words/said.ts";
 import { connect, errorOf, failedList, fetchAll, said, secrets } from "../connection.ts";
 import { httpServer } from "../http/local-server.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
@@ -36,7 +37,7 @@ describe("a response that no retry can fix", () => {
 
     const error = await errorOf(fetchAll(service, 1));
 
-    expect(error).toMatchObject({ code, message: expect.stringContaining(text), isRetryable: false });
+    expect(told(error)).toMatchObject({ code, message: expect.stringContaining(text), isRetryable: false });
     expect(simulator.counts.faults).toBe(1);
     for (const secret of secrets) expect(said(error, log)).not.toContain(secret);
   });
@@ -74,7 +75,7 @@ describe("one event that is answered in an odd way, after others were read", () 
     const found = await errorOf(fetchAll(connection.service, 1));
 
     expect(found).toMatchObject({ code: error, fields: { request: refused } });
-    expect(found).toHaveProperty("message", expect.stringContaining(text));
+    expect(told(found)).toHaveProperty("message", expect.stringContaining(text));
     expect(found).toHaveProperty("message", expect.stringContaining(refused));
   });
 });
@@ -101,7 +102,7 @@ describe("a host that answers, but is not the service", () => {
 
     const { error } = await failedList({}, { baseUrl: server.url, credentials: { method, email, password } });
 
-    expect(error).toMatchObject({ code, message: expect.stringContaining("--base-url") });
+    expect(told(error)).toMatchObject({ code, message: expect.stringContaining("--base-url") });
   });
 });
 
@@ -169,7 +170,7 @@ describe("a redirect", () => {
       "adds a slash to the end of the path or takes it away",
     ],
   ])("within the service, to %s, says what that probably means and what to check", (location, meaning) => {
-    const { message } = errorFor(location);
+    const message = saidBy(errorFor(location));
 
     expect(message).toContain(meaning);
     expect(message).toMatch(/Check .*--base-url.* right, ask the service's operator\.$/);
@@ -189,11 +190,13 @@ describe("a redirect", () => {
   });
 
   it("to another origin says that the credentials do not go there", () => {
-    expect(errorFor("https://api.example.com:8443/login").message).toContain("belong to --base-url only");
+    expect(errorFor("https://api.example.com:8443/login").message).toContain(
+      "belong to the address of the service only",
+    );
   });
 
   it("is no advice to trust where it leads: the operator knows the address", () => {
-    const { message } = errorFor("https://evil.test/");
+    const message = saidBy(errorFor("https://evil.test/"));
 
     expect(message).toContain("Ask the service's operator");
     expect(message).not.toMatch(/set --base-url/i);

@@ -4,6 +4,7 @@ import { UndiciTransport } from "../../../../lambdas/job/service/http/undici-tra
 import { BadStatus } from "../../../../lambdas/job/service/requests/failure.ts";
 import { isPutOff, mayPass } from "../../../../lambdas/job/service/requests/retry.ts";
 import { PatientClock } from "../../../simulator/manual-clock.ts";
+import { told } from "../../../words/said.ts";
 import { type Connection, type ConnectionOptions, connect, errorOf } from "../connection.ts";
 import {
   type FailureOf,
@@ -111,7 +112,7 @@ describe("a start without a terminal, while no response has come", () => {
 
     const error = await errorOf(service.logIn());
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: expect.stringContaining(says),
       fields: { attempts: sentAtMs.length, cause: reason },

@@ -63,7 +63,8 @@ describe.each(["list", "detail"] as const)("a response to a %s request that a re
       const throttled = fault.kind === "status" && fault.status === 429;
       expect(error).toMatchObject({
         code: throttled ? "THROTTLED" : "SERVICE_UNAVAILABLE",
-        message: expect.stringMatching(/^GET \/v1\/events.* failed 6 times, the last time with .+\. .+\.$/),
+        message: expect.stringMatching(/^GET \/v1\/events.* failed 6 times, the last time with .+\.$/),
+        next: expect.arrayContaining([expect.stringMatching(/\S/)]),
         fields: { attempts: 6 },
         isRetryable: true,
       });

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { told } from "../../../words/said.ts";
 import { connect, errorOf, failedList } from "../connection.ts";
 import { httpServer, type LocalServer } from "../http/local-server.ts";
 
@@ -97,7 +98,7 @@ describe("a body that is no JSON in UTF-8", () => {
 
     const { error, text } = await failedList({}, { baseUrl: server.url });
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: `GET /v1/events failed 6 times, the last time with ${what}. ${remedy}`,
     });
@@ -137,7 +138,7 @@ describe("a content encoding", () => {
 
     const { error, text } = await failedList({}, { baseUrl: server.url });
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
       message: `GET /v1/events was answered with a body in ${named} (accepted: gzip, br). ${CHANGED}`,
     });
@@ -149,7 +150,7 @@ describe("a content encoding", () => {
 
     const { error, text } = await failedList({}, { baseUrl: server.url });
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message:
         "GET /v1/events failed 6 times, the last time with a body that says it is in the content encoding " +
@@ -165,7 +166,7 @@ describe("a content encoding", () => {
 
     const error = await errorOf(connection.service.detail(EVENT));
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message:
         `GET /v1/events/${EVENT} failed 6 times, the last time with a body that broke off (CUT_OFF). Check the ` +

@@ -10,6 +10,7 @@ import {
 } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { toldBy } from "../../../words/said.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aManifest, liftedManifest } from "./manifests.ts";
 
@@ -103,7 +104,7 @@ describe("a manifest", () => {
   it("that existed already and is gone is refused by name", async () => {
     store.create = async () => undefined;
 
-    await expect(createManifest(store, KEY, MANIFEST)).rejects.toMatchObject({
+    expect(await toldBy(createManifest(store, KEY, MANIFEST))).toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringMatching(/it is missing\. Delete this file and start again\.$/),
     });
@@ -153,7 +154,7 @@ describe("a manifest", () => {
   ])("that is %s is refused by name", async (_, text) => {
     if (text !== undefined) store.put(KEY, text);
 
-    await expect(readManifest(accountStore(store, "uk"), ID)).rejects.toMatchObject({
+    expect(await toldBy(readManifest(accountStore(store, "uk"), ID))).toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringMatching(/_manifest\.json is damaged.* Restore it from a backup/),
     });
@@ -162,7 +163,7 @@ describe("a manifest", () => {
   it("of a later version is no damage: the program is to be upgraded", async () => {
     store.put(KEY, JSON.stringify({ version: 2 }));
 
-    await expect(readManifest(accountStore(store, "uk"), ID)).rejects.toMatchObject({
+    expect(await toldBy(readManifest(accountStore(store, "uk"), ID))).toMatchObject({
       code: "STORE_FAILED",
       message: `The file ${KEY} was written by a later version of this program. Upgrade this one, then start again.`,
     });
@@ -228,7 +229,7 @@ describe("the list of what was left out", () => {
     const store = new MemoryStore();
     store.put(LIST_KEY, text);
 
-    await expect(writeLeftOut(store, LIST_KEY, LEFT_OUT)).rejects.toMatchObject({
+    expect(await toldBy(writeLeftOut(store, LIST_KEY, LEFT_OUT))).toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringMatching(/_left_out\.ndjson is damaged: .* Delete this file and start again\.$/),
     });
@@ -267,7 +268,7 @@ describe("the list of what was left out", () => {
     const store = new MemoryStore();
     store.put(LIST_KEY, text);
 
-    await expect(readLeftOut(store, LIST_KEY)).rejects.toMatchObject({
+    expect(await toldBy(readLeftOut(store, LIST_KEY))).toMatchObject({
       code: "STORE_CORRUPT",
       message: `The file ${LIST_KEY} is damaged: ${problem}. Restore it from a backup or an older version.`,
     });
@@ -311,7 +312,7 @@ describe("the list beside a manifest", () => {
     ["has other reasons", OTHER, { counts: COUNTS }, "it has other events than the manifest counts"],
     ["has more events", TEXT + OTHER, { counts: COUNTS }, "it has other events than the manifest counts"],
   ])("does not verify where it %s", async (_, text, manifest, problem) => {
-    await expect(verify(text, manifest)).rejects.toMatchObject({
+    expect(await toldBy(verify(text, manifest))).toMatchObject({
       code: "STORE_CORRUPT",
       message: `The file ${LIST_KEY} is damaged: ${problem}. Restore it from a backup or an older version.`,
     });

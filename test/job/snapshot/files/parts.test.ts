@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readParts, writeParts } from "../../../../lambdas/job/snapshot/files/parts.ts";
+import { toldBy } from "../../../words/said.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { streamOf } from "./streams.ts";
 
@@ -135,7 +136,7 @@ describe("a part that is there already", () => {
   ])("is refused by name with the remedy when it holds %s", async (_what, text) => {
     store.put(key(0), gzipSync(text));
 
-    await expect(write(LINES, 10)).rejects.toMatchObject({
+    expect(await toldBy(write(LINES, 10))).toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringMatching(
         /part-00000\.ndjson\.gz is damaged: .* Delete this file and start again\.$/,
@@ -181,7 +182,7 @@ describe("readParts", () => {
     await store.delete([key(0)]);
     if (bytes) store.put(key(0), bytes);
 
-    await expect(Array.fromAsync(readParts(store, PREFIX, part ? [part] : []))).rejects.toMatchObject({
+    expect(await toldBy(Array.fromAsync(readParts(store, PREFIX, part ? [part] : [])))).toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringMatching(/part-00000\.ndjson\.gz is damaged: .* Restore it from a backup/),
     });

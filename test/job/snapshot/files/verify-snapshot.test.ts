@@ -14,6 +14,7 @@ import {
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { toldBy } from "../../../words/said.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
 import { aManifest } from "./manifests.ts";
@@ -269,7 +270,7 @@ describe("the folder of a snapshot", () => {
   it("is not one of a retired snapshot when it is published", async () => {
     store.put(layout("uk").retired(ID), "{}");
 
-    await expect(listed()).rejects.toMatchObject({
+    expect(await toldBy(listed())).toMatchObject({
       code: "SNAPSHOT_NOT_FOUND",
       message: `The snapshot ${ID} is retired: its files are deleted, or will be within a day. Start a new run.`,
       fields: { snapshot_id: ID },

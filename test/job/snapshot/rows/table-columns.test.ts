@@ -11,6 +11,7 @@ import {
 } from "../../../../lambdas/job/snapshot/rows/table-columns.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { toldBy } from "../../../words/said.ts";
 import { interposed } from "../../run/interposed-store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { aPublication } from "../../storage/publications.ts";
@@ -98,7 +99,7 @@ describe("the columns of the tables", () => {
   ])("are not those of a file with %s, which may be deleted", async (_, text) => {
     store.put(COLUMNS_FILE, text);
 
-    await expect(readColumns(store)).rejects.toMatchObject({
+    expect(await toldBy(readColumns(store))).toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key: COLUMNS_FILE },
       message: expect.stringMatching(

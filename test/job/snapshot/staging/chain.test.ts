@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import { toldBy } from "../../../words/said.ts";
 import { interposed } from "../../run/interposed-store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 import { filesOf, makePlan, putRange, recordKey, rowAt, rowsKey, uuidAt, writeRange } from "./planned.ts";
@@ -81,7 +82,7 @@ describe("a chain", () => {
 
     const reading = read();
 
-    await expect(reading).rejects.toMatchObject(
+    expect(await toldBy(reading)).toMatchObject(
       problem === undefined
         ? { code: "STORE_CORRUPT", message: expect.stringContaining(recordKey(0)) }
         : damage(recordKey(0), problem),
@@ -96,7 +97,7 @@ describe("a chain", () => {
     putRange(store, plan, 3, 6);
     await break_();
 
-    await expect(read()).rejects.toMatchObject(damage(rowsKey(3), problem));
+    expect(await toldBy(read())).toMatchObject(damage(rowsKey(3), problem));
   });
 });
 
@@ -144,7 +145,7 @@ describe("adding a range", () => {
     putRange(store, plan, 0, 5);
     changeRecord(0, { plan: "0".repeat(64) });
 
-    await expect(chain.add(writeRange(store, 0, 5))).rejects.toMatchObject(
+    expect(await toldBy(chain.add(writeRange(store, 0, 5)))).toMatchObject(
       damage(recordKey(0), "it belongs to another plan"),
     );
   });
@@ -183,7 +184,7 @@ describe("verifying a range", () => {
   ])("is refused where %s, whatever its checksums", async (_, range) => {
     putRange(store, plan, 0, 3, range);
 
-    await expect(verify()).rejects.toMatchObject(damage(rowsKey(0), "its events are not those of the plan"));
+    expect(await toldBy(verify())).toMatchObject(damage(rowsKey(0), "its events are not those of the plan"));
   });
 
   it.each([
@@ -195,7 +196,7 @@ describe("verifying a range", () => {
     const left_out = gone.map((place) => ({ uuid: uuidAt(place + 5), reason: "gone" }));
     changeRecord(0, { left_out });
 
-    await expect(verify()).rejects.toMatchObject(damage(key, "its events are not those of the plan"));
+    expect(await toldBy(verify())).toMatchObject(damage(key, "its events are not those of the plan"));
   });
 
   it("is refused where a row's content has changed and its size has not", async () => {
@@ -207,7 +208,7 @@ describe("verifying a range", () => {
       before.map((byte, index) => (index === 4 ? byte ^ 1 : byte)),
     );
 
-    await expect(verify()).rejects.toMatchObject(
+    expect(await toldBy(verify())).toMatchObject(
       damage(rowsKey(0), "its checksum is not the one in its record"),
     );
   });
@@ -217,7 +218,7 @@ describe("verifying a range", () => {
     const { rows } = JSON.parse(store.text(recordKey(0)) ?? "");
     changeRecord(0, { rows: { ...rows, sha256: "0".repeat(64) } });
 
-    await expect(verify()).rejects.toMatchObject(
+    expect(await toldBy(verify())).toMatchObject(
       damage(rowsKey(0), "its checksum is not the one in its record"),
     );
   });
@@ -227,7 +228,7 @@ describe("verifying a range", () => {
     const chain = await read();
     await store.delete([rowsKey(0)]);
 
-    await expect(verify(0, chain)).rejects.toMatchObject(damage(rowsKey(0), "it is missing"));
+    expect(await toldBy(verify(0, chain))).toMatchObject(damage(rowsKey(0), "it is missing"));
   });
 
   it("closes a file whose row is refused, however much of it is left", async () => {

@@ -8,6 +8,7 @@ import {
   readPlan,
 } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
+import { said } from "../../../words/said.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
 
 const KEY = "runs/uk/2026-11-21T06-00-00.000Z/plan.ndjson.gz";
@@ -229,7 +230,7 @@ describe("a damaged plan", () => {
       message: expect.stringContaining(problem),
       fields: { key: KEY },
     });
-    expect(String(error)).toContain(
+    expect(said(error)).toContain(
       "Delete the whole folder runs/uk/2026-11-21T06-00-00.000Z/ and start again.",
     );
     expect(String(error)).not.toContain("secret");

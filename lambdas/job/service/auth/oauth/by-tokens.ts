@@ -2,6 +2,7 @@
 
 import type { CurrentCredentials, OAuthCredentials } from "../../../credentials/credentials.ts";
 import type { OAuthTokens, TokenStore } from "../../../credentials/tokens/token-store.ts";
+import { advise, setting } from "../../../errors/advice.ts";
 import { type Proxies, proxyFor } from "../../../network/proxies.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/logger.ts";
@@ -20,8 +21,6 @@ export interface OAuthOptions {
   readonly tokens: TokenStore;
   /** Of the stored tokens, as they were when the service was opened; undefined where there were none. */
   readonly tokensVersion: string | undefined;
-  /** The command that authorizes again. */
-  readonly authorize: string;
 }
 
 interface TokenPorts {
@@ -47,14 +46,14 @@ export function byTokens(
 ): AuthenticationMethod {
   if (options === undefined)
     throw new TypeError("the method oauth needs the identity provider and a token store");
-  const { tokens: store, tokensVersion, authorize } = options;
+  const { tokens: store, tokensVersion } = options;
   const authUrl = new URL(options.authUrl);
   const proxy = proxies && proxyFor(authUrl, proxies);
   const transport =
     ports.transport ?? new UndiciTransport({ connections: 1, timeoutMs: TOKEN_TIMEOUT_MS, proxy });
   const endpoint = new TokenEndpoint({ authUrl, transport, headers, now: () => clock.now(), counts });
   const shared = { credentials, counts, clock, logger, keepTryingUntilMs };
-  const rotation = new TokenRotation({ ...shared, store, storedVersion: tokensVersion, endpoint, authorize });
+  const rotation = new TokenRotation({ ...shared, store, storedVersion: tokensVersion, endpoint });
   const closing = new AbortController();
   let current: OAuthTokens | undefined;
   let renewal: Promise<Proof> | undefined;
@@ -78,11 +77,9 @@ export function byTokens(
     credentials,
     tokensVersion: () => rotation.version,
     unauthenticated: {
-      what:
-        "The identity provider renewed the access token, but the service answered the next requests with 401. Check that " +
-        "the person who authorized may use the interface.",
-      ifNew:
-        "If this address has never worked, check that --auth-url and --base-url belong to the same service.",
+      what: "The identity provider renewed the access token, but the service answered the next requests with 401.",
+      next: "Check that the person who authorized may use the interface.",
+      ifNew: advise`If this address has never worked, check that ${setting("authUrl")} and ${setting("baseUrl")} belong to the same service.`,
     },
     // A request that stops waiting does not stop the renewal, which the next one joins.
     renew: (signal) => {

@@ -3,6 +3,7 @@
 
 import type { OAuthCredentials } from "../../../credentials/credentials.ts";
 import { isToken, type OAuthTokens } from "../../../credentials/tokens/token-store.ts";
+import { advise, command, setting } from "../../../errors/advice.ts";
 import { type ErrorFields, SyncError } from "../../../errors/sync-error.ts";
 import { decodeText, isObject, type JsonObject, parseBody } from "../../events/shape.ts";
 import { type HttpResponse, NoResponse, type Transport } from "../../http/transport.ts";
@@ -144,14 +145,14 @@ export class TokenEndpoint {
       case "redirect":
         return {
           kind: "other",
-          error: () => this.#told(redirected(request, this.url, response, "--auth-url")),
+          error: () => this.#told(redirected(request, this.url, response, "authUrl")),
         };
     }
   }
 
   /** A 2xx that is no JSON object. */
   #withoutTokens(response: HttpResponse): TokenAnswer {
-    const problem = unusableBody(response, NO_OBJECT, "--auth-url");
+    const problem = unusableBody(response, NO_OBJECT, "authUrl");
     if (response.body.kind === "broken") return this.#lost(problem);
     return { ...this.#unusable(problem.message, response.status), kind: "lost" };
   }
@@ -211,8 +212,7 @@ export class TokenEndpoint {
             "UNEXPECTED_RESPONSE",
             `${request} was answered with status ${status} and ${what}.`,
             {
-              ifNew:
-                "Check that --auth-url is the address of the identity provider; if it is right, ask the service's operator.",
+              ifNew: advise`Check that ${setting("authUrl")} is the address of the identity provider; if it is right, ask the service's operator.`,
               fields: { request, status },
             },
           ),
@@ -227,7 +227,7 @@ export class TokenEndpoint {
 
   #lost(failure: Failure): TokenAnswer {
     const request = requestName("POST", this.url);
-    const failed = { request, url: this.url, addressOption: "--auth-url" } as const;
+    const failed = { request, url: this.url, address: "authUrl" } as const;
     const permanent = permanentProblem({ ...failed, failures: 1 }, failure, this.hasResponded);
     if (permanent) return { kind: "other", error: () => permanent };
     const error = (failures: number): SyncError =>
@@ -263,8 +263,11 @@ function names(members: JsonObject | undefined, redirectUri: string): boolean {
 function wrongRedirect(request: string, status: number): SyncError {
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `${request} was answered with status ${status}: the identity provider does not accept the redirect address. Authorize again, with --redirect-uri exactly as it is registered for the client; if it is the same, ask the service's operator.`,
-    { fields: { request, status } },
+    `${request} was answered with status ${status}: the identity provider does not accept the redirect address.`,
+    {
+      fields: { request, status },
+      next: "Authorize again, with the redirect address exactly as it is registered for the client; if it is the same, ask the service's operator.",
+    },
   );
 }
 
@@ -287,16 +290,18 @@ function seconds(value: unknown): number | undefined {
   return typeof number === "number" && number > 0 && number <= LONGEST_SECONDS ? number : undefined;
 }
 
-/** @param message with the command that authorizes */
 export function authorizationExpired(message: string, fields: ErrorFields = {}): SyncError {
-  return new SyncError("AUTHORIZATION_EXPIRED", message, { fields: { method: "oauth", ...fields } });
+  const next = advise`Authorize: ${command("authorize")}.`;
+  return new SyncError("AUTHORIZATION_EXPIRED", message, { fields: { method: "oauth", ...fields }, next });
 }
 
 function wrongClient(status: number): SyncError {
   return new SyncError(
     "CREDENTIALS_INVALID",
-    `The identity provider does not accept the client (status ${status}). Check client_id and client_secret in the credentials; ` +
-      "if they are right, check --auth-url and ask the service's operator, who issues them.",
-    { fields: { method: "oauth", status } },
+    `The identity provider does not accept the client (status ${status}).`,
+    {
+      fields: { method: "oauth", status },
+      next: advise`Check client_id and client_secret in the credentials; if they are right, check ${setting("authUrl")} and ask the service's operator, who issues them.`,
+    },
   );
 }

@@ -2,6 +2,7 @@
 
 import type { CurrentCredentials, OAuthCredentials } from "../../../credentials/credentials.ts";
 import type { OAuthTokens, RenewalClaim, TokenStore } from "../../../credentials/tokens/token-store.ts";
+import { advise, command } from "../../../errors/advice.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/logger.ts";
@@ -22,8 +23,6 @@ interface TokenRotationOptions {
   readonly logger: Pick<Logger, "info" | "debug">;
   /** By the monotonic clock: until then a provider that puts requests off is asked again and again. */
   readonly keepTryingUntilMs?: number | undefined;
-  /** The command that authorizes again. */
-  readonly authorize: string;
 }
 
 export interface RotatedTokens {
@@ -107,7 +106,7 @@ export class TokenRotation {
     const keepsOn = !endpoint.hasAnswered && mayPass(failure, "POST");
     const leftMs = keepsOn ? keepTryingUntilMs - clock.monotonicMs() : 0;
     const usualMs = putOffPauseMs(answer, leftMs > 0 ? 1 : times);
-    if (usualMs === undefined) throw orOver(answer.error(times), this.#options.authorize);
+    if (usualMs === undefined) throw orOver(answer.error(times));
     counts.retries += 1;
     if (leftMs <= 0) return usualMs;
     if (!this.#saysThatItTries) logger.info(keepsTrying(requestName("POST", endpoint.url), failure, leftMs));
@@ -144,7 +143,7 @@ export class TokenRotation {
   }
 
   async #rotate(stored: Stored, claim: RenewalClaim): Promise<RotatedTokens | PutOff> {
-    const { endpoint, credentials, counts, clock, authorize } = this.#options;
+    const { endpoint, credentials, counts, clock } = this.#options;
     const beganAtMs = clock.monotonicMs();
     for (let requests = 1; ; requests += 1) {
       if (!claim.isHeld) throw stillClaimed(this.#options.store.place);
@@ -158,7 +157,7 @@ export class TokenRotation {
       if (answer.kind === "lost" || answer.kind === "put-off") {
         const pauseMs = PAUSES_MS[requests - 1] ?? 0;
         const isLate = clock.monotonicMs() + pauseMs - beganAtMs > REPEATED_FOR_MS;
-        if (requests >= REQUESTS || isLate) throw orOver(answer.error(requests), authorize);
+        if (requests >= REQUESTS || isLate) throw orOver(answer.error(requests));
         counts.retries += 1;
         await clock.sleep(pauseMs);
         continue;
@@ -170,7 +169,7 @@ export class TokenRotation {
         await storeRotated(this.#options, stored, { ...stored.tokens, refresh_token: answer.refreshToken });
         throw answer.error(requests);
       }
-      throw orOver(answer.error(requests), authorize);
+      throw orOver(answer.error(requests));
     }
   }
 
@@ -186,40 +185,40 @@ export class TokenRotation {
     const { tokens } = await this.#read();
     if (tokens.refresh_token !== spent.refresh_token) return { tokens, isRenewed: false };
     throw authorizationExpired(
-      `The identity provider does not accept the stored refresh token any more: it has expired, was revoked, or was spent by a renewal whose answer never came. Authorize again: ${this.#options.authorize}`,
+      `The identity provider does not accept the stored refresh token any more: it has expired, was revoked, or was spent by a renewal whose answer never came.`,
       { status },
     );
   }
 
   async #read(): Promise<Stored> {
-    const { store, credentials, authorize } = this.#options;
+    const { store, credentials } = this.#options;
     const { version, tokens } = await store.read();
     this.#version = version;
     const { place } = store;
-    if (version === undefined)
-      throw authorizationExpired(`There are no tokens in ${place} yet. Authorize once: ${authorize}`);
+    if (version === undefined) throw authorizationExpired(`There are no tokens in ${place} yet.`);
     if (tokens?.client_id === credentials.current.client_id) return { version, tokens };
     const why =
       tokens === undefined
         ? `There is something other than tokens in ${place}.`
         : `The tokens in ${place} belong to another client_id than the credentials have.`;
-    throw authorizationExpired(`${why} Authorize again: ${authorize}`);
+    throw authorizationExpired(why);
   }
 }
 
 /** A refusal may mean the token without naming it. Where no answer came, nothing is known of the token. */
-function orOver(error: SyncError, authorize: string): SyncError {
-  const { code, message, fields } = error;
-  if (typeof fields["status"] !== "number") return error;
-  const text = `${message} Either that is the reason, or the authorization is over: ${authorize}`;
-  return new SyncError(code, text, { fields });
+function orOver(error: SyncError): SyncError {
+  return typeof error.fields["status"] === "number"
+    ? error.with({
+        next: advise`Either that is the reason, or the authorization is over: ${command("authorize")}.`,
+      })
+    : error;
 }
 
 function stillClaimed(place: string): SyncError {
   return new SyncError(
     "SERVICE_UNAVAILABLE",
-    `Another process has been renewing the tokens in ${place} for more than a minute. End it if it hangs, then run again.`,
-    { fields: { method: "oauth" } },
+    `Another process has been renewing the tokens in ${place} for more than a minute.`,
+    { fields: { method: "oauth" }, next: "End it if it hangs, then run again." },
   );
 }
 
@@ -255,6 +254,7 @@ export async function storeRotated(
 function changing(place: string): SyncError {
   return new SyncError(
     "STORE_FAILED",
-    `The renewed tokens could not be stored in ${place}, because other processes changed it ${ATTEMPTS} times in the meantime. Stop them, and start again.`,
+    `The renewed tokens could not be stored in ${place}, because other processes changed it ${ATTEMPTS} times in the meantime.`,
+    { next: "Stop them, and start again." },
   );
 }

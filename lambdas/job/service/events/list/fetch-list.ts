@@ -191,7 +191,7 @@ class Pages {
     const place = this.#query?.placeholder.place;
     if (place !== undefined && !this.#hasHadValue)
       this.#warnings.push(
-        `No page of the list has a value where --next-page (nextPage) looks for one, so only the first page was read: ${place}.`,
+        `No page of the list has a value where the setting for the next page looks for one, so only the first page was read: ${place}.`,
       );
     if (isListed === "true" && this.#unlisted > 0)
       this.#warnings.push(
@@ -244,7 +244,7 @@ class Pages {
     if (nextPage === "none") {
       if (namesNextPage(hints.links, headers))
         this.#warnings.push(
-          "The list of events names a next page, but --next-page (nextPage) is none: events that are on other pages only are not read.",
+          "The list of events names a next page, which the setting says not to ask for: events that are on other pages only are not read.",
         );
       return undefined;
     }
@@ -261,8 +261,7 @@ class Pages {
       return nextLink(hints.links, headers, url, this.first);
     } catch (error) {
       if (!(error instanceof SyncError)) throw error;
-      const { code, message, fields, cause } = error;
-      throw new SyncError(code, message, { fields: { ...fields, candidates: this.#candidates }, cause });
+      throw error.with({ fields: { candidates: this.#candidates } });
     }
   }
 
@@ -275,7 +274,7 @@ class Pages {
       this.#hasHadValue ||= value !== undefined;
       if (value === undefined && saysMore)
         throw this.#incomplete(
-          `has nothing at ${placeholder.place}, which --next-page (nextPage) names, but says at ${hints.more ?? "a link"} that more follow`,
+          `has nothing at ${placeholder.place}, where the setting for the next page looks, but says at ${hints.more ?? "a link"} that more follow`,
         );
     } else if (isEmpty && !saysMore && !this.#isShort) return undefined;
     const isLast = !saysMore && (hints.end === "said" || (this.#hasSaidMore && hints.end !== undefined));

@@ -1,5 +1,6 @@
 // The errors of a list that cannot be read to its end.
 
+import { type Advice, advise, command, inOrder, setting } from "../../../errors/advice.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
 import { AddressDoubt } from "../../requests/address-doubt.ts";
 import { unexpectedStatus } from "../../requests/failure.ts";
@@ -10,13 +11,19 @@ export interface ListFacts {
   readonly received: number;
 }
 
+const LICENSE = "Ask the service's operator to license events for it.";
+
 /** @param pages how many came before */
 export function refused(request: string, status: number, pages: number, facts: ListFacts): SyncError {
   if (status === 403)
     return new AddressDoubt(
       "NOT_ENTITLED",
-      `The account may not list events (${request} was answered with status 403). Ask the service's operator to license events for it.`,
-      { ifNew: "If this address has never worked, check --base-url.", fields: { request, status } },
+      `The account may not list events (${request} was answered with status 403).`,
+      {
+        ifNew: advise`${LICENSE} If this address has never worked, check ${setting("baseUrl")}.`,
+        ifKnown: LICENSE,
+        fields: { request, status },
+      },
     );
   if (pages === 0) return unexpectedStatus(request, status);
   return unexpected(
@@ -26,11 +33,10 @@ export function refused(request: string, status: number, pages: number, facts: L
 }
 
 export function unexpected(problem: string, facts: ListFacts): SyncError {
-  return new SyncError(
-    "UNEXPECTED_RESPONSE",
-    `${problem}. Nothing was published. Check --next-page (nextPage), and ask the service's operator how the list is paged.`,
-    { fields: { ...facts } },
-  );
+  return new SyncError("UNEXPECTED_RESPONSE", `${problem}. Nothing was published.`, {
+    fields: { ...facts },
+    next: advise`Check ${setting("nextPage")}, and ask the service's operator how the list is paged.`,
+  });
 }
 
 export function tooLarge(problem: string, facts: ListFacts): SyncError {
@@ -38,16 +44,15 @@ export function tooLarge(problem: string, facts: ListFacts): SyncError {
     "UNEXPECTED_RESPONSE",
     `The list of events ${problem}, and is not read further. Nothing was published.`,
     {
-      ifNew:
-        "Check that --base-url is the service itself and --list-pointer leads to the events; if so, ask the service's operator.",
-      ifKnown: "Check that --list-pointer leads to the events.",
+      ifNew: advise`Check that ${setting("baseUrl")} is the service itself and ${setting("listPointer")} leads to the events; if so, ask the service's operator.`,
+      ifKnown: advise`Check that ${setting("listPointer")} leads to the events.`,
       fields: { ...facts },
     },
   );
 }
 
 /** `check` itself does not say it. */
-export const RUN_CHECK = "Run `check`: it tries what asks for the next page, and names what worked.";
+export const RUN_CHECK: Advice = advise`Check: ${command("check")} tries what asks for the next page, and names what worked.`;
 
 /**
  * @param entries what came
@@ -61,9 +66,13 @@ export function incomplete(
 ): SyncError {
   return new SyncError(
     "LIST_INCOMPLETE",
-    `The list of events ${what}, and ${entries} entries were received. A partial snapshot is never published. ${RUN_CHECK} ` +
-      "If no page is missing, set --next-page (nextPage) to links, which ignores such signs; else ask the service's operator " +
-      "how the list is paged.",
-    { fields: { ...facts, candidates } },
+    `The list of events ${what}, and ${entries} entries were received. A partial snapshot is never published.`,
+    {
+      fields: { ...facts, candidates },
+      next: inOrder(
+        RUN_CHECK,
+        advise`If no page is missing, set ${setting("nextPage", "links")}, which ignores such signs; else ask the service's operator how the list is paged.`,
+      ),
+    },
   );
 }

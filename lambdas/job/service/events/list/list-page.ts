@@ -1,7 +1,7 @@
 // Reads one page of the list: finds the list in it, and takes its entries one by one. The page is scanned as Latin-1,
 // one character for each byte, and never parsed as a whole: that would take many times its memory.
 
-import { shellWord } from "../../../errors/shown-text.ts";
+import { advise, setting } from "../../../errors/advice.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
 import {
   childAt,
@@ -185,8 +185,10 @@ class PageReader {
     if (key !== undefined && own !== undefined && !isSame)
       throw new SyncError(
         "UNEXPECTED_RESPONSE",
-        "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is. Ask " +
-          "the service's operator, or set --list-pointer to the place of the list.",
+        "The list is keyed by uuid, but an entry's own uuid differs from its key, so it is not clear which event it is.",
+        {
+          next: advise`Ask the service's operator, or set ${setting("listPointer")} to the place of the list.`,
+        },
       );
     if (isObject(entry) && (entry["is_listed"] === false || entry["listed"] === false)) this.#unlisted += 1;
     const requestAs = isObject(entry) ? (own ?? key) : undefined;
@@ -204,14 +206,17 @@ class PageReader {
     const value = isSmall ? parseBody(text) : undefined;
     const shape = describeValue(text, this.#shownName, isSmall ? { start: 0 } : span);
     const listPointer = pointerTo(value, entriesOf, this.#shownName);
-    const place = listPointer === undefined ? "" : `: --list-pointer ${shellWord(listPointer)}`;
-    const set = `set --list-pointer (listPointer) to the place of the list${place}; it must be an array, or an object whose keys are uuids.`;
+    const array = "it must be an array, or an object whose keys are uuids.";
+    const place =
+      listPointer === undefined
+        ? advise`${setting("listPointer")} to the place of the list; ${array}`
+        : advise`the place of the list: ${setting("listPointer", listPointer)}; ${array}`;
     return new AddressDoubt(
       "UNEXPECTED_RESPONSE",
       `The list of events was not found in the response, whose shape is ${shape}.`,
       {
-        ifNew: `Check that --base-url is the service; if it is, ${set}`,
-        ifKnown: `S${set.slice(1)}`,
+        ifNew: advise`Check that ${setting("baseUrl")} is the service; if it is, set ${place}`,
+        ifKnown: advise`Set ${place}`,
         fields: { shape, ...(listPointer === undefined ? {} : { listPointer }) },
       },
     );

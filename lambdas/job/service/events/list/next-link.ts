@@ -66,7 +66,8 @@ function isWithoutTls({ protocol, hostname, port }: URL, page: URL): boolean {
 function unexpected(problem: string): SyncError {
   return new SyncError(
     "UNEXPECTED_RESPONSE",
-    `The links of the list ${problem}. The list cannot be read completely; ask the service's operator how it is paged.`,
+    `The links of the list ${problem}. The list cannot be read completely.`,
+    { next: "Ask the service's operator how it is paged." },
   );
 }
 

@@ -3,6 +3,8 @@
 import { describe, expect, test } from "vitest";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
+import { explained } from "../../../../../lambdas/words/ends.ts";
+import { ANY_SHELL } from "../../../../../lambdas/words/style.ts";
 import {
   customEvent,
   makeEvents,
@@ -58,13 +60,15 @@ describe("a snapshot that would replace good data by bad", () => {
     await using sandbox = await Sandbox.start({ events: makeEvents(20) });
     each(sandbox.simulator, 6, (uuid) => sandbox.simulator.restrict(uuid));
 
-    const { row, explanation } = await sandbox.run();
+    const result = await sandbox.run();
 
+    const { row } = result;
+    const explanation = explained(result, ANY_SHELL);
     const key = layout(ACCOUNT).leftOut(row.snapshot_id ?? "");
     expect(row).toMatchObject({ outcome: "HELD", reason: "FEW_ROWS", forbidden: 6 });
     expect(explanation).toContain("Only 14 of 20 listed events have details: 6 forbidden (403).");
     const mark = JSON.parse(sandbox.store.text(layout(ACCOUNT).held(row.snapshot_id ?? "")) ?? "");
-    expect(mark.explanation).toBe(explanation);
+    expect(mark.explanation).toBe(result.explanation);
     expect(sandbox.store.text(key)?.match(/forbidden/g)).toHaveLength(6);
   });
 
@@ -119,7 +123,7 @@ describe("a run with required fields", () => {
       force: false,
     });
 
-    const says = "7 of 20 events lack a required field (--require; require in AWS): /brand/name in 7. 5 may";
+    const says = "7 of 20 events lack a required field: /brand/name in 7. 5 may";
     expect(held.explanation).toContain(says);
     expect(sandbox.store.text(layout(ACCOUNT).held(held.row.run_id))).toContain(says);
     expect(accepted.row).toMatchObject({ outcome: "PUBLISHED", events: 20, added: 20 });

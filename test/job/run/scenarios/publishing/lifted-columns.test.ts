@@ -14,6 +14,7 @@ import { readColumns } from "../../../../../lambdas/job/snapshot/rows/table-colu
 import { COLUMNS_FILE, layout } from "../../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../../lambdas/job/storage/store.ts";
 import { customEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
+import { said, saidChecks } from "../../../../words/said.ts";
 import { CrashPoint } from "../../crash.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 import { SmallWorld } from "../../small-world.ts";
@@ -86,7 +87,7 @@ test.each([
   const next = await sandbox.run(one.start);
 
   expect(refused.row).toMatchObject({ outcome: "FAILED", error_code: "CONFIG_INVALID", requests: null });
-  expect(refused.row.error_message).toContain("Give --lift a=");
+  expect(said(refused.error)).toContain("Give --lift a=");
   expect(requests).toBe(0);
   expect(next.row.error_code).toBeNull();
 });
@@ -299,14 +300,15 @@ test("a damaged file ends a run before any request, and check says what to do", 
   world.store.put(COLUMNS_FILE, "damaged\n");
   world.details = 0;
 
-  const { row } = await runAs(world, "uk");
+  const { row, error } = await runAs(world, "uk");
   const { details } = world;
-  const checks = await check(world.ports(), world.settings);
+  const checks = saidChecks(await check(world.ports(), world.settings));
 
   const why = expect.stringMatching(
     /columns\.json is damaged: .*Restore it .*Or delete it: the next publication makes it again/,
   );
-  expect(row).toMatchObject({ error_code: "STORE_CORRUPT", error_message: why, requests: null });
+  expect(row).toMatchObject({ error_code: "STORE_CORRUPT", requests: null });
+  expect(said(error)).toEqual(why);
   expect(details).toBe(0);
   expect(checks).toContainEqual({ name: "catalog", ok: false, code: "STORE_CORRUPT", remedy: why });
 });

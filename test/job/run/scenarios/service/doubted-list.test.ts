@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { check } from "../../../../../lambdas/job/commands/check.ts";
-import type { Advice } from "../../../../../lambdas/job/commands/check-service.ts";
+import type { FoundSetting } from "../../../../../lambdas/job/commands/check-service.ts";
 import { discover } from "../../../../../lambdas/job/commands/discover.ts";
 import { status } from "../../../../../lambdas/job/commands/status.ts";
 import type { RunSettings } from "../../../../../lambdas/job/run/run-settings.ts";
@@ -11,6 +11,7 @@ import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest
 import type { ListOptions } from "../../../../simulator/list-endpoint.ts";
 import type { SimulatorOptions } from "../../../../simulator/settings.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { saidChecks } from "../../../../words/said.ts";
 import { refusing } from "../../interposed-store.ts";
 import { livingLease } from "../../lease/lease-world.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
@@ -109,11 +110,12 @@ describe("a list that nothing calls whole", () => {
 describe("check of a list that is not whole, or may not be", () => {
   async function checked(sandbox: Sandbox, changes: Parameters<Sandbox["ports"]>[0] = {}) {
     const doubts: (readonly [ListDoubt, ListTrial | undefined])[] = [];
-    const advice: Advice[] = [];
-    const checks = await check(sandbox.ports(changes), sandbox.settings, {
+    const advice: FoundSetting[] = [];
+    const found = await check(sandbox.ports(changes), sandbox.settings, {
       onDoubt: (...found) => doubts.push(found),
       onAdvice: (found) => advice.push(found),
     });
+    const checks = saidChecks(found);
     const remedyOf = (name: string) => checks.find((one) => one.name === name)?.remedy;
     return { doubts, advice, list: remedyOf("list"), detail: remedyOf("detail") };
   }
@@ -160,9 +162,7 @@ describe("check of a list that is not whole, or may not be", () => {
 
     expect(before.advice).toEqual([{ setting: "listPointer", value: "/result/items" }]);
     expect(after.advice).toEqual([{ setting: "detailPointer", value: "/0" }]);
-    expect(after.detail).toContain(
-      "Set --detail-pointer (detailPointer) to the place of the event: --detail-pointer /0.",
-    );
+    expect(after.detail).toContain("Set the place of the event: --detail-pointer /0.");
   });
 
   test("tries nothing under another's lease, nor where it is not known whether there is one", async () => {

@@ -8,6 +8,7 @@ import type { DetailShape } from "../../../../simulator/detail-endpoint.ts";
 import { type Fault, type FaultMatch, type FaultRule, status } from "../../../../simulator/faults.ts";
 import type { ListOptions } from "../../../../simulator/list-endpoint.ts";
 import { makeEvent, makeEvents } from "../../../../simulator/simulated-event.ts";
+import { said } from "../../../../words/said.ts";
 import { ACCOUNT, Sandbox } from "../../sandbox.ts";
 import { LimitedWorld } from "./limited-world.ts";
 
@@ -131,7 +132,7 @@ describe("a fault that stays", () => {
       error_code: "SERVICE_UNAVAILABLE",
       requests: 6,
     });
-    expect(error?.message).toContain("--base-url");
+    expect(said(error)).toContain("--base-url");
   });
 });
 

@@ -7,9 +7,12 @@ import { readManifest } from "../../../../../lambdas/job/snapshot/files/manifest
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { readHead } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { accountStore } from "../../../../../lambdas/job/storage/store.ts";
+import { explained } from "../../../../../lambdas/words/ends.ts";
+import { ANY_SHELL } from "../../../../../lambdas/words/style.ts";
 import { acceleratedClock } from "../../../../simulator/clocks.ts";
 import type { Fault, FaultMatch, FaultRule } from "../../../../simulator/faults.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { said, saidChecks } from "../../../../words/said.ts";
 import { interposedOnce } from "../../interposed-store.ts";
 import { serviceWith } from "../../run-defaults.ts";
 import { Sandbox } from "../../sandbox.ts";
@@ -220,7 +223,8 @@ describe("an event that cannot be read while others can", () => {
       const { sandbox, odd } = await withOdd(fault);
       await using _all = sandbox;
 
-      const { row, explanation, preview } = await sandbox.run();
+      const result = await sandbox.run();
+      const { row, preview } = result;
       await sandbox.decide({ action: "accept", snapshotId: row.run_id, force: false });
       const next = await sandbox.run();
 
@@ -231,7 +235,7 @@ describe("an event that cannot be read while others can", () => {
         events: 99,
         rejected: 1,
       });
-      expect(explanation).toContain(
+      expect(explained(result, ANY_SHELL)).toContain(
         `1 of 100 listed events cannot be read, while others can: ${odd}. Ask the service's operator`,
       );
       expect(preview).toMatchObject({ rejected: 1, unreadable: 1, uuids: { unreadable: [odd] } });
@@ -271,7 +275,7 @@ describe("an event that cannot be read while others can", () => {
       expect(
         [first, soon].map(({ error }) => [
           error?.isRetryable,
-          error?.message.includes("10 minutes from now or later"),
+          said(error).includes("10 minutes from now or later"),
         ]),
       ).toEqual([
         [true, true],
@@ -297,7 +301,7 @@ describe("an event that cannot be read while others can", () => {
     sandbox.simulator.configure({
       faults: [{ match: { path: "detail", nth: 2 }, fault: { kind: "status", status: 405 } }],
     });
-    const checks = await check(sandbox.ports(), tried, { deep: false });
+    const checks = saidChecks(await check(sandbox.ports(), tried, { deep: false }));
 
     expect(found).toMatchObject({ listed: 100, events: 99, leftOut: { unreadable: 1 } });
     expect(sandbox.log.text).toContain(`An event cannot be read, while others can: GET /v1/events/${odd}`);
@@ -317,7 +321,7 @@ describe("an event that cannot be read while others can", () => {
       ],
     });
 
-    const checks = await check(sandbox.ports(), sandbox.settings, { deep: false });
+    const checks = saidChecks(await check(sandbox.ports(), sandbox.settings, { deep: false }));
 
     expect(checks.find(({ name }) => name === "detail")).toMatchObject({
       ok: false,

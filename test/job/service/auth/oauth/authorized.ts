@@ -7,7 +7,7 @@ import { IdentityProvider } from "../../../../simulator/identity/identity-provid
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
 import { MemoryTokenStore, TokenPlace } from "../../../credentials/tokens/memory-token-store.ts";
 
-export const AUTHORIZE = "npm run sync -- authorize --auth-url https://login.test";
+export const AUTHORIZE = ": authorize.";
 
 export class Authorized implements AsyncDisposable {
   readonly provider: IdentityProvider;
@@ -30,7 +30,6 @@ export class Authorized implements AsyncDisposable {
       authUrl: this.provider.url,
       tokens: new MemoryTokenStore(this.place, this.clock),
       tokensVersion: this.place.version ?? "none",
-      authorize: AUTHORIZE,
     };
   }
 

@@ -9,6 +9,7 @@ import {
   Authenticator,
   type Authorization,
 } from "../../../../../lambdas/job/service/requests/authenticator.ts";
+import { told } from "../../../../words/said.ts";
 import { errorOf } from "../../connection.ts";
 import { RotationWorld } from "./rotation-world.ts";
 
@@ -132,7 +133,10 @@ describe("an access token", () => {
       [renewed, 4_000],
     ]);
     expect(stored).not.toBe(renewed);
-    expect(error).toMatchObject({ code: "UNAUTHENTICATED", message: expect.stringContaining("--auth-url") });
+    expect(told(error)).toMatchObject({
+      code: "UNAUTHENTICATED",
+      message: expect.stringContaining("--auth-url"),
+    });
     expect(await errorOf(authenticator.authorize())).toBe(error);
     expect(world.authorized.provider.counts.refreshes).toBe(1);
   });

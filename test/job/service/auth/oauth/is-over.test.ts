@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { isRefusedLogin } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { CANARY } from "../../../../simulator/account.ts";
+import { told } from "../../../../words/said.ts";
 import { errorOf, said } from "../../connection.ts";
 import { AUTHORIZE } from "./authorized.ts";
 import { RotationWorld } from "./rotation-world.ts";
@@ -112,9 +113,9 @@ describe("a renewal that is answered with status", () => {
   it.each(show(OVER))("%i and %s ends as AUTHORIZATION_EXPIRED", async (_, __, answer) => {
     const { error, text } = await refusedBy(answer);
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "AUTHORIZATION_EXPIRED",
-      message: expect.stringMatching(new RegExp(`Authorize again: ${AUTHORIZE}$`)),
+      message: expect.stringMatching(new RegExp(`Authorize${AUTHORIZE}$`)),
     });
     expect(text).not.toMatch(/canary/i);
   });
@@ -125,10 +126,10 @@ describe("a renewal that is answered with status", () => {
       const { error } = await refusedBy(answer);
 
       expect(isRefusedLogin(error)).toBe(false);
-      expect(error).toHaveProperty(
+      expect(told(error)).toHaveProperty(
         "message",
         expect.stringMatching(
-          new RegExp(`\\. Either that is the reason, or the authorization is over: ${AUTHORIZE}$`),
+          new RegExp(`\\. Either that is the reason, or the authorization is over${AUTHORIZE}$`),
         ),
       );
     },

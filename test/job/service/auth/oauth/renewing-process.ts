@@ -38,7 +38,6 @@ const rotation = new TokenRotation({
   counts,
   clock: systemClock,
   logger,
-  authorize: "npm run sync -- authorize",
 });
 process.stdout.write("ready\n");
 try {

@@ -20,7 +20,7 @@ import type { IdentityChange } from "../../../../simulator/identity/identity-set
 import { type ManualClock, PatientClock } from "../../../../simulator/manual-clock.ts";
 import { MemoryTokenStore } from "../../../credentials/tokens/memory-token-store.ts";
 import { LogLines } from "../../../runtime/log-lines.ts";
-import { AUTHORIZE, Authorized } from "./authorized.ts";
+import { Authorized } from "./authorized.ts";
 
 export interface ProcessOptions {
   readonly store?: TokenStore;
@@ -108,7 +108,6 @@ export class RotationWorld<Time extends Clock = ManualClock> implements AsyncDis
       clock,
       logger: log,
       keepTryingUntilMs: options.keepTryingUntilMs,
-      authorize: AUTHORIZE,
     });
   }
 

@@ -11,6 +11,7 @@ import { CANARY } from "../../../../simulator/account.ts";
 import type { IdentityFault } from "../../../../simulator/identity/identity-faults.ts";
 import type { IdentityChange } from "../../../../simulator/identity/identity-settings.ts";
 import { ManualClock } from "../../../../simulator/manual-clock.ts";
+import { said as saidText, told } from "../../../../words/said.ts";
 import {
   MemoryTokenStore,
   sampleTokens,
@@ -168,7 +169,7 @@ describe("a renewal whose answer does not come", () => {
 
     const error = await errorOf(world.renewOnce());
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "AUTHORIZATION_EXPIRED",
       message: expect.stringContaining(AUTHORIZE),
     });
@@ -186,7 +187,7 @@ describe("a renewal whose answer does not come", () => {
 
     const error = await errorOf(world.renewOnce(world.process({ transport })));
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: expect.stringMatching(/auth-url|provider/),
     });
@@ -251,7 +252,7 @@ describe("a renewal whose answer does not come", () => {
 
     const error = await errorOf(world.renewOnce());
 
-    expect(error).toMatchObject({ code, message: expect.stringContaining(says) });
+    expect(told(error)).toMatchObject({ code, message: expect.stringContaining(says) });
     expect(world.authorized.provider.counts.refreshes).toBe(3);
   });
 
@@ -324,7 +325,7 @@ describe("a renewal that is refused", () => {
 
     const error = await errorOf(world.renewOnce(world.process({ credentials })));
 
-    expect(error).toMatchObject({ code, message: expect.stringContaining(says) });
+    expect(told(error)).toMatchObject({ code, message: expect.stringContaining(says) });
     expect(world.authorized.provider.counts.refreshes).toBe(1);
     expect(world.authorized.place.writes).toBe(1);
     expect(said(error, world.log)).not.toMatch(/canary|undefined/i);
@@ -346,7 +347,7 @@ describe("a renewal that is refused", () => {
       });
       expect(said(error, world.log)).not.toMatch(/canary|undefined/i);
       // Its refresh token is good: no person has to authorize.
-      expect(String(error)).not.toContain(AUTHORIZE);
+      expect(saidText(error)).not.toContain(AUTHORIZE);
       expect(next.isRenewed).toBe(true);
       expect(world.authorized.provider.counts.spentTokensSeen).toBe(0);
     },
@@ -413,7 +414,7 @@ describe("a renewal that is refused", () => {
     const error = await errorOf(world.renewOnce());
 
     expect(error).toMatchObject({ code: "AUTHORIZATION_EXPIRED", message: expect.stringContaining(says) });
-    expect(String(error)).toContain(AUTHORIZE);
+    expect(saidText(error)).toContain(AUTHORIZE);
   });
 });
 
@@ -460,7 +461,7 @@ describe("several processes", () => {
 
     const error = await errorOf(renewing);
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: expect.stringContaining("End it if it hangs"),
     });

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { PatientClock } from "../../../../simulator/manual-clock.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { told } from "../../../../words/said.ts";
 import { connect, errorOf } from "../../connection.ts";
 import { type FailureOf, failingTransport } from "../../http/scripted-transport.ts";
 import { Authorized } from "./authorized.ts";
@@ -55,7 +56,7 @@ describe("an identity provider that cannot be reached", () => {
 
     const error = await errorOf(world.renewOnce(world.process(process)));
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       message: expect.stringContaining("no response (ECONNREFUSED). Check --auth-url"),
     });
@@ -78,7 +79,7 @@ describe("an identity provider that cannot be reached", () => {
 
     const error = await errorOf(world.renewOnce(world.process(process)));
 
-    expect(error).toMatchObject({
+    expect(told(error)).toMatchObject({
       message: expect.stringContaining("there is no such host. Check --auth-url"),
     });
     expect(sentAtMs).toEqual([0]);

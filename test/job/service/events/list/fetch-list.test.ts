@@ -8,6 +8,7 @@ import type { ApiRequest } from "../../../../../lambdas/job/service/requests/api
 import type { IsListed } from "../../../../../lambdas/job/settings/values.ts";
 import { cursorOf, type ListOptions, type SentPage } from "../../../../simulator/list-endpoint.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
+import { told } from "../../../../words/said.ts";
 import { connect, errorOf, failedList } from "../../connection.ts";
 import { httpServer } from "../../http/local-server.ts";
 import { entries, readServed, type ServedPage } from "./served-list.ts";
@@ -143,7 +144,10 @@ describe("the list", () => {
       const error = await errorOf(connection.service.list());
 
       expect(error).toMatchObject({ code: "LIST_INCOMPLETE", message: expect.stringContaining(place) });
-      expect(error).toHaveProperty("message", expect.stringContaining("Run `check`: it tries what asks for"));
+      expect(told(error)).toHaveProperty(
+        "message",
+        expect.stringContaining("Check: check tries what asks for the next page"),
+      );
       expect(error).toHaveProperty("message", expect.not.stringContaining(candidate));
       expect(error).toHaveProperty("fields.candidates.0", candidate);
     },
@@ -609,7 +613,7 @@ describe("the list with --next-page", () => {
       "seite={page}",
       { pageSize: 4 },
       "UNEXPECTED_RESPONSE",
-      "does not know the parameter seite. Nothing was published. Check --next-page",
+      "does not know the parameter seite. Nothing was published.",
     ],
     [
       "an offset that is not known",
@@ -644,7 +648,7 @@ describe("the list with --next-page", () => {
       "cursor={/cursor}",
       { pageSize: 4, members: { top: hasMore } },
       "LIST_INCOMPLETE",
-      "has nothing at /cursor, which --next-page (nextPage) names, but says at /has_more",
+      "has nothing at /cursor, where the setting for the next page looks, but says at /has_more",
     ],
     [
       "a pointer that is empty, and a link",
@@ -660,13 +664,13 @@ describe("the list with --next-page", () => {
   });
 
   it.each<readonly [nextPage: string, list: ListOptions, warning: string | undefined]>([
-    ["none", { pageSize: 4, next: "link" }, "names a next page, but --next-page (nextPage) is none"],
-    ["none", { pageSize: 4, nextUrl: () => "https://evil.test/", next: "link" }, "names a next page, but"],
+    ["none", { pageSize: 4, next: "link" }, "names a next page, which the setting says not to ask for"],
+    ["none", { pageSize: 4, nextUrl: () => "https://evil.test/", next: "link" }, "names a next page, which"],
     ["none", { pageSize: 4, next: "none" }, undefined],
     [
       "cursor={/cursor}",
       {},
-      "No page of the list has a value where --next-page (nextPage) looks for one, so only the first page was read: /cursor",
+      "No page of the list has a value where the setting for the next page looks for one, so only the first page was read: /cursor",
     ],
     ["cursor={header:X-Cursor}", {}, "looks for one, so only the first page was read: header X-Cursor"],
     ["cursor={/next_cursor}", { pageSize: 4, asked: "cursor", members: { top: nextCursor } }, undefined],

@@ -5,6 +5,7 @@ import { OversizeJson } from "../../../../../lambdas/job/json/json-scanner.ts";
 import { readListPage } from "../../../../../lambdas/job/service/events/list/list-page.ts";
 import { shownNames } from "../../../../../lambdas/job/service/events/shape.ts";
 import { UnusableBody } from "../../../../../lambdas/job/service/requests/failure.ts";
+import { told } from "../../../../words/said.ts";
 
 const A = "aaaaaaaa-0000-4000-8000-00000000000a";
 const B = "bbbbbbbb-0000-4000-8000-00000000000b";
@@ -136,10 +137,13 @@ describe("a page of the list", () => {
       const error = errorOf(text, pointer);
 
       const advice = found === undefined ? {} : { listPointer: found.replaceAll("'", "") };
-      const place = found === undefined ? "" : `: --list-pointer ${found}`;
+      const place =
+        found === undefined
+          ? "--list-pointer to the place of the list"
+          : `the place of the list: --list-pointer ${found}`;
       expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape, ...advice } });
       expect(error).not.toHaveProperty(found === undefined ? "fields.listPointer" : "cause");
-      expect(error).toHaveProperty("message", expect.stringContaining(` place of the list${place}; it must`));
+      expect(told(error)).toHaveProperty("message", expect.stringContaining(`set ${place}; it must`));
       expect(String(error)).not.toContain("secret");
     },
   );

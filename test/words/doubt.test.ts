@@ -1,14 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { type DoubtReader, doubtText, trialText } from "../../../../lambdas/job/run/record/list-doubt.ts";
-import type { ListDoubt } from "../../../../lambdas/job/service/event-service.ts";
+import type { ListDoubt } from "../../lambdas/job/service/event-service.ts";
+import { doubtText } from "../../lambdas/words/doubt.ts";
+import { asOption } from "../../lambdas/words/style.ts";
+
+type DoubtReader = Parameters<typeof doubtText>[1];
 
 const UNSAID: ListDoubt = { why: "unsaid", entries: 30, places: [] };
 const HERE: DoubtReader = {
   nextPage: undefined,
-  set: (nextPage) => `--next-page ${nextPage}`,
-  check: "brand-events-sync check",
+  style: { setting: asOption, command: () => "brand-events-sync check" },
 };
-const TRIED: DoubtReader = { ...HERE, check: undefined, trial: { brought: 0, tried: ["page={page}"] } };
+const TRIED: DoubtReader = { ...HERE, trial: { found: { brought: 0, tried: ["page={page}"] } } };
 
 describe("what is said of a list that may be a part only", () => {
   test.each<[string, ListDoubt, DoubtReader, string]>([
@@ -16,25 +18,25 @@ describe("what is said of a list that may be a part only", () => {
       "nothing says that it is all",
       UNSAID,
       HERE,
-      "Nothing says that the list is whole: 30 entries came. Compare with the service's own pages. If that is all, set --next-page all; else brand-events-sync check tries what could fit.",
+      "Nothing says that the list is whole: 30 entries came. Compare with the service's own pages. If that is all, set --next-page all; else `brand-events-sync check` tries what could fit.",
     ],
     [
       "some places could have said it",
       { why: "unsaid", entries: 1, places: ["/meta/after", "X-Pages", "/size", "/cursor", "/last"] },
       HERE,
-      "Nothing says that the list is whole (what could: /meta/after, X-Pages, /size and 2 more): 1 entry came. Compare with the service's own pages. If that is all, set --next-page all; else brand-events-sync check tries what could fit.",
+      "Nothing says that the list is whole (what could: /meta/after, X-Pages, /size and 2 more): 1 entry came. Compare with the service's own pages. If that is all, set --next-page all; else `brand-events-sync check` tries what could fit.",
     ],
     [
       "it is as long as a limit",
       { why: "limit", entries: 1_000, places: ["/limit"] },
       HERE,
-      "The list may be a part only: 1,000 entries came, as many as a limit that it states (/limit). Compare with the service's own pages. If that is all, set --next-page none, which ignores every sign of more pages; else brand-events-sync check tries what could fit.",
+      "The list may be a part only: 1,000 entries came, as many as a limit that it states (/limit). Compare with the service's own pages. If that is all, set --next-page none, which ignores every sign of more pages; else `brand-events-sync check` tries what could fit.",
     ],
     [
       "it ended oddly",
       { why: "empty", entries: 60, places: [] },
       HERE,
-      "The list may be a part only: 60 entries came, and then a page without entries where others were expected. Compare with the service's own pages. If that is not all, brand-events-sync check tries what could fit.",
+      "The list may be a part only: 60 entries came, and then a page without entries where others were expected. Compare with the service's own pages. If that is not all, `brand-events-sync check` tries what could fit.",
     ],
     [
       "its pages overlap",
@@ -51,8 +53,8 @@ describe("what is said of a list that may be a part only", () => {
     [
       "what was tried brought events",
       UNSAID,
-      { ...TRIED, trial: { fits: "page={page}", brought: 30, tried: ["cursor={/next}"] } },
-      "The list is not whole, though nothing says so: 30 entries came. Tried: with page={page} came 30 events that were not there. Set --next-page page={page}.",
+      { ...HERE, trial: { found: { fits: "page={page}", brought: 30, tried: ["cursor={/next}"] } } },
+      "The list is not whole, though nothing says so: 30 entries came. Tried: with page={page} came 30 events that were not there. Set --next-page 'page={page}'.",
     ],
   ])("where %s", (_, doubt, reader, said) => {
     expect(doubtText(doubt, reader)).toBe(said);
@@ -70,11 +72,10 @@ describe("what is said of a list that may be a part only", () => {
     expect(said !== undefined).toBe(isSaid);
   });
 
-  test("is nothing where there is no doubt, and nothing of a trial that asked for nothing", () => {
+  test("is nothing where there is no doubt, and counts one event as one", () => {
+    const found = { fits: "page={page}", brought: 1, tried: [] };
+
     expect(doubtText(undefined, HERE)).toBeUndefined();
-    expect(trialText({ brought: 0, tried: [] }, HERE.set)).toBe("");
-    expect(trialText({ fits: "page={page}", brought: 1, tried: [] }, HERE.set)).toContain(
-      "came 1 event that was not there",
-    );
+    expect(doubtText(UNSAID, { ...HERE, trial: { found } })).toContain("came 1 event that was not there");
   });
 });
