@@ -34,7 +34,7 @@ test("every room is a folder, and every file is in a room", () => {
   expect(paths(({ path }) => roomOf(path) === undefined)).toEqual([]);
 });
 
-test("a room imports only what the table of rooms allows", () => {
+test("a room imports only what the list of rooms allows", () => {
   const forbidden = files.flatMap(({ path, imports }) =>
     imports.filter((target) => !mayImport(roomOf(path), target)).map((target) => `${path} → ${target}`),
   );
@@ -42,7 +42,7 @@ test("a room imports only what the table of rooms allows", () => {
   expect(forbidden).toEqual([]);
 });
 
-test("the table of rooms has no circle", () => {
+test("the list of rooms has no circle", () => {
   const names = [...rooms.keys()];
 
   const found = circles(names, (room) =>
@@ -119,11 +119,11 @@ function importsIn(text: string, path: string): readonly string[] {
   return targets.map(([, target = ""]) => withSlashes(relative(ROOT, join(ROOT, dirname(path), target))));
 }
 
-/** The rows of "The rooms": a room, and what it may import beside itself. */
+/** The list below "The rooms": a room, and in brackets what it may import beside itself. */
 function readRooms(): ReadonlyMap<string, readonly string[]> {
   const [, section = ""] = readFileSync(join(ROOT, "docs/architecture.md"), "utf8").split("\n## The rooms\n");
-  const rows = [...section.matchAll(/^\| `([\w/-]+)` \|[^|]*\|([^|]*)\|$/gm)];
-  const named = rows.map(
+  const items = [...section.matchAll(/^- `([\w/-]+)` \((.*?)\): /gm)];
+  const named = items.map(
     ([, room = "", allowed = ""]) =>
       [room, [...allowed.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name)] as const,
   );
@@ -136,7 +136,7 @@ function roomOf(path: string): string | undefined {
   return around.toSorted((a, b) => b.length - a.length)[0];
 }
 
-/** A name in the table is a path from the root, or a neighbour's name. */
+/** A name in the list is a path from the root, or a neighbour's name. */
 function mayImport(room: string | undefined, target: string): boolean {
   if (room === undefined || roomOf(target) === room) return true;
   const allowed = (rooms.get(room) ?? []).flatMap((name) => [name, `${dirname(room)}/${name}`]);

@@ -63,10 +63,11 @@ test("all decisions have at most 3,200 words", () => {
   expect(wordsOf("docs/decisions.md")).toBeLessThanOrEqual(3_200);
 });
 
-test("all pages have at most 18,000 words, commands and tables included", () => {
-  const pages = globSync("docs/*.md", { cwd: ROOT }).filter((path) => basename(path) !== "decisions.md");
+test("all pages but the decisions and the change log have at most 18,000 words, commands and tables included", () => {
+  const pages = ["README.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md"];
+  const below = globSync("docs/*.md", { cwd: ROOT }).filter((path) => basename(path) !== "decisions.md");
 
-  expect(wordsOf(...pages)).toBeLessThanOrEqual(18_000);
+  expect(wordsOf(...pages, ...below)).toBeLessThanOrEqual(18_000);
 });
 
 test("each decision is short, and has its reason and what would make it wrong", () => {

@@ -21,8 +21,6 @@ import {
 
 const PAGE = "../../docs/settings.md";
 
-const OF_THE_SERVICE = ["check", "discover", "run"];
-
 test("the JSON Schema for editors is that of the settings file", async () => {
   const schema = { title: "Settings of brand-events-sync", ...settingsJsonSchema(fileSettingsSchema) };
 
@@ -40,7 +38,7 @@ test("the page has every option and every key, with the words and defaults of th
 
   const page = [
     ["### With a key in the files", options.filter((name) => name in settings).map(settingLine)] as const,
-    ["### For one start", linesByCommands(options.filter((name) => !(name in settings)))] as const,
+    ["### For one start", [namesOf(options.filter((name) => !(name in settings)))]] as const,
     ["### For all accounts", [accountsLine(), ...ofDeployment(SHARED_SETTINGS)]] as const,
     ["### For one account", ofDeployment(ACCOUNT_SETTINGS)] as const,
   ].reduce((text, [heading, lines]) => withLines(text, heading, lines), before);
@@ -74,39 +72,22 @@ function withLines(page: string, heading: string, lines: readonly string[]): str
   return page.replace(list, (_, head: string) => head + lines.map((line) => `- ${line}\n`).join(""));
 }
 
-/** `--base-url`, `baseUrl` (service, init): what it means. */
+/** `--limit-window`, `limitWindowSeconds` (default `60`): what it means. */
 function settingLine(name: OptionName): string {
   const { help }: OptionSpec = OPTIONS[name];
   const fallback = defaultText(name);
-  const others = [
-    ...(fallback === undefined ? [] : [`default \`${fallback}\``]),
-    commandsText(commandsOf(name)),
-  ];
-  return `\`--${longName(name)}\`, \`${name}\` (${others.join("; ")}): ${String(help)}`;
+  const inBrackets = fallback === undefined ? "" : ` (default \`${fallback}\`)`;
+  return `\`--${longName(name)}\`, \`${name}\`${inBrackets}: ${String(help)}`;
 }
 
-/** The options of the same commands in one line: what they mean is said by `--help`. */
-function linesByCommands(names: readonly OptionName[]): readonly string[] {
-  const groups = Map.groupBy(names, (name) => commandsText(commandsOf(name)));
-  return [...groups].map(
-    ([commands, group]) => `${commands}: ${group.map((name) => `\`--${longName(name)}\``).join(", ")}`,
-  );
-}
+/** What they mean, and which commands take them, is said by `--help`. */
+const namesOf = (names: readonly OptionName[]): string =>
+  names.map((name) => `\`--${longName(name)}\``).join(", ");
 
 const commandsOf = (name: OptionName): readonly string[] =>
   COMMANDS.filter(({ options, ofEach = [] }) => [...options, ...ofEach].some((each) => each === name)).map(
     (command) => command.name,
   );
-
-/** `service` stands for those that send requests to the service; few exceptions of all are named instead of the rest. */
-function commandsText(commands: readonly string[]): string {
-  const others = COMMANDS.map(({ name }) => name).filter((name) => !commands.includes(name));
-  if (others.length === 0) return "all";
-  if (others.length <= 4) return `all but ${others.join(", ")}`;
-  const areAll = OF_THE_SERVICE.every((name) => commands.includes(name));
-  if (!areAll) return commands.join(", ");
-  return ["service", ...commands.filter((name) => !OF_THE_SERVICE.includes(name))].join(", ");
-}
 
 function keyLine([key, setting]: readonly [string, Setting]): string {
   const isRequired = deploymentSettingsSchema.shape.accounts

@@ -120,7 +120,7 @@ describe("30 accounts with every key set", () => {
 
 it.each([
   { accounts: 48, method: "without oauth", settings: {} },
-  { accounts: 44, method: "with oauth", settings: { authUrl: "https://login.example.com" } },
+  { accounts: 43, method: "with oauth", settings: { authUrl: "https://login.example.com" } },
 ])(
   "a stack takes $accounts accounts $method, as the page says, and not one more",
   ({ accounts, settings }) => {
