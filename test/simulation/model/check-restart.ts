@@ -110,11 +110,12 @@ export function checkSnapshotCheck(model: Model, { version, start }: ProcessFact
   // A damaged log is restored first: what counts is unknown without it.
   const log = `publications/${model.account.name}/`;
   const isLogWhole = !model.world.objects.damaged.some((key) => key.startsWith(log));
-  if (isMissing && isLogWhole && found.code === "STORE_CORRUPT" && !found.remedy?.includes("overDamaged"))
-    model.fail(`check names no restart for missing changes: ${found.remedy}`);
+  const restart = found.remedy?.find((part) => typeof part !== "string" && "decision" in part);
+  if (isMissing && isLogWhole && found.code === "STORE_CORRUPT" && restart === undefined)
+    model.fail(`check names no restart for missing changes: ${JSON.stringify(found.remedy)}`);
   const folders = counting.map((each) => folderOf(model, each));
   const isPast = (key: string): boolean =>
     key.startsWith(`changes/${model.account.name}/`) && !folders.some((folder) => key.startsWith(folder));
   if (found.code === "STORE_CORRUPT" && [...model.world.objects.everDamaged].every(isPast))
-    model.fail(`${start.id}: check fails over changes that count no more: ${found.remedy}`);
+    model.fail(`${start.id}: check fails over changes that count no more: ${JSON.stringify(found.remedy)}`);
 }
