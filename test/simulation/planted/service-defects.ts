@@ -157,13 +157,6 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     seed: 28,
   },
   {
-    name: "first answers count although a person has accepted more meanwhile",
-    file: "run/publish/guard.ts",
-    from: "if (counts.isUnconfirmed)",
-    to: "if (false)",
-    seed: 16_581,
-  },
-  {
     name: "readings that agree on fewer events than the list states are taken for it",
     file: "run/collect/read-list.ts",
     from: "if (agrees && list.incomplete === undefined) {",
