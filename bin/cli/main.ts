@@ -7,7 +7,7 @@ import { readProxies, refuseAnyCertificate } from "../../lambdas/job/network/pro
 import { systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { VERSION } from "../../lambdas/job/runtime/version.ts";
 import { plainText } from "../../lambdas/job/settings-file/settings.ts";
-import { sayError } from "../../lambdas/words/style.ts";
+import { ANY_SHELL, sayError } from "../../lambdas/words/style.ts";
 import { systemBrowser } from "./authorize/receive-answer.ts";
 import { authorizeCommand } from "./commands/authorize.ts";
 import { checkCommand } from "./commands/check.ts";
@@ -31,9 +31,8 @@ import {
 } from "./options/options.ts";
 import { GivenOptions, PROGRAM_NAME, refusePastedArguments } from "./options/read-options.ts";
 import { EXIT, exitCodeOfError, systemReason } from "./output/exit-code.ts";
-import { nextValues, sentence, styleHere } from "./output/next-command.ts";
+import { NEXT_OPTIONS, sentence, styleHere } from "./output/next-command.ts";
 import { failureJson } from "./output/run-report.ts";
-import { type KnownValues, withSettings } from "./output/settings-here.ts";
 import { type AccountResult, type Output, Terminal, wholeWrites } from "./output/terminal.ts";
 import type { CommandContext, CommandOfList, ProcessContext } from "./wiring/command.ts";
 import { stopSignals } from "./wiring/this-process.ts";
@@ -144,7 +143,7 @@ async function execute(
       if (error.exitCode !== 0) answerInJson("CONFIG_INVALID", onlyHosts(error.message));
       return error.exitCode === 0 ? EXIT.done : EXIT.wrongInput;
     }
-    if (error instanceof SyncError) answerInJson(error.code, withoutUserinfo(error.message));
+    if (error instanceof SyncError) answerInJson(error.code, textOf(error));
     else answerInJson(null, UNEXPECTED);
     return reportError(error, context);
   }
@@ -216,7 +215,7 @@ async function start(
     accounts = isSet("all") ? given.allAccounts() : undefined;
   } catch (error) {
     await spec.onFailedStart?.(error, { ...shared, given, isFileRight: given !== onCommandLine });
-    throw saidHere(error, given);
+    throw saidHere(error, given, spec);
   }
   const commandContext = { ...shared, given };
   const isJson = isSet("json");
@@ -229,27 +228,17 @@ async function start(
   try {
     return await spec.execute({ ...commandContext, result }, first, second);
   } catch (error) {
-    throw saidHere(error, given);
+    throw saidHere(error, given, spec);
   }
 }
 
 /** The error as it is said where these options hold. */
-function saidHere(error: unknown, given: GivenOptions): unknown {
+function saidHere(error: unknown, given: GivenOptions, spec: CommandOfList): unknown {
   if (!(error instanceof SyncError)) return error;
   const { code, fields, cause } = error;
-  const values = knownValues(given);
-  return new SyncError(code, withSettings(sayError(error, styleHere(values)), values), { fields, cause });
-}
-
-/** As far as they can be read: the error may be about one of them. */
-function knownValues(given: GivenOptions): KnownValues {
-  try {
-    const { account, config } = given.read(["account", "config"]);
-    return { ...nextValues(given, account), config };
-  } catch (error) {
-    if (!(error instanceof SyncError)) throw error;
-    return {};
-  }
+  // Of the options, as far as they can be read: the error may be about one of them.
+  const names = NEXT_OPTIONS.filter((name) => name !== "account" || spec.options.includes(name));
+  return new SyncError(code, sayError(error, styleHere(given.readRight(names))), { fields, cause });
 }
 
 /** Whether the result is JSON; also known where another option is wrong. */
@@ -307,9 +296,9 @@ async function eachAccount(
     try {
       exitCode = await spec.execute({ ...context, given: given.ofAccount(account), result }, "");
     } catch (thrown) {
-      const error = saidHere(thrown, given.ofAccount(account));
+      const error = saidHere(thrown, given.ofAccount(account), spec);
       exitCode = reportError(error, context);
-      if (error instanceof SyncError) found = failed(error.code, withoutUserinfo(error.message));
+      if (error instanceof SyncError) found = failed(error.code, textOf(error));
     }
     context.onResult({ ...found, line: `${account}: ${found.line}` });
     ended.push({ account, exitCode, ...found });
@@ -331,10 +320,15 @@ const BY_WEIGHT: readonly number[] = [
 
 const UNEXPECTED = "Unexpected error: see standard error.";
 
+/** Whole, also where no option was read yet. */
+function textOf(error: SyncError): string {
+  return withoutUserinfo(sayError(error, ANY_SHELL));
+}
+
 /** Returns the exit code. */
 function reportError(error: unknown, { stderr }: Output): number {
   if (error instanceof SyncError) {
-    stderr.message(`${error.code}: ${withoutUserinfo(error.message)}`);
+    stderr.message(`${error.code}: ${textOf(error)}`);
     return exitCodeOfError(error);
   }
   const { message, frames } = shownDefect(error);

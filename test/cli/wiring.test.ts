@@ -19,6 +19,7 @@ import { sampleTokens } from "../job/credentials/tokens/memory-token-store.ts";
 import { LogLines } from "../job/runtime/log-lines.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { MemoryStore } from "../job/storage/memory-store.ts";
+import { toldBy } from "../words/said.ts";
 
 const proxies = readProxies({});
 
@@ -40,7 +41,7 @@ it.each([
 it("with credentials in a secret the option is asked for", async () => {
   const opening = openTokens({ credentials: "secretsmanager:uk", tokens: undefined }, { proxies });
 
-  await expect(opening).rejects.toMatchObject({
+  expect(await toldBy(opening)).toMatchObject({
     code: "CONFIG_INVALID",
     message: expect.stringContaining("--tokens secretsmanager:NAME"),
   });

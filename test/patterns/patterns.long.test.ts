@@ -6,7 +6,6 @@ import { within } from "./bounded.ts";
 
 /** They put expressions together; `outside-text.test.ts` tries those out. */
 const COMPOSING = [
-  "bin/cli/output/settings-here.ts",
   "bin/cli/output/terminal.ts",
   "bin/cli/query/query.ts",
   "lambdas/job/snapshot/rows/lifted-column.ts",

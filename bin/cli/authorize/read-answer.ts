@@ -5,6 +5,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { advise, setting } from "../../../lambdas/job/errors/advice.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { boundInput, MOST_SECRET_BYTES } from "../../../lambdas/job/runtime/bounded-input.ts";
 import type { Clock } from "../../../lambdas/job/runtime/clock.ts";
@@ -86,7 +87,8 @@ function refused(error: string): SyncError {
     default:
       return new SyncError(
         "UNEXPECTED_RESPONSE",
-        "The identity provider refused the authorization for a reason that OAuth 2.0 does not name. Check --auth-url, and ask the operator of the service.",
+        "The identity provider refused the authorization for a reason that OAuth 2.0 does not name.",
+        { next: advise`Check ${setting("authUrl")}, and ask the operator of the service.` },
       );
   }
 }

@@ -2,13 +2,12 @@
 
 import { check } from "../../../lambdas/job/commands/check.ts";
 import type { Check, FoundSetting } from "../../../lambdas/job/commands/check-service.ts";
-import { type Advice, setting } from "../../../lambdas/job/errors/advice.ts";
+import { type Advice, advise, setting } from "../../../lambdas/job/errors/advice.ts";
 import type { ListDoubt, ListTrial } from "../../../lambdas/job/service/event-service.ts";
 import { say } from "../../../lambdas/words/style.ts";
 import { type OptionValues, SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { doubtHere, nextValues, styleHere } from "../output/next-command.ts";
-import { withSettings } from "../output/settings-here.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
@@ -46,8 +45,8 @@ async function tellWhatToSet({ account }: OptionValues<"account">, context: Comm
   const isAll = await askIsAll(context);
   if (isAll === undefined) return;
   const own = nextValues(context.given, account);
-  const set = styleHere(own).setting(setting("nextPage", "all"));
-  context.stderr.lines([isAll ? `Then set ${set}: it is not asked any more.` : withSettings(NOT_ALL, own)]);
+  const then = isAll ? advise`Then set ${setting("nextPage", "all")}: it is not asked any more.` : NOT_ALL;
+  context.stderr.lines([say(then, styleHere(own))]);
 }
 
 export async function tryAccount(

@@ -1,6 +1,8 @@
 // A start of a run that fails before it is one: its settings are wrong, its credentials are gone, its disk is not there. It is
 // told, and it gets a line in the run log of each account that has runs there, so that `status` and the report see it.
 
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { isMistake, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { beginAttempt, rowOf } from "../../../lambdas/job/run/record/attempt.ts";
 import { failedStartEvent } from "../../../lambdas/job/run/record/run-event.ts";
@@ -8,11 +10,18 @@ import { appendRunLog } from "../../../lambdas/job/run/record/run-log.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import { abortable } from "../../../lambdas/job/runtime/on-abort.ts";
 import { VERSION } from "../../../lambdas/job/runtime/version.ts";
+import { rightSettings } from "../../../lambdas/job/settings-file/read-settings.ts";
+import type { FileSettings } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { hasRun } from "../../../lambdas/job/storage/known-accounts.ts";
 import { accountStore } from "../../../lambdas/job/storage/store.ts";
-import { NOTIFY_OPTIONS, type OptionValues, WAREHOUSE_OPTIONS } from "../options/options.ts";
-import type { GivenOptions } from "../options/read-options.ts";
-import { rightFile } from "../options/right-file.ts";
+import {
+  NOTIFY_OPTIONS,
+  type OptionValues,
+  SETTINGS_FILE,
+  type SettingsFile,
+  WAREHOUSE_OPTIONS,
+} from "../options/options.ts";
+import { absolute, type GivenOptions } from "../options/read-options.ts";
 import { NEXT_OPTIONS } from "../output/next-command.ts";
 import { notify } from "../output/notify.ts";
 import type { FailedStart } from "../wiring/command.ts";
@@ -52,6 +61,20 @@ function withRightFile(given: GivenOptions): GivenOptions {
   } catch {
     return given; // the option itself is no path
   }
+}
+
+/** What is right of a settings file that is wrong, in place of `openSettingsFile`. Undefined where no file is named, and none is there. Throws nothing. */
+function rightFile(named: string | undefined, cwd: string): SettingsFile | undefined {
+  const title = named ?? SETTINGS_FILE;
+  const path = resolve(cwd, title);
+  const found = rightSettings(path);
+  if (found === undefined && named === undefined && !existsSync(path)) return undefined;
+  const { accounts = {}, ...shared } = found ?? {};
+  const settings = {
+    ...absolute(shared, path),
+    accounts: Object.fromEntries(Object.entries(accounts).map(([name, own]) => [name, absolute(own, path)])),
+  };
+  return { path, title, settings: settings as FileSettings, accounts: Object.keys(accounts) };
 }
 
 interface Accounts {

@@ -10,11 +10,11 @@ import type {
 } from "../../../lambdas/job/credentials/credentials.ts";
 import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { accountName } from "../../../lambdas/job/settings/values.ts";
+import { say } from "../../../lambdas/words/style.ts";
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT, systemReason } from "../output/exit-code.ts";
-import { nextValues } from "../output/next-command.ts";
-import { withSettings } from "../output/settings-here.ts";
+import { nextValues, styleHere } from "../output/next-command.ts";
 import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, openWarehouse, uncheckedMark } from "../wiring/open-warehouse.ts";
@@ -137,7 +137,7 @@ async function settle(
     await writeSetting(path, account, { setting: "nextPage", value: "all" });
     context.stderr.lines([`Written: "nextPage": "all" of the account ${account} in ${settings}.`]);
   } else if (isAll === false)
-    context.stderr.lines([withSettings(NOT_ALL, nextValues(context.given, account))]);
+    context.stderr.lines([say(NOT_ALL, styleHere(nextValues(context.given, account)))]);
   return tried;
 }
 

@@ -9,7 +9,6 @@ import { type OptionValues, RESULT_FORMATS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { chosenFormat, formatResult, type PrintedForm, type ResultRows } from "../output/format-result.ts";
-import { withSettings } from "../output/settings-here.ts";
 import { plural } from "../output/words.ts";
 import { hintFor, whyEmpty } from "../query/hints.ts";
 import type { QueryOptions } from "../query/locked-duckdb.ts";
@@ -53,8 +52,7 @@ const queryCommand = command({
     const options: QueryOptions = {
       signal,
       onTables: async (accounts, tables) => {
-        const why = await whyEmpty(store, accounts, tables, statusOf);
-        stderr.lines(why.map((line) => withSettings(line, values)));
+        stderr.lines(await whyEmpty(store, accounts, tables, statusOf));
         missing = missingUnits(accounts, tables, context.given);
         for (const { message } of missing) stderr.message(`left out: ${message}`);
       },

@@ -12,6 +12,7 @@ import {
   type ServiceCredentials,
 } from "../../../lambdas/job/credentials/credentials.ts";
 import { readInput } from "../../../lambdas/job/credentials/file-credentials.ts";
+import { advise, setting } from "../../../lambdas/job/errors/advice.ts";
 import { codeOf, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { isLoopback, proxyFor } from "../../../lambdas/job/network/proxies.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
@@ -288,8 +289,7 @@ export function askIsAll(context: AnswersOptions): Promise<boolean | undefined> 
   });
 }
 
-export const NOT_ALL =
-  "Then ask the service's operator how the list is paged, and set --next-page (nextPage) to it: links, or a query such as page={page}.";
+export const NOT_ALL = advise`Then ask the service's operator how the list is paged, and set ${setting("nextPage")} to it: links, or a query such as page={page}.`;
 
 /** Whether to write a setting that works. */
 export function askToWrite(

@@ -33,7 +33,6 @@ import {
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
 import { doubtHere, nextValues, styleOf } from "../output/next-command.ts";
-import { withSettings } from "../output/settings-here.ts";
 import { formatTable } from "../output/table.ts";
 import type { Output } from "../output/terminal.ts";
 import { age, minute, plural, throttledText, whereText } from "../output/words.ts";
@@ -208,8 +207,7 @@ function describeStatus(
   lines.push(`  warehouse    ${whereText(values)}`);
   lines.push(`  running      ${lease ? running(lease) : "none"}`);
   const last = runs.find(({ trigger }) => isRun(trigger));
-  if (last?.throttled)
-    lines.push(`  last run     ${withSettings(throttledText(last, values.requestsPerMinute), values)}`);
+  if (last?.throttled) lines.push(`  last run     ${throttledText(last, values.requestsPerMinute, style)}`);
   const [newest, ...earlier] = publishableOf(found).toReversed();
   if (newest) {
     lines.push(

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { Option } from "commander";
 import * as z from "zod";
+import { advise, setting } from "../../../lambdas/job/errors/advice.ts";
 import { shellWord, shownText } from "../../../lambdas/job/errors/shown-text.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { liftText } from "../../../lambdas/job/settings/lifted-column.ts";
@@ -270,7 +271,10 @@ function refusePastedCredentials(source: string, text: string): void {
   if (!JSON_OBJECT.test(text)) return;
   throw new SyncError(
     "CONFIG_INVALID",
-    `${source} begins with "{", so it may be the credentials themselves; it is not repeated here. Write credentials to a file with mode 0600 and name that file with --credentials.`,
+    `${source} begins with "{", so it may be the credentials themselves; it is not repeated here.`,
+    {
+      next: advise`Write credentials to a file with mode 0600 and name that file with ${setting("credentials")}.`,
+    },
   );
 }
 

@@ -22,8 +22,6 @@ interface DisplayOptions {
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly level: keyof Logger;
-  /** What is logged, as it is said here. */
-  readonly words?: (text: string) => string;
 }
 
 /** Logger and progress in one, because log lines must not tear the bar. */
@@ -133,11 +131,10 @@ export class Display implements Logger {
   }
 
   #log(level: keyof Logger, message: string): void {
-    const { terminal, clock, words = (text) => text } = this.#options;
+    const { terminal, clock } = this.#options;
     if (LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf(this.#options.level)) return;
     if (this.#onTerminal && this.#progress) terminal.erase();
-    const said = words(message);
-    terminal.lines([this.#onTerminal ? said : `${new Date(clock.now()).toISOString()} ${said}`]);
+    terminal.lines([this.#onTerminal ? message : `${new Date(clock.now()).toISOString()} ${message}`]);
     if (this.#onTerminal) this.#draw();
   }
 

@@ -11,7 +11,6 @@ import { cameTo, describeHeld, heldJson, outcomeWord } from "./describe-status.t
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { changesTable } from "./format-result.ts";
 import { doubtHere, nextValues, styleHere } from "./next-command.ts";
-import { withSettings } from "./settings-here.ts";
 import { formatTable } from "./table.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, firstOf, plural, repeatedEntries, throttledText } from "./words.ts";
@@ -44,7 +43,7 @@ export function reportRun(
   if (!values.json) {
     const decide = held ? describeHeld(held, held.preview?.base_snapshot_id ?? null, style) : [];
     const lines = [...describe(result, values, style), ...decide.map((words) => `  ${words}`)];
-    output.stdout.lines(lines.map((words) => withSettings(words, own)));
+    output.stdout.lines(lines);
     if (rows !== undefined && rows.length > 0)
       output.stdout.text(formatTable(changesTable(rows), { width: output.stdout.width, whole: "--json" }));
   }
@@ -110,7 +109,7 @@ function describe(
     lines.push(
       `  ${plural(row.requests, "request")}, ${plural(logins ?? 0, "login")}, ${plural(retries ?? 0, "retry", "retries")}`,
     );
-    if (row.throttled) lines.push(`  ${throttledText(row, requestsPerMinute)}`);
+    if (row.throttled) lines.push(`  ${throttledText(row, requestsPerMinute, style)}`);
   }
   const explanation = explained(result, style);
   if (explanation !== undefined) lines.push(`  ${explanation}`);

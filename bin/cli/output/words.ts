@@ -1,11 +1,13 @@
 // Words that several outputs share: instants and ages, counts, what a run met, and where the snapshots are.
 
 import { hostname } from "node:os";
+import { setting } from "../../../lambdas/job/errors/advice.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText } from "../../../lambdas/job/run/record/texts.ts";
 import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
 import { allowance, type Limit } from "../../../lambdas/job/settings/values.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
+import type { Style } from "../../../lambdas/words/style.ts";
 import type { OptionValues } from "../options/options.ts";
 
 /** `2026-11-21 06:00 UTC`. Logs are files, so an instant in them may be none. */
@@ -65,6 +67,7 @@ export function repeatedEntries({ repeated }: { readonly repeated: number | null
 export function throttledText(
   { throttled, requests, seconds }: Pick<RunLogEntry, "throttled" | "requests" | "seconds">,
   limit: Limit,
+  style: Style,
 ): string {
   const answers = `${plural(throttled ?? 0, "answer")} with 429`;
   const answered = (requests ?? 0) - (throttled ?? 0);
@@ -77,7 +80,7 @@ export function throttledText(
     used === Infinity
       ? "fewer requests a minute than were sent"
       : `less than ${plural(used, "request")} a minute`;
-  return `${answers}: the service allows ${allows}; try --requests-per-minute ${tryThis}`;
+  return `${answers}: the service allows ${allows}; try ${style.setting(setting("requestsPerMinute", tryThis))}`;
 }
 
 /** Fewer answers say nothing of a limit. */

@@ -5,6 +5,7 @@ import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText } from "../../../lambdas/job/run/record/texts.ts";
 import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
 import { allowance, type Limit } from "../../../lambdas/job/settings/values.ts";
+import { ANY_SHELL } from "../../../lambdas/words/style.ts";
 import { outcomeWord, reasonOf } from "../output/describe-status.ts";
 import { type Html, html } from "../output/html.ts";
 import { plural, throttledText } from "../output/words.ts";
@@ -166,6 +167,6 @@ function limitText({ requestsPerMinute, limitWindowSeconds }: RequestLimit): str
 }
 
 function troubleText(run: RunLogEntry, { requestsPerMinute }: RequestLimit): string {
-  const answers = run.throttled ? ` ${throttledText(run, requestsPerMinute)}.` : "";
+  const answers = run.throttled ? ` ${throttledText(run, requestsPerMinute, ANY_SHELL)}.` : "";
   return run.retries ? `${answers} ${plural(run.retries, "was sent again", "were sent again")}.` : answers;
 }

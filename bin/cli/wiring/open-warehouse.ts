@@ -10,6 +10,7 @@ import {
 } from "../../../lambdas/job/credentials/file-credentials.ts";
 import { FileTokenStore } from "../../../lambdas/job/credentials/tokens/file-token-store.ts";
 import type { TokenStore } from "../../../lambdas/job/credentials/tokens/token-store.ts";
+import { advise, setting } from "../../../lambdas/job/errors/advice.ts";
 import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
 import type { Logger } from "../../../lambdas/job/runtime/logger.ts";
@@ -77,10 +78,9 @@ export async function refuseMissingWarehouse(
 type Place = OptionValues<"warehouse">;
 
 function missingWarehouse({ warehouse }: Place, code: ErrorCode = "CONFIG_INVALID"): SyncError {
-  return new SyncError(
-    code,
-    `There is no warehouse at ${warehouse}. Check --warehouse, or make the first snapshot with run.`,
-  );
+  return new SyncError(code, `There is no warehouse at ${warehouse}.`, {
+    next: advise`Check ${setting("warehouse")}, or make the first snapshot with run.`,
+  });
 }
 
 /** Throws `CONFIG_INVALID` where the warehouse has other accounts but not this one. */
@@ -89,7 +89,8 @@ export async function refuseUnknownAccount(store: AccountStore): Promise<void> {
   if (known.length === 0 || known.includes(store.account)) return;
   throw new SyncError(
     "CONFIG_INVALID",
-    `The warehouse has no account ${store.account}. Its accounts are: ${known.join(", ")}. Check the name of the account and --warehouse.`,
+    `The warehouse has no account ${store.account}. Its accounts are: ${known.join(", ")}.`,
+    { next: advise`Check the name of the account and ${setting("warehouse")}.` },
   );
 }
 
@@ -145,8 +146,11 @@ function besideCredentials(credentials: string): string {
   if (isFile) return `${credentials.replace(/\.json$/, "")}.tokens.json`;
   throw new SyncError(
     "CONFIG_INVALID",
-    "It is not known where to store the tokens, because the credentials are not in a file. Give --tokens FILE or --tokens secretsmanager:NAME, or set BRAND_TOKENS.",
-    { fields: { setting: "tokens" } },
+    "It is not known where to store the tokens, because the credentials are not in a file.",
+    {
+      fields: { setting: "tokens" },
+      next: advise`Give ${setting("tokens", "FILE")} or ${setting("tokens", "secretsmanager:NAME")}, or set BRAND_TOKENS.`,
+    },
   );
 }
 

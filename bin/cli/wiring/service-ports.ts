@@ -19,7 +19,6 @@ import {
 import { PROGRAM_NAME } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
 import { styleOf } from "../output/next-command.ts";
-import { withSettings } from "../output/settings-here.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
 import { openCredentials, openTokens, openWarehouse } from "./open-warehouse.ts";
 import { isGone, thisProcess } from "./this-process.ts";
@@ -51,8 +50,7 @@ export async function withService<T>(
 ): Promise<T> {
   const settings = givenSettings(values, context.cwd);
   const { stderr, clock, signal, proxies } = context;
-  const words = (text: string): string => withSettings(text, values);
-  const display = new Display({ terminal: stderr, clock, level: values.logLevel, words });
+  const display = new Display({ terminal: stderr, clock, level: values.logLevel });
   const warehouse = await openWarehouse(values, context);
   const credentials = await openCredentials(values.credentials, context, display);
   const shared = { clock, random: systemRandom, logger: display, version: VERSION };

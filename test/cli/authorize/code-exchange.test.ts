@@ -9,6 +9,7 @@ import type { OAuthTokens } from "../../../lambdas/job/credentials/tokens/token-
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { readProxies } from "../../../lambdas/job/network/proxies.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
+import { ANY_SHELL, sayError } from "../../../lambdas/words/style.ts";
 import { LogLines } from "../../job/runtime/log-lines.ts";
 import { AUTHORIZE } from "../../job/service/auth/oauth/authorized.ts";
 import { said } from "../../job/service/connection.ts";
@@ -254,8 +255,9 @@ function outcome(query: string): string {
     return readAnswer(new URLSearchParams(query), "the-state");
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    for (const secret of SECRETS) expect(error.message).not.toContain(secret);
-    expect(error.message).toMatch(/start authorize again|check|ask/i);
+    const text = sayError(error, ANY_SHELL);
+    for (const secret of SECRETS) expect(text).not.toContain(secret);
+    expect(text).toMatch(/start authorize again|check|ask/i);
     return error.code;
   }
 }

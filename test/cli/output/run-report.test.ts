@@ -16,7 +16,7 @@ import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 import { ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { afterFailure, afterSkip } from "../../../lambdas/words/ends.ts";
-import { say } from "../../../lambdas/words/style.ts";
+import { ANY_SHELL, say } from "../../../lambdas/words/style.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { PUBLISHED } from "../../sync/rows.ts";
 import { laptop } from "../command-line.ts";
@@ -85,14 +85,14 @@ test.each([
 ] as const)(
   "$sent requests in $seconds s within $limit, of which 73 were refused: $says",
   ({ sent, seconds, limit, says }) => {
-    const text = throttledText({ throttled: 73, requests: sent, seconds }, limit);
+    const text = throttledText({ throttled: 73, requests: sent, seconds }, limit, ANY_SHELL);
 
     expect(text).toBe(`73 answers with 429: the service allows ${says}`);
   },
 );
 
 test("nothing is said of a limit where nearly every answer was a 429", () => {
-  expect(throttledText({ throttled: 1, requests: 1, seconds: 1 }, 200)).toBe(
+  expect(throttledText({ throttled: 1, requests: 1, seconds: 1 }, 200, ANY_SHELL)).toBe(
     "1 answer with 429 (too many requests)",
   );
 });

@@ -293,8 +293,6 @@ const ELSEWHERE: Readonly<Record<string, number>> = {
   "lib/assets.ts": 1,
   "lib/event-sync.ts": 1,
   "lib/outputs.ts": 1,
-  // Knows a command when it sees one, and makes none.
-  "bin/cli/output/settings-here.ts": 1,
   // `init`, which asks, and `check`.
   "bin/cli/wiring/service-ports.ts": 1,
   // The command that authorizes, which `authorized.aws.test.ts` runs.
