@@ -155,7 +155,7 @@ export class EventSync extends Construct {
       encryptionKey,
     });
     this.alarmTopic = topic;
-    addMails(this, { workgroup: name, functionName, warehouse: location, topic, failureQueue, runbookUrl });
+    addMails(this, { workgroup: name, warehouse: location, topic, failureQueue, runbookUrl });
     const monitored = { name, metricNamespace, logGroup, stateMachineArn: this.stateMachineArn };
     const alarms = addAlarms(this, { ...monitored, settings, failureQueue, topic });
     addDashboard(this, { ...monitored, alarms });

@@ -21,8 +21,9 @@ import { formatRunId } from "../job/storage/layout.ts";
 import { explained } from "../words/ends.ts";
 import { say, sayError } from "../words/style.ts";
 import type { Invocation } from "./function-ports.ts";
-import { doubtInAws, reportResult, styleInAws } from "./report-result.ts";
+import { reportResult } from "./report-result.ts";
 import { heldDecision, runResponse } from "./response.ts";
+import { doubtInAws, styleInAws } from "./style-in-aws.ts";
 import type { MetricValues } from "./telemetry.ts";
 
 /** What was asked, with the account that it is about. */

@@ -14,7 +14,8 @@ import { ANY_SHELL, sayError } from "../words/style.ts";
 import { parseRequest } from "./actions.ts";
 import { accountRunSettings, type FunctionEnvironment } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
-import { reportResult, reportUnexpected, styleInAws, tell } from "./report-result.ts";
+import { reportResult, reportUnexpected, tell } from "./report-result.ts";
+import { styleInAws } from "./style-in-aws.ts";
 
 /** What is known of one invocation. */
 interface Start {

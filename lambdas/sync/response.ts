@@ -2,6 +2,7 @@
 
 import type { Context } from "aws-lambda";
 import { type Undo, undoOf } from "../job/commands/decisions.ts";
+import { isRefusal } from "../job/errors/sync-error.ts";
 import type { Held } from "../job/run/publish/held-snapshots.ts";
 import { ifNotAccepted, wasPinned } from "../job/run/record/held-mark.ts";
 import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
@@ -11,7 +12,8 @@ import { explained, heldCommands } from "../words/ends.ts";
 import { sayError } from "../words/style.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import type { Invocation } from "./function-ports.ts";
-import { doubtInAws, invokeCommand, isRefusal, reportResult, styleInAws } from "./report-result.ts";
+import { reportResult } from "./report-result.ts";
+import { doubtInAws, invokeCommand, styleInAws } from "./style-in-aws.ts";
 
 /** Reports the result. Throws the error of one that failed. */
 export async function runResponse(invocation: Invocation, result: RunResult): Promise<object> {

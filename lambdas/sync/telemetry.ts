@@ -38,36 +38,22 @@ export const METRICS = {
 export type MetricName = keyof typeof METRICS;
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>;
 
-/** Contract: the sections of the runbook that mails lead to; rules match on them. */
-export const MAIL_SECTIONS = {
-  "Snapshot Held": ["held"],
-  "Run Failed": ["failed", "login-refused", "execution"],
+/**
+ * Contract: the mails about an event, by its `detail-type`: the sections of the runbook that they lead to, on which rules
+ * match, and how many lines the function makes, which rules pass on.
+ */
+export const MAILS = {
+  "Snapshot Held": { sections: ["held"], lines: 6 },
+  "Run Failed": { sections: ["failed", "login-refused", "execution"], lines: 4 },
 } as const;
 
-/**
- * A command that a mail names. It has no double quotes: they would have a backslash before them in the mail.
- * @param payload in base64
- */
-export function mailedCommand(
-  { region, functionName }: { readonly region: string; readonly functionName: string },
-  payload: string,
-  options = "--cli-read-timeout 900",
-): string {
-  return `aws lambda invoke --region ${region} --function-name ${functionName}:live ${options} --cli-binary-format base64 --payload ${payload} /dev/stdout`;
-}
-
-/** Contract: in the detail of an event that a person is told of. The templates name these. */
+/** Contract: `mail` in the detail of an event that a person is told of. Each line has a key: that is how a rule names it. */
 export interface Mail {
   readonly section: string;
-  readonly what: string;
-  readonly why: string;
-  /** What publishing the held snapshot would do. */
-  readonly effect?: string;
-  /** What happens to the held snapshot if no person accepts it. */
-  readonly wait?: string;
-  /** What the function is invoked with, in base64: a template cannot show double quotes. */
-  readonly accept?: string;
-  readonly diff?: string;
-  readonly check?: string;
-  readonly run?: string;
+  readonly [line: `line${number}`]: string;
+}
+
+/** @param index from 0 */
+export function mailLine(index: number): `line${number}` {
+  return `line${index + 1}`;
 }

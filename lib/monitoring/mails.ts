@@ -9,7 +9,7 @@ import { type ITopic, Subscription, SubscriptionProtocol, Topic } from "aws-cdk-
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
-import { MAIL_SECTIONS, type Mail, mailedCommand } from "../../lambdas/sync/telemetry.ts";
+import { MAILS, type Mail, mailLine } from "../../lambdas/sync/telemetry.ts";
 import { acknowledge } from "../acknowledge.ts";
 
 const CLOUDWATCH = new ServicePrincipal("cloudwatch.amazonaws.com");
@@ -102,7 +102,6 @@ function allowAlarms(scope: Construct, topic: ITopic): void {
 interface MailsProps {
   /** Of the deployment: the events of another one on the same bus have another workgroup. */
   readonly workgroup: string;
-  readonly functionName: string;
   /** `s3://…`. */
   readonly warehouse: string;
   readonly topic: ITopic;
@@ -114,23 +113,19 @@ interface MailsProps {
 
 export function addMails(parent: Construct, props: MailsProps): void {
   const scope = new Construct(parent, "Mails");
-  const { account, region } = Stack.of(scope);
-  const invoke = (payload: string, options?: string): string =>
-    mailedCommand({ region, functionName: props.functionName }, payload, options);
-  const addRule = (id: string, detailType: keyof typeof MAIL_SECTIONS, lines: readonly string[]): void => {
+  const addRule = (id: string, detailType: keyof typeof MAILS): void => {
+    const { sections, lines } = MAILS[detailType];
     const message = [
-      line("what"),
-      `Why: ${line("why")}`,
-      ...lines,
-      `Where: the warehouse ${props.warehouse} in the AWS account ${account}`,
-      `What to do, step by step: ${props.runbookUrl}#${line("section")}`,
+      ...Array.from({ length: lines }, (_, index) => inMail(mailLine(index))),
+      `Where: the warehouse ${props.warehouse} in the AWS account ${Stack.of(scope).account}`,
+      `What to do, step by step: ${props.runbookUrl}#${inMail("section")}`,
     ];
     new Rule(scope, id, {
       description: `Sends a mail for the event ${detailType}`,
       eventPattern: {
         source: [EVENT_SOURCE],
         detailType: [detailType],
-        detail: { workgroup: [props.workgroup], mail: { section: [...MAIL_SECTIONS[detailType]] } },
+        detail: { workgroup: [props.workgroup], mail: { section: [...sections] } },
       },
       targets: [
         new SnsTopic(props.topic, {
@@ -142,18 +137,10 @@ export function addMails(parent: Construct, props: MailsProps): void {
       ],
     });
   };
-  addRule("Held", "Snapshot Held", [
-    line("effect"),
-    `Compare: ${invoke(line("diff"))}`,
-    `Publish: ${invoke(line("accept"))}`,
-    `Or wait: ${line("wait")}`,
-  ]);
-  addRule("Failed", "Run Failed", [
-    `When the cause is removed, check: ${invoke(line("check"))}`,
-    `Then run: ${invoke(line("run"), "--invocation-type Event")}`,
-  ]);
+  addRule("Held", "Snapshot Held");
+  addRule("Failed", "Run Failed");
 }
 
-function line(key: keyof Mail): string {
+function inMail(key: keyof Mail): string {
   return EventField.fromPath(`$.detail.mail.${key}`);
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { executionName, parseExecutionName } from "../../lambdas/job/run/hand-over/executions.ts";
 import { EVENT_SOURCE } from "../../lambdas/job/run/record/run-event.ts";
 import { layout, TABLES } from "../../lambdas/job/storage/layout.ts";
-import type { Mail } from "../../lambdas/sync/telemetry.ts";
+import { MAILS, type Mail, mailLine } from "../../lambdas/sync/telemetry.ts";
 import { type Deployed, readHead } from "./deployment.ts";
 import { must, type Row, Skipped, UNDO, until } from "./row.ts";
 
@@ -183,15 +183,11 @@ export const RUNS: readonly Row[] = [
     touchesAccount: true,
     see: async ({ deployed, account, ask }) => {
       const test = "This is a test of the acceptance: nothing is held.";
-      const mail: Mail = {
-        section: "held",
-        what: test,
-        why: test,
-        effect: test,
-        diff: test,
-        accept: test,
-        wait: test,
-      };
+      const lines = Array.from({ length: MAILS["Snapshot Held"].lines }, (_, index) => [
+        mailLine(index),
+        test,
+      ]);
+      const mail: Mail = { section: "held", ...Object.fromEntries(lines) };
       const detail = { account, workgroup: deployed.output("Step4Query"), mail };
       const { FailedEntryCount } = await deployed.clients.events.putEvents({
         Entries: [{ Source: EVENT_SOURCE, DetailType: "Snapshot Held", Detail: JSON.stringify(detail) }],

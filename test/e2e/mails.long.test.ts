@@ -8,7 +8,7 @@ import { parseRequest } from "../../lambdas/sync/actions.ts";
 import { interposed } from "../job/run/interposed-store.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox, NEXT_DAY, NEXT_RUN, RUN, SCHEDULED_AT } from "../sync/function-sandbox.ts";
-import { ACCOUNT_ID, REGION } from "./aws-call.ts";
+import { ACCOUNT_ID } from "./aws-call.ts";
 import { EventRule } from "./event-rule.ts";
 import { synthTemplate } from "./template.ts";
 
@@ -58,8 +58,9 @@ function mailOf(sandbox: FunctionSandbox): readonly string[] {
   });
 }
 
+/** Of the place where the function of the sandbox runs. */
 const invoke = (options: string, payload: object): string =>
-  `aws lambda invoke --region ${REGION} --function-name sync:live ${options} --cli-binary-format base64 --payload ${JSON.stringify(payload)} /dev/stdout`;
+  `aws lambda invoke --region us-east-1 --function-name brand-events-sync:live ${options} --cli-binary-format base64 --payload ${JSON.stringify(payload)} /dev/stdout`;
 const WHERE = `Where: the warehouse s3://bucket in the AWS account ${ACCOUNT_ID}`;
 const afterwards = [
   `When the cause is removed, check: ${invoke("--cli-read-timeout 900", { action: "check", account: "uk" })}`,

@@ -14,8 +14,9 @@ import { Terminal } from "../../bin/cli/output/terminal.ts";
 import type { RunResult } from "../../lambdas/job/run/record/run-result.ts";
 import type { ListDoubt } from "../../lambdas/job/service/event-service.ts";
 import { invocationError } from "../../lambdas/sync/handle-request.ts";
-import { doubtInAws, reportResult, styleInAws } from "../../lambdas/sync/report-result.ts";
+import { reportResult } from "../../lambdas/sync/report-result.ts";
 import { responseOf } from "../../lambdas/sync/response.ts";
+import { doubtInAws, styleInAws } from "../../lambdas/sync/style-in-aws.ts";
 import type { Mail } from "../../lambdas/sync/telemetry.ts";
 import { whyHeld } from "../../lambdas/words/hold.ts";
 import { FAILED, HELD, SKIPPED } from "../sync/rows.ts";
@@ -35,6 +36,7 @@ const ENVIRONMENT = {
   ...{ region: "eu-west-1", functionName: "Sync", workgroup: "BrandEventsSync", database: "brand_events" },
   accounts: {},
 } as never;
+const NOW_MS = Date.parse("2026-11-21T08:00:00.000Z");
 const CONTEXT = { logGroupName: "/g", logStreamName: "s" };
 
 const RESULTS: readonly (readonly [string, RunResult])[] = [
@@ -96,17 +98,23 @@ async function reported(given: GivenOptions, result: RunResult): Promise<string>
     .join("\n");
 }
 
+/** What cannot be sent is a warning. */
+function fails(message: string): never {
+  throw new Error(message);
+}
+
 async function mail(result: RunResult): Promise<string> {
   let sent: Partial<Mail> = {};
   const ports = {
-    ...{ environment: ENVIRONMENT, metrics: () => undefined },
-    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    ...{ environment: ENVIRONMENT, metrics: () => undefined, clock: { now: () => NOW_MS } },
+    logger: { info: () => undefined, warn: fails, error: fails },
     sendEvent: async ({ detail }: { detail: { mail?: Mail } }) => {
       sent = detail.mail ?? {};
     },
   };
   await reportResult(result, { ports, host: { store: { account: "uk" } }, settings: {} } as never);
-  return sent.why === undefined ? "none" : `${sent.section}, ${sent.why}`;
+  const { section, line1: _, line2 } = sent;
+  return section === undefined ? "none" : `${section}, ${line2}`;
 }
 
 async function doubted(why: ListDoubt["why"]): Promise<string> {

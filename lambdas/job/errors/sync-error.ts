@@ -125,6 +125,11 @@ export function isRefusedLogin(error: unknown): error is SyncError {
   return error instanceof SyncError && REFUSALS.has(error.code);
 }
 
+/** Whether the service refused the credentials, at a login or, with the method basic, at a request. */
+export function isRefusal(error: SyncError | undefined): boolean {
+  return error?.code === "UNAUTHENTICATED" || isRefusedLogin(error);
+}
+
 /** The remedy for files that a run can make again. */
 export const MAKE_AGAIN = "Delete this file and start again.";
 /** The remedy for files that readers have seen and no run can make again. */

@@ -9,12 +9,12 @@ import { notificationText } from "../../../bin/cli/output/notify.ts";
 import { guard } from "../../../lambdas/job/run/publish/guard.ts";
 import { HOLD_REASONS, readersSee } from "../../../lambdas/job/run/record/held-mark.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
-import { heldMail, styleInAws } from "../../../lambdas/sync/report-result.ts";
+import { heldMail } from "../../../lambdas/sync/mail.ts";
 import { heldCommands, nextOf } from "../../../lambdas/words/ends.ts";
 import { whyHeld } from "../../../lambdas/words/hold.ts";
 import { HELD, PREVIEW } from "../../sync/rows.ts";
 
-const IN_AWS = styleInAws({ region: "eu-west-1", functionName: "sync" }, "uk");
+const IN_AWS = { environment: { region: "eu-west-1", functionName: "sync" }, clock: { now: () => NOW_MS } };
 const RUN = "2026-11-21T06-00-00.000Z";
 const NOW_MS = Date.parse("2026-11-21T08:00:00.000Z");
 
@@ -79,8 +79,8 @@ function hooked(reason: string): string {
 
 /** What a person reads of it, but for the labels of its lines. */
 function mailed(reason: string): string {
-  const { what, why, effect, wait } = heldMail("uk", heldBecause(reason), IN_AWS, NOW_MS);
-  return [what, why, effect, wait].join(" ");
+  const { line1, line2, line3, line6 } = heldMail("uk", heldBecause(reason), IN_AWS);
+  return [line1, line2, line3, line6].join(" ").replace(/ (?:Why|Or wait):/g, "");
 }
 
 const words = (text: string): number => text.split(/\s+/).length;

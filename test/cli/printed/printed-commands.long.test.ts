@@ -296,7 +296,7 @@ const ELSEWHERE: Readonly<Record<string, number>> = {
   // `init`, which asks, and `check`.
   "bin/cli/wiring/service-ports.ts": 1,
   // The command that authorizes, which `authorized.aws.test.ts` runs.
-  "lambdas/sync/report-result.ts": 1,
+  "lambdas/sync/style-in-aws.ts": 1,
   // What all others are made with.
   "bin/cli/options/read-options.ts": 3,
 };

@@ -90,7 +90,7 @@ test("a turn that finds a plan of another version tells a person, and frees the 
         error_code: null,
         error_message: expect.stringContaining("was begun by another version of this program"),
         finished: true,
-        mail: { section: "failed", why: expect.stringMatching(/^OTHER_VERSION: /) },
+        mail: { section: "failed", line2: expect.stringMatching(/^Why: OTHER_VERSION: /) },
       },
     },
   ]);
