@@ -1,6 +1,6 @@
 // The mail about a held snapshot or a failed run, line by line: rules of the event bus pass them on.
 
-import { isRefusal, SyncError } from "../job/errors/sync-error.ts";
+import { isRefusal } from "../job/errors/sync-error.ts";
 import { ifNotAccepted, type Preview, readersSee, wasPinned } from "../job/run/record/held-mark.ts";
 import { errorColumns } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
@@ -31,7 +31,10 @@ export function mailOf(account: string, result: RunResult, ports: MailPorts): Ma
   return failedMail({ ...failed, why: [row.error_code, row.error_message], section }, ports.environment);
 }
 
-/** @param runId null where the invocation was no run, or did not get as far */
+/**
+ * Of an error that is not foreseen.
+ * @param runId null where the invocation was no run, or did not get as far
+ */
 export function failedStartMail(
   account: string,
   runId: string | null,
@@ -39,8 +42,7 @@ export function failedStartMail(
   { environment }: Pick<MailPorts, "environment">,
 ): Mail {
   const { error_code, error_message } = errorColumns(error);
-  const next = error instanceof SyncError ? say(error.next, mailStyle(environment, account)) : "";
-  return failedMail({ account, runId, why: [error_code, error_message], next }, environment);
+  return failedMail({ account, runId, why: [error_code, error_message] }, environment);
 }
 
 const mailStyle = (environment: Environment, account: string): Style =>
@@ -66,13 +68,13 @@ interface FailedStart {
   readonly account: string;
   readonly runId: string | null;
   readonly why: readonly (string | null)[];
-  readonly next: string;
+  readonly next?: string;
   /** Of the runbook. */
   readonly section?: string;
 }
 
 function failedMail(
-  { account, runId, why, next, section = "failed" }: FailedStart,
+  { account, runId, why, next = "", section = "failed" }: FailedStart,
   environment: Environment,
 ): Mail {
   const run = runId === null ? "A start" : `The run ${runId}`;
