@@ -8,7 +8,7 @@ import type { OptionName } from "../../bin/cli/options/options.ts";
 import { OPTIONS } from "../../bin/cli/options/options.ts";
 import { GivenOptions } from "../../bin/cli/options/read-options.ts";
 import { describeTrouble } from "../../bin/cli/output/describe-status.ts";
-import { nextValues } from "../../bin/cli/output/next-command.ts";
+import { styleOf } from "../../bin/cli/output/next-command.ts";
 import { reportRun } from "../../bin/cli/output/run-report.ts";
 import { Terminal } from "../../bin/cli/output/terminal.ts";
 import type { RunResult } from "../../lambdas/job/run/record/run-result.ts";
@@ -58,7 +58,7 @@ test("each end is told at each place as the golden file has it", async () => {
   for (const [name, result] of RESULTS) parts.push(await told(name, result));
   for (const reason of ["LEASE_TAKEN", "LEASE_LOST", "LOGIN_REFUSED", "OTHER_VERSION", "NOT_SET_UP"])
     parts.push(
-      `## ${reason}\nstatus: ${describeTrouble({ ...SKIPPED, reason }, nextValues(WITH_FILE, "uk"))}\n`,
+      `## ${reason}\nstatus: ${describeTrouble({ ...SKIPPED, reason }, styleOf(WITH_FILE, "uk"))}\n`,
     );
   for (const why of ["unsaid", "limit", "empty", "overlap"] as const) parts.push(await doubted(why));
 
@@ -69,7 +69,7 @@ test("each end is told at each place as the golden file has it", async () => {
 
 async function told(name: string, result: RunResult): Promise<string> {
   const { row, error, explanation } = result;
-  const values = nextValues(WITH_FILE, "uk");
+  const style = styleOf(WITH_FILE, "uk");
   const facts = { account: "uk", publication: undefined, environment: ENVIRONMENT, context: CONTEXT };
   const inAws = error
     ? invocationError(error, { account: "uk" }, ENVIRONMENT).message
@@ -79,7 +79,7 @@ async function told(name: string, result: RunResult): Promise<string> {
     `stored: ${row.error_message ?? explanation}`,
     `shell: ${await reported(WITHOUT_FILE, result)}`,
     `shell with a file: ${await reported(WITH_FILE, result)}`,
-    ...(row.outcome === "FAILED" ? [`status: ${describeTrouble(row, values, error?.next)}`] : []),
+    ...(row.outcome === "FAILED" ? [`status: ${describeTrouble(row, style, error?.next)}`] : []),
     `AWS: ${inAws}`,
     `mail: ${await mail(result)}`,
   ];

@@ -7,7 +7,7 @@ import type { ListDoubt, ListTrial } from "../../../lambdas/job/service/event-se
 import { say } from "../../../lambdas/words/style.ts";
 import { type OptionValues, SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { doubtHere, nextValues, styleHere } from "../output/next-command.ts";
+import { styleOf } from "../output/next-command.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
@@ -44,19 +44,18 @@ export interface Tried {
 async function tellWhatToSet({ account }: OptionValues<"account">, context: CommandContext): Promise<void> {
   const isAll = await askIsAll(context);
   if (isAll === undefined) return;
-  const own = nextValues(context.given, account);
   const then = isAll ? advise`Then set ${setting("nextPage", "all")}: it is not asked any more.` : NOT_ALL;
-  context.stderr.lines([say(then, styleHere(own))]);
+  context.stderr.lines([say(then, styleOf(context.given, account))]);
 }
 
 export async function tryAccount(
   values: OptionValues<(typeof SERVICE_OPTIONS)[number] | "lifted" | "deep">,
   context: CommandContext,
 ): Promise<Tried> {
-  const own = nextValues(context.given, values.account);
+  const style = styleOf(context.given, values.account);
   let estimate = "";
   const onEstimate = (found: Advice): void => {
-    estimate = `  ${say(found, styleHere(own))}`;
+    estimate = `  ${say(found, style)}`;
   };
   let doubted: readonly [doubt: ListDoubt, trial: ListTrial | undefined] | undefined;
   const advice: FoundSetting[] = [];
@@ -73,10 +72,10 @@ export async function tryAccount(
   });
   const checks = found.map(({ remedy, ...one }) => ({
     ...one,
-    remedy: remedy && say(remedy, styleHere(own)),
+    remedy: remedy && say(remedy, style),
   }));
   const [doubt, trial] = doubted ?? [];
-  const said = doubtHere(doubt, own, { found: trial });
+  const said = style.doubt(doubt, { found: trial });
   const ok = checks.every((one) => one.ok);
   if (ok) await credentialsWork(values.credentials);
   context.result({ json: { ok, checks, doubt: said ?? null }, line: inOneLine(found, estimate) });

@@ -14,7 +14,7 @@ import { say } from "../../../lambdas/words/style.ts";
 import { type OptionValues, SERVICE_OPTIONS, SETTINGS_FILE } from "../options/options.ts";
 import { commandLineText, GivenOptions } from "../options/read-options.ts";
 import { EXIT, systemReason } from "../output/exit-code.ts";
-import { nextValues, styleHere } from "../output/next-command.ts";
+import { styleOf } from "../output/next-command.ts";
 import { plural } from "../output/words.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork, openWarehouse, uncheckedMark } from "../wiring/open-warehouse.ts";
@@ -136,8 +136,7 @@ async function settle(
   if (isAll) {
     await writeSetting(path, account, { setting: "nextPage", value: "all" });
     context.stderr.lines([`Written: "nextPage": "all" of the account ${account} in ${settings}.`]);
-  } else if (isAll === false)
-    context.stderr.lines([say(NOT_ALL, styleHere(nextValues(context.given, account)))]);
+  } else if (isAll === false) context.stderr.lines([say(NOT_ALL, styleOf(context.given, account))]);
   return tried;
 }
 

@@ -7,7 +7,7 @@ import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { ANY_SHELL, sayError } from "../../../lambdas/words/style.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { doubtHere, nextValues, styleOf } from "../output/next-command.ts";
+import { styleOf } from "../output/next-command.ts";
 import { writeOutFile } from "../query/out-file.ts";
 import { makeReport } from "../report/report-page.ts";
 import { command } from "../wiring/command.ts";
@@ -44,7 +44,6 @@ export const reportCommand = command({
           nowMs: clock.now(),
           limitOf: (account) => given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
           styleFor: (account) => styleOf(given, account),
-          doubtFor: (account, doubt) => doubtHere(doubt, nextValues(given, account)),
         });
         const { page, damaged } = await abortable(report, signal);
         await add([page]);

@@ -32,7 +32,7 @@ import {
   urgencyOf,
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { doubtHere, nextValues, styleOf } from "../output/next-command.ts";
+import { styleOf } from "../output/next-command.ts";
 import { formatTable } from "../output/table.ts";
 import type { Output } from "../output/terminal.ts";
 import { age, minute, plural, throttledText, whereText } from "../output/words.ts";
@@ -124,7 +124,7 @@ function asJson(one: AccountStatus, given: GivenOptions): object {
       ? {}
       : { held_snapshots: held.map((each) => heldJson({ ...each, isPinned }, styleOf(given, account))) }),
     runs,
-    doubt: doubtHere(doubt, nextValues(given, account)) ?? null,
+    doubt: styleOf(given, account).doubt(doubt) ?? null,
   };
 }
 
@@ -233,14 +233,14 @@ function describeStatus(
 }
 
 function doubtLine({ account, doubt }: Status, given: GivenOptions): readonly string[] {
-  const said = doubtHere(doubt, nextValues(given, account));
+  const said = styleOf(given, account).doubt(doubt);
   return said === undefined ? [] : [said];
 }
 
 /** None where the last run did its work. */
 function troubleLine(one: Status, given: GivenOptions): readonly string[] {
   const trouble = troubleOf(one);
-  return trouble ? [describeTrouble(trouble, nextValues(given, one.account), one.next)] : [];
+  return trouble ? [describeTrouble(trouble, styleOf(given, one.account), one.next)] : [];
 }
 
 function describeRun(row: RunLogEntry, nowMs: number): string {

@@ -19,7 +19,7 @@ import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { afterFailure, afterSkip, heldCommands, names } from "../../../lambdas/words/ends.ts";
 import { type Style, say } from "../../../lambdas/words/style.ts";
-import { type NextValues, sentence, stepHere, styleHere } from "./next-command.ts";
+import { type StyleHere, sentence } from "./next-command.ts";
 import { formatTable, type TableRows } from "./table.ts";
 import { age, changeCounts, minute, plural, repeatedEntries } from "./words.ts";
 
@@ -86,7 +86,7 @@ export function urgencyOf(one: AccountStatus): (typeof URGENCY)[number] {
  * `FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: … Then start again: … run`.
  * @param advice what is known beside the row
  */
-export function describeTrouble(row: RunLogEntry, values: NextValues, advice: Advice = []): string {
+export function describeTrouble(row: RunLogEntry, style: StyleHere, advice: Advice = []): string {
   const { outcome, reason, error_code: code, error_message: message, started_at } = row;
   const isUnfinished = RETRYABLE_CODES.some((each) => each === code);
   const skip = afterSkip(reason);
@@ -96,8 +96,8 @@ export function describeTrouble(row: RunLogEntry, values: NextValues, advice: Ad
       .filter((part) => part !== "")
       .join(" "),
     sentence(message ?? skip.why),
-    say(advice, styleHere(values)),
-    names(advice, step) ? "" : stepHere(step, values).join(": "),
+    say(advice, style),
+    names(advice, step) ? "" : style.step(step).join(": "),
   ]
     .filter((part) => part !== "")
     .join(" ");

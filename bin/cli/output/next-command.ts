@@ -20,12 +20,8 @@ const OF_THE_SERVICE = SERVICE_OPTIONS.filter((name) => name !== "json" && name 
 /** The options that such a command may need. */
 export const NEXT_OPTIONS = ["overDamaged", ...OF_THE_SERVICE, ...RUN_OPTIONS] as const;
 
-export type NextValues = OptionValues<(typeof NEXT_OPTIONS)[number]>;
-
-/** Of an account, also for a command that takes fewer options. */
-export function nextValues(given: GivenOptions, account: string): NextValues {
-  return given.ofAccount(account).read(NEXT_OPTIONS);
-}
+/** What is not known of a start that failed early is absent. */
+type NextValues = Partial<OptionValues<(typeof NEXT_OPTIONS)[number] | "dryRun" | "all">>;
 
 const COMMANDS = {
   authorize: { options: AUTHORIZE_OPTIONS, needs: "authUrl" },
@@ -37,21 +33,39 @@ const COMMANDS = {
 export type NextCommand = readonly [purpose: string, command: string];
 
 /** How settings and commands are spelled at this computer, ready to paste. */
-export function styleHere(values: Partial<NextValues>): Style {
+export interface StyleHere extends Style {
+  /** A step, or what its command needs and nothing here says. */
+  readonly step: (step: Step) => NextCommand;
+  /** What is said of a list that may be a part only; what was tried where that is given, else the command that tries. */
+  readonly doubt: (
+    doubt: ListDoubt | undefined,
+    trial?: { readonly found: ListTrial | undefined },
+  ) => string | undefined;
+}
+
+export function styleHere(values: NextValues, spelled = spellingOf(values)): StyleHere {
+  return {
+    ...spelled,
+    step: (step) => stepHere(step, values),
+    doubt: (doubt, trial) => doubtText(doubt, { nextPage: values.nextPage, style: spelled, trial }),
+  };
+}
+
+function spellingOf(values: NextValues): Style {
   return { setting: settingHere(values), command: (ref) => commandHere(ref, values) };
 }
 
-/** The same for a command of which an option may be wrong. */
-export function styleOf(given: GivenOptions, account?: string): Style {
+/** The same for an account, also by a command that takes fewer options, or of which one may be wrong. */
+export function styleOf(given: GivenOptions, account?: string): StyleHere {
   try {
     return styleHere((account === undefined ? given : given.ofAccount(account)).read(NEXT_OPTIONS));
   } catch {
-    return ANY_SHELL;
+    return styleHere({}, ANY_SHELL);
   }
 }
 
 /** In the settings file, where that says what holds, or is to say it; else as options. */
-function settingHere(values: Partial<NextValues>): Style["setting"] {
+function settingHere(values: NextValues): Style["setting"] {
   const { account, config } = values;
   return (ref, isNamed) => {
     const { setting: name, value } = ref;
@@ -65,7 +79,7 @@ const isOf = ({ accounts }: { readonly accounts: readonly string[] }, account: s
 
 function commandHere(
   { command, snapshotId, decision }: CommandRef,
-  values: Partial<NextValues>,
+  values: NextValues,
   more: readonly string[] = [],
 ): string | undefined {
   const words = [
@@ -83,20 +97,7 @@ function commandHere(
   return isKnown ? commandLineText(words, options, given) : undefined;
 }
 
-/** What is said of a list that may be a part only; what was tried where that is given, else the command that tries. */
-export function doubtHere(
-  doubt: ListDoubt | undefined,
-  values: NextValues,
-  trial?: { readonly found: ListTrial | undefined },
-): string | undefined {
-  return doubtText(doubt, { nextPage: values.nextPage, style: styleHere(values), trial });
-}
-
-/** A step, or what its command needs and nothing here says. */
-export function stepHere(
-  { purpose, command: ref }: Step,
-  values: Partial<NextValues & OptionValues<"dryRun" | "all">>,
-): NextCommand {
+function stepHere({ purpose, command: ref }: Step, values: NextValues): NextCommand {
   const isDry = ref.command === "run" && values.dryRun === true;
   const isOfAll = ref.command === "run" && values.all === true && values.account === undefined;
   const words = isDry ? ["--dry-run"] : isOfAll ? ["--all"] : [];

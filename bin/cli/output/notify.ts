@@ -15,12 +15,11 @@ import { afterFailure, names } from "../../../lambdas/words/ends.ts";
 import { ANY_SHELL, say, sayError } from "../../../lambdas/words/style.ts";
 import { type NOTIFY_OPTIONS, type OptionValues, PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText } from "../options/read-options.ts";
-import { type NextValues, sentence, stepHere, styleHere } from "./next-command.ts";
+import { sentence, styleHere } from "./next-command.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
 import { changeCounts, whereText } from "./words.ts";
 
-/** What is not known of a start that failed early is absent. */
-type Values = Partial<NextValues & OptionValues<(typeof NOTIFY_OPTIONS)[number] | "dryRun" | "all">>;
+type Values = Parameters<typeof styleHere>[0] & Partial<OptionValues<(typeof NOTIFY_OPTIONS)[number]>>;
 
 interface NotifyOptions {
   readonly values: Values;
@@ -169,7 +168,7 @@ function inWords({ detailType, detail }: RunEvent, next: Advice, values: Values,
       const step = afterFailure(errorCode, finished === false);
       const run = runId === null ? "a start" : `the run ${runId}`;
       const named = errorCode === null ? "" : ` with ${errorCode}`;
-      const [purpose, command] = stepHere(step, values);
+      const [purpose, command] = styleHere(values).step(step);
       const then = names(next, step) ? "" : ` ${purpose}: ${code(command)}.`;
       return `${run} failed${named}. Readers keep what they have. ${advised}${then}`;
     }

@@ -10,7 +10,7 @@ import type { GivenOptions } from "../options/read-options.ts";
 import { cameTo, describeHeld, heldJson, outcomeWord } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { changesTable } from "./format-result.ts";
-import { doubtHere, nextValues, styleHere } from "./next-command.ts";
+import { styleOf } from "./next-command.ts";
 import { formatTable } from "./table.ts";
 import type { ResultOutput } from "./terminal.ts";
 import { changeCounts, firstOf, plural, repeatedEntries, throttledText } from "./words.ts";
@@ -31,9 +31,8 @@ export function reportRun(
   more: object = {},
 ): number {
   const { row, error } = result;
-  const own = nextValues(output.given, values.account);
-  const style = styleHere(own);
-  const doubt = doubtHere(result.doubt, own);
+  const style = styleOf(output.given, values.account);
+  const doubt = style.doubt(result.doubt);
   const held = heldOf(result);
   const { differing: rows, columns } = result;
   const ofDryRun = { ...(columns && { columns }), ...(rows && { rows }) };

@@ -8,7 +8,7 @@ import { isBeforeRestart } from "../../../lambdas/job/storage/publication.ts";
 import { ANY_SHELL, say, sayError } from "../../../lambdas/words/style.ts";
 import { PLACE_OPTIONS } from "../options/options.ts";
 import { commandLineText, type GivenOptions } from "../options/read-options.ts";
-import { nextValues, styleHere } from "../output/next-command.ts";
+import { styleOf } from "../output/next-command.ts";
 
 export interface MissingUnit {
   readonly account: string;
@@ -71,5 +71,5 @@ function remedyFor(
   }
   return isBeforeRestart(log, publication)
     ? "It is from before the last restart, so it counts no more."
-    : say(RESTART, styleHere(nextValues(given, account)));
+    : say(RESTART, styleOf(given, account));
 }

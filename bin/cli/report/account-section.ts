@@ -22,6 +22,7 @@ import {
   wouldDo,
 } from "../output/describe-status.ts";
 import { type Html, html } from "../output/html.ts";
+import type { StyleHere } from "../output/next-command.ts";
 import { age, minute, plural } from "../output/words.ts";
 import { manifestFigures, publicationsFigure, storageFigure } from "./account-figures.ts";
 import { details, type Figure, figures, table } from "./figure.ts";
@@ -48,9 +49,7 @@ export interface AccountOptions {
   readonly nowMs: number;
   readonly limitOf: (account: string) => RequestLimit;
   /** How settings and commands of an account are spelled. */
-  readonly styleFor: (account: string) => Style;
-  /** What is said of a list that may be a part only. */
-  readonly doubtFor: (account: string, doubt: Status["doubt"]) => string | undefined;
+  readonly styleFor: (account: string) => StyleHere;
 }
 
 const MOST_RUNS = 60;
@@ -109,7 +108,7 @@ export const NOTHING = "Nothing is published yet";
 
 function attentionOf(
   one: AccountReport | DamagedAccount,
-  { doubtFor }: Pick<AccountOptions, "doubtFor">,
+  { styleFor }: Pick<AccountOptions, "styleFor">,
 ): string | undefined {
   if ("damage" in one) return `The account cannot be read (${one.damage.code})`;
   const { status: found, failed } = one;
@@ -117,7 +116,7 @@ function attentionOf(
   if (held > 0) return `${plural(held, "snapshot")} ${held === 1 ? "waits" : "wait"} for your decision`;
   if (failed) return failureText(failed);
   if (found.head === null) return NOTHING;
-  return doubtFor(one.account, found.doubt) === undefined ? undefined : DOUBTED;
+  return styleFor(one.account).doubt(found.doubt) === undefined ? undefined : DOUBTED;
 }
 
 const DOUBTED = "The list of events may be a part only";
@@ -132,13 +131,13 @@ function failureText(failed: RunLogEntry): string {
 
 function contentOf(
   one: AccountReport | DamagedAccount,
-  { nowMs, styleFor, doubtFor }: AccountOptions,
+  { nowMs, styleFor }: AccountOptions,
 ): readonly Html[] {
   if ("damage" in one)
     return [failedNote(`This account cannot be read: ${one.damage.code}`, sayError(one.damage, ANY_SHELL))];
   const { failed } = one;
   const style = styleFor(one.account);
-  const doubt = doubtFor(one.account, one.status.doubt);
+  const doubt = style.doubt(one.status.doubt);
   const notes = [
     ...heldNotes(one.status, style),
     ...(failed

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { describeHeld } from "../../../bin/cli/output/describe-status.ts";
-import { nextValues, sentence, stepHere, styleHere } from "../../../bin/cli/output/next-command.ts";
+import { sentence, styleHere, styleOf } from "../../../bin/cli/output/next-command.ts";
 import { reportRun } from "../../../bin/cli/output/run-report.ts";
 import { Terminal } from "../../../bin/cli/output/terminal.ts";
 import { age, throttledText } from "../../../bin/cli/output/words.ts";
@@ -207,7 +207,7 @@ const ENVIRONMENT = {
   BRAND_LOG_LEVEL: "warn",
   BRAND_JSON: "true",
 };
-const values = nextValues(new GivenOptions({}, ENVIRONMENT, "/srv"), "uk");
+const style = styleOf(new GivenOptions({}, ENVIRONMENT, "/srv"), "uk");
 
 test.each([
   [
@@ -232,7 +232,7 @@ test.each([
     ],
   ],
 ])("after %s, unfinished: %j, comes %j", (code, isUnfinished, [purpose, command]) => {
-  const next = stepHere(afterFailure(code, isUnfinished), values);
+  const next = style.step(afterFailure(code, isUnfinished));
 
   expect(next).toEqual([purpose, `npm run sync -- ${command}`]);
 });
@@ -247,20 +247,20 @@ test.each([
 });
 
 test("a text that says that a run may restart gets the command", () => {
-  expect(say(RESTART, styleHere(values))).toBe(
+  expect(say(RESTART, style)).toBe(
     "Or restart over the damage; then all events count as added: `npm run sync -- run --over-damaged --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50`.",
   );
 });
 
 test("where the address of a service is not known, no command is shown that could not work", () => {
-  const unknown = nextValues(new GivenOptions({}, {}, "/srv"), "uk");
+  const unknown = styleOf(new GivenOptions({}, {}, "/srv"), "uk");
 
-  expect(say(RESTART, styleHere(unknown))).toContain("count as added: run --over-damaged.");
-  expect(stepHere(afterFailure("LIST_INCOMPLETE", false), unknown)).toEqual([
+  expect(say(RESTART, unknown)).toContain("count as added: run --over-damaged.");
+  expect(unknown.step(afterFailure("LIST_INCOMPLETE", false))).toEqual([
     "Then start again",
     "run, which needs --base-url or a settings file",
   ]);
-  expect(stepHere(afterFailure("AUTHORIZATION_EXPIRED", false), unknown)[1]).toBe(
+  expect(unknown.step(afterFailure("AUTHORIZATION_EXPIRED", false))[1]).toBe(
     "authorize, which needs --auth-url or a settings file",
   );
 });

@@ -4,18 +4,18 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
-import { nextValues, styleHere } from "../../../bin/cli/output/next-command.ts";
+import { styleHere, styleOf } from "../../../bin/cli/output/next-command.ts";
 import { type Advice, advise, setting } from "../../../lambdas/job/errors/advice.ts";
 import { say } from "../../../lambdas/words/style.ts";
 import { httpServer } from "../../job/service/http/local-server.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { laptop } from "../command-line.ts";
 
-async function valuesOf(given: Readonly<Record<string, string>>, account = "uk") {
+async function styleFor(given: Readonly<Record<string, string>>, account = "uk") {
   const cwd = await temporaryDirectory();
   const accounts = { uk: { baseUrl: "https://uk.example", retainDays: 9 } };
   await writeFile(join(cwd, "brand-events.json"), JSON.stringify({ concurrency: 4, accounts }));
-  return nextValues(new GivenOptions(given, {}, cwd).withFile(), account);
+  return styleOf(new GivenOptions(given, {}, cwd).withFile(), account);
 }
 
 const OF_UK = "of the account uk in brand-events.json";
@@ -43,17 +43,17 @@ test.each<[string, Advice, string]>([
     `Set "nextPage": "page={page}&n=1" ${OF_UK}.`,
   ],
 ])("advice with %s names the key, and the file that has it", async (_, advice, said) => {
-  expect(say(advice, styleHere(await valuesOf({})))).toBe(said);
+  expect(say(advice, await styleFor({}))).toBe(said);
 });
 
 test("an option that is given stays: the file does not hold", async () => {
   const advice = advise`Check ${setting("baseUrl")}, or lower ${setting("concurrency")}.`;
   const options = "Check --base-url, or lower --concurrency.";
 
-  expect(say(advice, styleHere(await valuesOf({ baseUrl: "https://other.example" })))).toBe(
+  expect(say(advice, await styleFor({ baseUrl: "https://other.example" }))).toBe(
     'Check --base-url, or lower "concurrency".',
   );
-  expect(say(advice, styleHere(await valuesOf({}, "us")))).toBe(options);
+  expect(say(advice, await styleFor({}, "us"))).toBe(options);
   expect(say(advice, styleHere({}))).toBe(options);
 });
 

@@ -1,5 +1,6 @@
 // A warehouse in memory with as many days of an account as a test wants: publications, runs, held snapshots.
 
+import { styleHere } from "../../../bin/cli/output/next-command.ts";
 import { makeReport, type Report } from "../../../bin/cli/report/report-page.ts";
 import type { RequestLimit } from "../../../bin/cli/report/run-figures.ts";
 import { NO_COUNTS } from "../../../lambdas/job/run/record/attempt.ts";
@@ -187,12 +188,15 @@ export class ReportWorld {
       limitOf: (account) => this.limits.get(account) ?? { requestsPerMinute: 200, limitWindowSeconds: 60 },
       warehouse: "./warehouse",
       nowMs: this.#latestMs() + 3 * 60 * 60 * 1000,
-      styleFor: (account) => ({
-        setting: asOption,
-        command: ({ command, snapshotId }) =>
-          `brand-events-sync ${command} ${snapshotId} --account ${account}`,
-      }),
-      doubtFor: () => undefined,
+      styleFor: (account) =>
+        styleHere(
+          {},
+          {
+            setting: asOption,
+            command: ({ command, snapshotId }) =>
+              `brand-events-sync ${command} ${snapshotId} --account ${account}`,
+          },
+        ),
     });
   }
 }
