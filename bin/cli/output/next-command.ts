@@ -30,7 +30,7 @@ const COMMANDS = {
 } as const;
 
 /** A command that a person runs next, and what it is for: `To publish it anyway`. */
-export type NextCommand = readonly [purpose: string, command: string];
+type NextCommand = readonly [purpose: string, command: string];
 
 /** How settings and commands are spelled at this computer, ready to paste. */
 export interface StyleHere extends Style {
