@@ -36,6 +36,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/snapshot/staging/chain.ts",
   "lambdas/job/run/publish/build-snapshot.ts",
   "bin/cli/query/locked-duckdb.ts",
+  "lambdas/job/run/run-session.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -140,6 +141,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Then the whole logs are read, which takes longer and finds the same.",
     "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":
       "What begins at the end has no snapshot.",
+  },
+  "lambdas/job/run/run-session.ts": {
+    'interruptionOf: return cause instanceof SyncError && cause.code === "INTERRUPTED" ? cause : undefined; → return (cause.code === "INTERRUPTED") ? cause : undefined;':
+      "No other error has this code.",
   },
   "bin/cli/query/locked-duckdb.ts": {
     "withLockedDuckDB: await connection.run(`SET temp_directory = ${literal(temporary ?? \"\")}; SET memory_limit = '${memoryLimitBytes(totalmem(), process.constrainedMemory())} B'; SET TimeZone = 'UTC'; SET allowed_directori… → connection.run(`SET temp_directory = ${literal(temporary ?? \"\")}; SET memory_limit = '${memoryLimitBytes(totalmem(), process.constrainedMemory())} B'; SET TimeZone = 'UTC'; SET allowed_directories = […":

@@ -118,7 +118,7 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
 
   const end = await session.openWarehouse();
   if (start.dryRun) return dryRun(session, end, start.dryRun.limit);
-  const made = await unlessRemoved(session, end, makeSnapshot(session, end, start));
+  const made = await unlessRemoved(session, end, () => makeSnapshot(session, end, start));
   if (made.outcome !== "SUPERSEDED")
     await orWarn(ports.logger, "old snapshots could not be deleted", tidyOnceADay(session));
   return made;
@@ -135,9 +135,9 @@ async function tidyOnceADay({ ports, attempt, settings }: RunSession): Promise<v
 async function unlessRemoved(
   { ports: { store, catalog }, attempt }: RunSession,
   { last }: LogEnd,
-  work: Promise<RunEnd>,
+  work: () => Promise<RunEnd>,
 ): Promise<RunEnd> {
-  const end = await work.catch((error: unknown) => ({ error }));
+  const end = await work().catch((error: unknown) => ({ error }));
   const { runId, publication } = attempt;
   const findRemoval = async (): Promise<RunEnd | undefined> => {
     const { removal } = await readLogSince(store, last);
