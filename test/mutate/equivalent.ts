@@ -37,6 +37,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/publish/build-snapshot.ts",
   "bin/cli/query/locked-duckdb.ts",
   "lambdas/job/run/run-session.ts",
+  "lambdas/job/run/record/attempt.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {

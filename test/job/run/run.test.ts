@@ -159,19 +159,25 @@ test("a store that fails while a request is in flight", async () => {
   expect(aborted).toBeGreaterThan(0);
 });
 
-test("a store that fails when the outcome of a failed run is written hides nothing of the failure", async () => {
-  const world = new SmallWorld();
-  const store = refusing(world.store, "/outcome.json");
-  const openService: RunPorts["openService"] = () => {
-    throw new SyncError("UNEXPECTED_RESPONSE", "The list is no JSON.");
-  };
+test.each([
+  ["outcome", "/outcome.json"],
+  ["line in the run log", "run-log/"],
+])(
+  "a store that fails when the %s of a failed run is written hides nothing of the failure",
+  async (_, at) => {
+    const world = new SmallWorld();
+    const store = refusing(world.store, at);
+    const openService: RunPorts["openService"] = () => {
+      throw new SyncError("UNEXPECTED_RESPONSE", "The list is no JSON.");
+    };
 
-  const { row, error } = await world.run({}, { store, openService });
+    const { row, error } = await world.run({}, { store, openService });
 
-  expect(row).toMatchObject({ outcome: "FAILED", error_code: "UNEXPECTED_RESPONSE" });
-  expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
-  expect(world.log.text).toContain("the result of this attempt could not be written to the warehouse");
-});
+    expect(row).toMatchObject({ outcome: "FAILED", attempt: 1, error_code: "UNEXPECTED_RESPONSE" });
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
+    expect(world.log.text).toContain("the result of this attempt could not be written to the warehouse");
+  },
+);
 
 describe("a dry run", () => {
   test("counts what a run would do, and writes nothing but its line in the log", async () => {

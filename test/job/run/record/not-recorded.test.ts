@@ -86,6 +86,31 @@ describe("a run that loses the lease right after the commit", () => {
   });
 });
 
+test("a defect that shows right after the commit is thrown as it is", async () => {
+  const world = new SmallWorld();
+  world.show(10);
+  const defect = new TypeError("a defect");
+  const catalog: RunPorts["catalog"] = {
+    refresh: async () => {
+      if (world.store.keys("publications/").length > 0) throw defect;
+    },
+  };
+
+  await expect(world.run({}, { catalog })).rejects.toBe(defect);
+  expect(rows(world)).toMatchObject([{ outcome: "FAILED", added: 10 }]);
+});
+
+test("an accept that fails for good has a line in the run log, and no outcome, which only runs have", async () => {
+  const { world, held } = await heldWorld();
+  world.store.put(layout(ACCOUNT).manifest(held), "damaged");
+
+  const { row, error } = await world.accept(held);
+
+  expect(error?.code).toBe("STORE_CORRUPT");
+  expect(rows(world).at(-1)).toMatchObject({ run_id: row.run_id, outcome: "FAILED" });
+  expect(world.store.text(layout(ACCOUNT).outcome(row.run_id))).toBeUndefined();
+});
+
 test.each(["PUBLISHED", "HELD"])(
   "a run that ends as %s takes the outcome that it wrote for its own, although the answer was lost",
   async (outcome) => {
