@@ -38,6 +38,7 @@ export const DECIDING: readonly string[] = [
   "bin/cli/query/locked-duckdb.ts",
   "lambdas/job/run/run-session.ts",
   "lambdas/job/run/record/attempt.ts",
+  "lambdas/job/storage/known-accounts.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -142,6 +143,12 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Then the whole logs are read, which takes longer and finds the same.",
     "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":
       "What begins at the end has no snapshot.",
+  },
+  "lambdas/job/storage/known-accounts.ts": {
+    'accountBehind: if (key > after && (key.endsWith("/") || isOfLayout(key))) → if (key >= after && (key.endsWith("/") || isOfLayout(key)))':
+      "A list begins behind the folder of the warehouse, or behind a name that no key has.",
+    "orDamage: if (!(error instanceof SyncError) || !OF_AN_ACCOUNT.has(error.code)) throw error; → if ((!OF_AN_ACCOUNT.has(error.code))) throw error;":
+      "No other error has these codes.",
   },
   "lambdas/job/run/run-session.ts": {
     'interruptionOf: return cause instanceof SyncError && cause.code === "INTERRUPTED" ? cause : undefined; → return (cause.code === "INTERRUPTED") ? cause : undefined;':
