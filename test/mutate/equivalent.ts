@@ -39,6 +39,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/run-session.ts",
   "lambdas/job/run/record/attempt.ts",
   "lambdas/job/storage/known-accounts.ts",
+  "lambdas/job/run/collect/unfinished-run.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
