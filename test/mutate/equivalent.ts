@@ -40,6 +40,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/record/attempt.ts",
   "lambdas/job/storage/known-accounts.ts",
   "lambdas/job/run/collect/unfinished-run.ts",
+  "lambdas/job/run/collect/collect.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -144,6 +145,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Then the whole logs are read, which takes longer and finds the same.",
     "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":
       "What begins at the end has no snapshot.",
+  },
+  "lambdas/job/run/collect/collect.ts": {
+    "leavesUnfinished: return error instanceof SyncError && error.isRetryable; → return (error.isRetryable);":
+      "No other error says so.",
   },
   "lambdas/job/storage/known-accounts.ts": {
     'accountBehind: if (key > after && (key.endsWith("/") || isOfLayout(key))) → if (key >= after && (key.endsWith("/") || isOfLayout(key)))':
