@@ -41,6 +41,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/storage/known-accounts.ts",
   "lambdas/job/run/collect/unfinished-run.ts",
   "lambdas/job/run/collect/collect.ts",
+  "lambdas/job/run/run.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -145,6 +146,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Then the whole logs are read, which takes longer and finds the same.",
     "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":
       "What begins at the end has no snapshot.",
+  },
+  "lambdas/job/run/run.ts": {
+    'run: ports.isUnattended === false && attempt.publication === undefined && "error" in end && → (ports.isUnattended === false && attempt.publication === undefined) &&':
+      "An end without an error has none that is a mistake.",
   },
   "lambdas/job/run/collect/collect.ts": {
     "leavesUnfinished: return error instanceof SyncError && error.isRetryable; → return (error.isRetryable);":

@@ -57,7 +57,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
   const attempt = start.dryRun ? { ...begunAttempt, isDryRun: true } : begunAttempt;
   ports.onRunId?.(attempt.runId);
   const begun = await begin(ports, settings, start, attempt.runId).catch((error: unknown) =>
-    endOf(ports.signal.aborted ? ports.signal.reason : error),
+    endOf(ports.signal.reason ?? error),
   );
   if ("row" in begun) return begun;
   // A start without the lease records its attempt; no error of it finishes the run.
@@ -141,8 +141,9 @@ async function unlessRemoved(
   const { runId, publication } = attempt;
   const findRemoval = async (): Promise<RunEnd | undefined> => {
     const { removal } = await readLogSince(store, last);
-    if (removal) await catalog.refresh(store.account);
-    return removal && removedBy(removal, runId);
+    if (removal === undefined) return undefined;
+    await catalog.refresh(store.account);
+    return removedBy(removal, runId);
   };
   const removed = publication ? undefined : await findRemoval().catch(() => undefined);
   if (removed) return removed;

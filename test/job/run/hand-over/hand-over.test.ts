@@ -102,6 +102,17 @@ test("a run that nothing can continue waits for its budget itself, however long"
   expect(Math.max(...world.sentAtMs) - Math.min(...world.sentAtMs)).toBeGreaterThan(600_000);
 });
 
+test("a start that cannot ask for executions leaves the lease of one where it is", async () => {
+  const world = new HandOverWorld(SMALL);
+  await world.first();
+  const lease = world.lease();
+
+  const { row } = await world.byHand({ executions: undefined });
+
+  expect(row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+  expect(world.lease()).toEqual(lease);
+});
+
 test("an error that is no interruption is not handed over", async () => {
   const world = new HandOverWorld(SMALL);
   const down = new SyncError("SERVICE_UNAVAILABLE", "The service is down.");
