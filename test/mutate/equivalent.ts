@@ -36,6 +36,12 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/snapshot/staging/chain.ts",
   "lambdas/job/run/publish/build-snapshot.ts",
   "bin/cli/query/locked-duckdb.ts",
+  "lambdas/job/run/run-session.ts",
+  "lambdas/job/run/record/attempt.ts",
+  "lambdas/job/storage/known-accounts.ts",
+  "lambdas/job/run/collect/unfinished-run.ts",
+  "lambdas/job/run/collect/collect.ts",
+  "lambdas/job/run/run.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -140,6 +146,24 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Then the whole logs are read, which takes longer and finds the same.",
     "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":
       "What begins at the end has no snapshot.",
+  },
+  "lambdas/job/run/run.ts": {
+    'run: ports.isUnattended === false && attempt.publication === undefined && "error" in end && → (ports.isUnattended === false && attempt.publication === undefined) &&':
+      "An end without an error has none that is a mistake.",
+  },
+  "lambdas/job/run/collect/collect.ts": {
+    "leavesUnfinished: return error instanceof SyncError && error.isRetryable; → return (error.isRetryable);":
+      "No other error says so.",
+  },
+  "lambdas/job/storage/known-accounts.ts": {
+    'accountBehind: if (key > after && (key.endsWith("/") || isOfLayout(key))) → if (key >= after && (key.endsWith("/") || isOfLayout(key)))':
+      "A list begins behind the folder of the warehouse, or behind a name that no key has.",
+    "orDamage: if (!(error instanceof SyncError) || !OF_AN_ACCOUNT.has(error.code)) throw error; → if ((!OF_AN_ACCOUNT.has(error.code))) throw error;":
+      "No other error has these codes.",
+  },
+  "lambdas/job/run/run-session.ts": {
+    'interruptionOf: return cause instanceof SyncError && cause.code === "INTERRUPTED" ? cause : undefined; → return (cause.code === "INTERRUPTED") ? cause : undefined;':
+      "No other error has this code.",
   },
   "bin/cli/query/locked-duckdb.ts": {
     "withLockedDuckDB: await connection.run(`SET temp_directory = ${literal(temporary ?? \"\")}; SET memory_limit = '${memoryLimitBytes(totalmem(), process.constrainedMemory())} B'; SET TimeZone = 'UTC'; SET allowed_directori… → connection.run(`SET temp_directory = ${literal(temporary ?? \"\")}; SET memory_limit = '${memoryLimitBytes(totalmem(), process.constrainedMemory())} B'; SET TimeZone = 'UTC'; SET allowed_directories = […":

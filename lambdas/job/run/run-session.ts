@@ -83,17 +83,16 @@ export class RunSession {
   /** The error that stopped an attempt which could go on; undefined for any other error. */
   interruptionOf(error: unknown): SyncError | undefined {
     if (this.lease.lost.aborted) return undefined;
-    const { signal } = this.ports;
-    const cause: unknown = signal.aborted ? signal.reason : error;
+    const cause: unknown = this.ports.signal.reason ?? error;
     return cause instanceof SyncError && cause.code === "INTERRUPTED" ? cause : undefined;
   }
 
   /** What an error means for the attempt. */
   endOf(error: unknown): RunEnd | RunFailure {
-    const { signal } = this.ports;
-    if (signal.aborted && signal.reason instanceof SyncError) return { error: signal.reason };
+    const stopped: unknown = this.ports.signal.reason;
+    if (stopped instanceof SyncError) return { error: stopped };
     if (this.attempt.publication !== undefined) return { error };
-    return endOf(this.lease.lost.aborted ? this.lease.lost.reason : error);
+    return endOf(this.lease.lost.reason ?? error);
   }
 
   /** With what the service's clock has shown of this computer's: it is said again at the end. */

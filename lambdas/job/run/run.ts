@@ -57,7 +57,7 @@ export async function run(ports: RunPorts, settings: RunSettings, start: RunStar
   const attempt = start.dryRun ? { ...begunAttempt, isDryRun: true } : begunAttempt;
   ports.onRunId?.(attempt.runId);
   const begun = await begin(ports, settings, start, attempt.runId).catch((error: unknown) =>
-    endOf(ports.signal.aborted ? ports.signal.reason : error),
+    endOf(ports.signal.reason ?? error),
   );
   if ("row" in begun) return begun;
   // A start without the lease records its attempt; no error of it finishes the run.
@@ -118,7 +118,7 @@ async function work(session: RunSession, start: RunStart): Promise<RunEnd | RunR
 
   const end = await session.openWarehouse();
   if (start.dryRun) return dryRun(session, end, start.dryRun.limit);
-  const made = await unlessRemoved(session, end, makeSnapshot(session, end, start));
+  const made = await unlessRemoved(session, end, () => makeSnapshot(session, end, start));
   if (made.outcome !== "SUPERSEDED")
     await orWarn(ports.logger, "old snapshots could not be deleted", tidyOnceADay(session));
   return made;
@@ -135,14 +135,15 @@ async function tidyOnceADay({ ports, attempt, settings }: RunSession): Promise<v
 async function unlessRemoved(
   { ports: { store, catalog }, attempt }: RunSession,
   { last }: LogEnd,
-  work: Promise<RunEnd>,
+  work: () => Promise<RunEnd>,
 ): Promise<RunEnd> {
-  const end = await work.catch((error: unknown) => ({ error }));
+  const end = await work().catch((error: unknown) => ({ error }));
   const { runId, publication } = attempt;
   const findRemoval = async (): Promise<RunEnd | undefined> => {
     const { removal } = await readLogSince(store, last);
-    if (removal) await catalog.refresh(store.account);
-    return removal && removedBy(removal, runId);
+    if (removal === undefined) return undefined;
+    await catalog.refresh(store.account);
+    return removedBy(removal, runId);
   };
   const removed = publication ? undefined : await findRemoval().catch(() => undefined);
   if (removed) return removed;

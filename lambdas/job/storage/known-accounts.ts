@@ -13,7 +13,7 @@ import { type AccountStore, accountStore, type Store } from "./store.ts";
  */
 export async function accountsIn(store: Store, folder: string): Promise<readonly string[]> {
   const found: string[] = [];
-  for (let after = ""; ; ) {
+  for (let after = folder; ; ) {
     const account = await accountBehind(store, folder, after);
     if (account === undefined) return found.sort();
     found.push(account);
@@ -23,7 +23,7 @@ export async function accountsIn(store: Store, folder: string): Promise<readonly
 
 async function accountBehind(store: Store, folder: string, after: string): Promise<string | undefined> {
   // A folder that cannot be listed is named wherever a list begins.
-  for await (const { key } of store.list(folder, after || undefined))
+  for await (const { key } of store.list(folder, after))
     if (key > after && (key.endsWith("/") || isOfLayout(key)))
       return key.slice(folder.length).split("/", 1)[0];
   return undefined;
@@ -37,16 +37,15 @@ export async function knownAccounts(store: Store): Promise<readonly string[]> {
   const folders = [FOLDERS.accounts, FOLDERS.publications, FOLDERS.runLogs];
   const found = await Promise.all(folders.map((folder) => accountsIn(store, folder)));
   const living = await Array.fromAsync([...new Set(found.flat())].sort(), async (account) =>
-    (await orDamage(account, () => isRemoved(accountStore(store, account)))) === true ? [] : [account],
+    (await orDamage(account, () => isThere(accountStore(store, account)))) === false ? [] : [account],
   );
   return living.flat();
 }
 
 /** Reads the log only where there is no lease: every start makes one, and a removal deletes it last. */
-async function isRemoved(store: AccountStore): Promise<boolean> {
-  for await (const _ of store.list(`${FOLDERS.accounts}${store.account}/`)) return false;
-  const { removal } = await readEnd(store);
-  return removal !== undefined && !(await hasRun(store));
+async function isThere(store: AccountStore): Promise<boolean> {
+  for await (const _ of store.list(`${FOLDERS.accounts}${store.account}/`)) return true;
+  return hasRun(store);
 }
 
 /** Whether the account has a publication, or a line of a run, that a removal has not cut off. */

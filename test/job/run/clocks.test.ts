@@ -92,7 +92,9 @@ describe("a head in the future", () => {
     const runId = await planned(world);
     const head = await ahead(world, DAY_MS, async () => (await world.run({ fresh: true })).row.snapshot_id);
 
+    const fetched = world.details;
     const byTrigger = await world.run({ runId });
+    expect(world.details).toBe(fetched);
     const byHand = await world.run();
 
     expect(byTrigger.row).toMatchObject({ outcome: "SUPERSEDED", reason: "LATER_HEAD" });

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { status } from "../../../lambdas/job/commands/status.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import { type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
+import type { RunStart } from "../../../lambdas/job/run/run.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
@@ -121,7 +123,7 @@ describe("a run", () => {
   });
 });
 
-/** Of fourteen events: enough that the compressor has something to write before the range is whole. */
+/** Of three events: the compressor has something to write before the range is whole, and room for all of them. */
 const NOISE = randomBytes(75_000).toString("hex");
 
 test("a store that fails while a request is in flight", async () => {
@@ -133,17 +135,24 @@ test("a store that fails while a request is in flight", async () => {
     ...inner,
     create: async (key, body) => {
       if (!key.includes("/rows-") || body instanceof Uint8Array) return inner.create(key, body);
-      for await (const _ of body) throw full;
+      for await (const _ of body) {
+        // The next row is waited for by then.
+        while (endless === 0) await nextTurn();
+        for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+        throw full;
+      }
       return undefined;
     },
   };
+  let endless = 0;
   let aborted = 0;
-  const endless = serviceWith(world.ports(), (service) => ({
+  const unanswered = serviceWith(world.ports(), (service) => ({
     detail: async (requestAs, signal) => {
-      if (world.details < 14) {
+      if (world.details < 3) {
         const detail = await service.detail(requestAs, signal);
         return detail.kind === "event" ? { ...detail, event: `{"noise":"${NOISE}"}` } : detail;
       }
+      endless += 1;
       return new Promise((_, reject) => {
         signal?.addEventListener("abort", () => {
           aborted += 1;
@@ -153,24 +162,109 @@ test("a store that fails while a request is in flight", async () => {
     },
   }));
 
-  const { error } = await world.run({}, { store, ...endless });
+  const { error } = await world.run({}, { store, ...unanswered });
 
   expect(error).toBe(full);
   expect(aborted).toBeGreaterThan(0);
 });
 
-test("a store that fails when the outcome of a failed run is written hides nothing of the failure", async () => {
+test.each([
+  ["outcome", "/outcome.json"],
+  ["line in the run log", "run-log/"],
+])(
+  "a store that fails when the %s of a failed run is written hides nothing of the failure",
+  async (_, at) => {
+    const world = new SmallWorld();
+    const store = refusing(world.store, at);
+    const openService: RunPorts["openService"] = () => {
+      throw new SyncError("UNEXPECTED_RESPONSE", "The list is no JSON.");
+    };
+
+    const { row, error } = await world.run({}, { store, openService });
+
+    expect(row).toMatchObject({ outcome: "FAILED", attempt: 1, error_code: "UNEXPECTED_RESPONSE" });
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
+    expect(world.log.text).toContain("the result of this attempt could not be written to the warehouse");
+  },
+);
+
+test("a run begins once it is told that it does", async () => {
   const world = new SmallWorld();
-  const store = refusing(world.store, "/outcome.json");
-  const openService: RunPorts["openService"] = () => {
-    throw new SyncError("UNEXPECTED_RESPONSE", "The list is no JSON.");
+  world.show(3);
+  const order: string[] = [];
+  const onStarted: RunPorts["onStarted"] = async ({ runId }) => {
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    order.push(runId);
   };
+  const listing = serviceWith(world.ports(), (service) => ({
+    list: (...request) => {
+      order.push("lists");
+      return service.list(...request);
+    },
+  }));
 
-  const { row, error } = await world.run({}, { store, openService });
+  const { row } = await world.run({}, { ...listing, onStarted });
 
-  expect(row).toMatchObject({ outcome: "FAILED", error_code: "UNEXPECTED_RESPONSE" });
-  expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
-  expect(world.log.text).toContain("the result of this attempt could not be written to the warehouse");
+  expect(order).toEqual([row.run_id, "lists"]);
+});
+
+test.each<[string, Partial<RunStart>]>([
+  ["a run", {}],
+  ["a dry run", { dryRun: { limit: undefined } }],
+])("%s says how long it takes, once the sizes of bodies are known", async (_, start) => {
+  const world = new SmallWorld({ bytesPerMinute: 1_000_000 });
+  world.show(100);
+  let isKnown = false;
+  const sized = serviceWith(world.ports(), (service, limiter) => ({
+    detail: (...request) => {
+      if (!isKnown) acquired(limiter).settle(100_000);
+      isKnown = true;
+      return service.detail(...request);
+    },
+  }));
+
+  await world.run(start, sized);
+
+  expect(world.log.text).toMatch(/^.*80 events, about \d+ min/m);
+});
+
+describe("a failure that a person at a terminal has caused", () => {
+  const MISTYPED = "CONFIG_INVALID";
+
+  test.each<{ isUnattended: boolean | undefined; code: ErrorCode; lines: number }>([
+    { isUnattended: false, code: MISTYPED, lines: 0 },
+    { isUnattended: false, code: "UNEXPECTED_RESPONSE", lines: 1 },
+    { isUnattended: true, code: MISTYPED, lines: 1 },
+    { isUnattended: undefined, code: MISTYPED, lines: 1 },
+  ])("without a person: $isUnattended, by $code, has lines in the run log: $lines", async (failure) => {
+    const { isUnattended, code, lines } = failure;
+    const world = new SmallWorld();
+    const openService = () => Promise.reject(new SyncError(code, "It is wrong."));
+
+    const { row, error } = await world.run(
+      {},
+      { openService, ...(isUnattended !== undefined && { isUnattended }) },
+    );
+
+    expect(error?.code).toBe(code);
+    expect(row).toMatchObject({ outcome: "FAILED", attempt: 1, error_code: code });
+    expect(world.store.keys("run-log/")).toHaveLength(lines);
+  });
+
+  test("is in the run log where something is published already", async () => {
+    const world = new SmallWorld();
+    world.show(3);
+    const catalog: RunPorts["catalog"] = {
+      refresh: async () => {
+        if (world.store.keys("publications/").length > 0) throw new SyncError(MISTYPED, "It is wrong.");
+      },
+    };
+
+    const { row } = await world.run({}, { catalog, isUnattended: false });
+
+    expect(row).toMatchObject({ outcome: "FAILED", events: 3, error_code: MISTYPED });
+    expect(world.store.keys("run-log/")).toHaveLength(1);
+  });
 });
 
 describe("a dry run", () => {
@@ -226,23 +320,6 @@ describe("a dry run", () => {
       { name: "version", pointer: "/version", values: ["1", "1", "1"] },
       { name: "none", pointer: "/none", values: [] },
     ]);
-  });
-
-  test("says how long it takes, once the sizes of bodies are known", async () => {
-    const world = new SmallWorld({ bytesPerMinute: 1_000_000 });
-    world.show(100);
-    let isKnown = false;
-    const sized = serviceWith(world.ports(), (service, limiter) => ({
-      detail: (...request) => {
-        if (!isKnown) acquired(limiter).settle(100_000);
-        isKnown = true;
-        return service.detail(...request);
-      },
-    }));
-
-    await world.run({ dryRun: { limit: undefined } }, sized);
-
-    expect(world.log.text).toMatch(/^.*80 events, about \d+ min/m);
   });
 
   test("names each event that differs from what readers see, with its pointers or why it is missing", async () => {
@@ -315,6 +392,7 @@ describe("a dry run", () => {
 
     expect(row).toMatchObject({
       outcome: "FAILED",
+      reason: "DRY_RUN",
       error_code: "INTERRUPTED",
       error_message: expect.stringMatching(
         /^The time limit was reached after 4 of 20 events\. A lower limit/,

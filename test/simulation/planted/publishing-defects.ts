@@ -6,7 +6,7 @@ export const PUBLISHING_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a run that was published is adopted and published again",
     file: "run/collect/unfinished-run.ts",
-    from: "if ((await recordPublishedRun(ports, runId)) || runId === after) continue;",
+    from: "if (await recordPublishedRun(ports, runId)) continue;",
     to: "if (runId === after) continue;",
     isPast: true,
     seed: 754,

@@ -174,7 +174,7 @@ async function collectOn(session: CollectSession, task: CollectTask): Promise<{ 
     }
     return { isLost: false };
   } catch (error) {
-    if (chain.end > first && !chain.isComplete && leavesUnfinished(error))
+    if (chain.end > first && leavesUnfinished(error))
       ports.logger.info(
         `${countText(chain.end)} of ${countText(total)} events are kept for the next start of this run`,
       );
@@ -214,7 +214,7 @@ async function collectRange(
 
   /** The next row of the range; undefined at its end. */
   async function next(): Promise<string | undefined> {
-    while (events < cut.events && (events === 0 || clock.monotonicMs() - beganAtMs < cut.ms)) {
+    while (events < cut.events && clock.monotonicMs() - beganAtMs < cut.ms) {
       const result = await results.peek().catch((error: unknown) => {
         if (!leavesUnfinished(error)) throw error;
         failure = { error };
@@ -222,7 +222,8 @@ async function collectRange(
       });
       if (result === undefined) return undefined;
       const size = "line" in result ? lineBytes(result.line) : 0;
-      if (bytes > 0 && bytes + size > MAX_PART_BYTES) return undefined;
+      // Never the first row: two of the largest fit.
+      if (bytes + size > MAX_PART_BYTES) return undefined;
       results.take();
       events += 1;
       bytes += size;

@@ -99,8 +99,7 @@ async function findAdoptable(
     if (await removalOf(store, id, mark)) return true;
     return head !== undefined && isLater(head, { id, place: await placeOf(store, mark) });
   };
-  const base = head && !isPast(head) ? await findPublication(store, isPast) : head;
-  const after = base?.snapshot_id;
+  const after = (await findPublication(store, isPast))?.snapshot_id;
   const files = await Array.fromAsync(store.list(prefix, after && `${prefix}${after}/`));
   const byRun = Map.groupBy(
     files.filter(({ key }) => isOfLayout(key)),
@@ -116,7 +115,7 @@ async function findAdoptable(
       if (found) passedOver = { runId, found, reason: "old" };
       continue;
     }
-    if ((await recordPublishedRun(ports, runId)) || runId === after) continue;
+    if (await recordPublishedRun(ports, runId)) continue;
     const found = await open(store, runId, files);
     if (typeof found === "object" && (await isPassed(found.plan))) continue;
     // What a run that is no restart has written of its changes would stand in the way of a restart's.

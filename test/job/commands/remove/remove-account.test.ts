@@ -2,6 +2,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { Catalog } from "../../../../lambdas/job/catalog/catalog.ts";
 import { countFiles, removeAccount } from "../../../../lambdas/job/commands/decisions.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { takeBack } from "../../../../lambdas/job/run/publish/commit.ts";
@@ -12,7 +13,7 @@ import { readEnd, readHead } from "../../../../lambdas/job/storage/publication-l
 import type { AccountStore, Store } from "../../../../lambdas/job/storage/store.ts";
 import { said } from "../../../words/said.ts";
 import { Crashed, CrashPoint, type Moment } from "../../run/crash.ts";
-import { interposed } from "../../run/interposed-store.ts";
+import { interposed, interposedOnce } from "../../run/interposed-store.ts";
 import { livingLease } from "../../run/lease/lease-world.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../../run/small-world.ts";
 
@@ -219,6 +220,39 @@ describe("a process that was stopped while its account was removed", () => {
 
     expect(taken).toBeUndefined();
     expect(world.store.keys()).toContain(store.keys.plan(EARLIER));
+  });
+
+  test.each<[string, Error | undefined, object]>([
+    ["as superseded", undefined, { outcome: "SUPERSEDED", reason: "LATER_HEAD" }],
+    [
+      "as it would without that, where the tables do not follow",
+      new SyncError("CATALOG_FAILED", "for a moment"),
+      { outcome: "SKIPPED", reason: "LEASE_LOST" },
+    ],
+  ])("ends its run %s", async (_, failure, ends) => {
+    const world = new SmallWorld();
+    await world.publish(3);
+    const { process } = world.ports();
+    let isRemoved = false;
+    const store = interposedOnce(world.store, "_manifest.json", async () => {
+      world.dead.add(process.pid ?? 0);
+      await removeAccount(world.ports());
+      isRemoved = true;
+    });
+    const refreshed: unknown[] = [];
+    const catalog: Catalog = {
+      refresh: async (account, what) => {
+        await world.catalog.refresh(account);
+        if (isRemoved && failure) throw failure;
+        if (isRemoved) refreshed.push(what ?? "all");
+      },
+    };
+
+    const { row, explanation } = await world.run({}, { process, store, catalog });
+
+    expect(row).toMatchObject(ends);
+    expect(refreshed).toEqual(failure ? [] : ["all"]);
+    expect(explanation).toMatch(failure ? /^Another process/ : /^The account was removed at /);
   });
 });
 

@@ -20,6 +20,7 @@ import { ManualClock } from "../../../simulator/manual-clock.ts";
 import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { aDetail } from "../../service/events/a-detail.ts";
+import { aRow } from "../../snapshot/rows/a-row.ts";
 import {
   eventAt,
   filesOf,
@@ -141,11 +142,14 @@ describe("a range is cut", () => {
   });
 
   test("before the row that would make its file too large", async () => {
-    const half = MAX_PART_BYTES / 2 - 1_000;
+    const textOf = (length: number): string => `{"uuid":"${uuidAt(0)}","text":"${"x".repeat(length)}"}`;
+    const frame = aRow(uuidAt(0), { event_date: "2026-01-01", event: textOf(0) });
+    const quarter = MAX_PART_BYTES / 4 - `${JSON.stringify(frame)}\n`.length;
     const large = async (requestAs: string): Promise<Detail> => {
       const answer = await detail(requestAs);
-      const event = `{"uuid":"${requestAs}","text":"${"x".repeat(half)}"}`;
-      return answer.kind === "event" && placeOf(requestAs) < 3 ? { ...answer, event } : answer;
+      return answer.kind === "event" && placeOf(requestAs) < 4
+        ? { ...answer, event: textOf(quarter) }
+        : answer;
     };
 
     await start(begun(), {
@@ -153,7 +157,7 @@ describe("a range is cut", () => {
       cut: { events: 5_000, ms: MINUTE_MS },
     });
 
-    expect(await ranges()).toEqual(["0–2: 2", "2–10: 8"]);
+    expect(await ranges()).toEqual(["0–4: 4", "4–10: 6"]);
   });
 
   test("after so much time", async () => {
@@ -236,15 +240,39 @@ describe("what is finished in order is recorded", () => {
     expect(await ranges()).toEqual([...staged, "5–9: 4", "9–10: 1"]);
   });
 
-  test("but nothing where the run cannot go on", async () => {
-    const failure = new SyncError("STORE_CORRUPT", "damaged");
+  test.each([
+    ["the run cannot go on", 6, new SyncError("STORE_CORRUPT", "damaged"), ["0–4: 4"]],
+    ["nothing is finished", 0, new SyncError("STORE_FAILED", "down"), []],
+  ])("and nothing more, nor is anything said of it, where %s", async (_, failsAt, failure, staged) => {
     onDetail = (place) => {
-      if (place === 2) throw failure;
+      if (place === failsAt) throw failure;
     };
 
     await expect(start(begun())).rejects.toBe(failure);
 
-    expect(store.keys().filter((key) => /\/(?:rows|record)-/.test(key))).toEqual([]);
+    expect(await ranges()).toEqual(staged);
+    expect(rowsFiles()).toHaveLength(staged.length);
+    expect(log.text).not.toContain("are kept");
+  });
+
+  test("and a failure of the store is thrown once nothing is in flight", async () => {
+    const full = new SyncError("STORE_FAILED", "the disk is full");
+    const on = interposed(store, async (key) => {
+      if (key === recordKey(0)) throw full;
+    });
+    let inFlight = 0;
+    onDetail = async (place, signal) => {
+      if (place < 4) return;
+      inFlight += 1;
+      await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+      await nextTurn();
+      inFlight -= 1;
+    };
+
+    await expect(start(begun(on), { on, concurrency: 3 })).rejects.toBe(full);
+
+    expect(asked).toContain(6);
+    expect(inFlight).toBe(0);
   });
 });
 
@@ -367,6 +395,58 @@ describe("an event whose refusal is news", () => {
     await start(await found());
 
     expect(asked).toEqual([5, 6, 7, 8, 9]);
+    const { records } = await found();
+    expect(records.map(({ unconfirmed }) => unconfirmed)).toEqual([undefined, undefined, true, undefined]);
+  });
+
+  test("counts beside what an earlier start has read, which is asked for in between", async () => {
+    gone = [0];
+    knownPlaces = [0];
+    onDetail = (place) => {
+      if (place === 3) throw new SyncError("INTERRUPTED", "stopped");
+    };
+    await expect(start(begun())).rejects.toThrow("stopped");
+    expect(await ranges()).toEqual(["0–3: 2"]);
+    onDetail = () => undefined;
+    gone = [0, 3, 4, 5, 6, 7, 8, 9];
+    asked = [];
+
+    await inTime(start(await found()));
+
+    expect(new Set(asked.filter((place) => place < 3))).toEqual(new Set([2]));
+    expect(await ranges()).toEqual(["0–3: 2", "3–7: 0", "7–10: 0"]);
+  });
+
+  test("counts where no event is ever read", async () => {
+    gone = Array.from({ length: EVENTS }, (_, place) => place);
+
+    await inTime(start(begun(), { service: { detail: asDrawn } }));
+
+    expect(await ranges()).toEqual(["0–4: 0", "4–8: 0", "8–10: 0"]);
+  });
+
+  test("counts for nothing where the time is over before any event is read", async () => {
+    gone = [0, 1];
+    const timeBudget = new TimeBudget({ timeLeftMs: () => (asked.length < 2 ? 900_000 : 0) });
+
+    await expect(inTime(start(begun(), { service: { detail: asDrawn }, timeBudget }))).rejects.toMatchObject({
+      stop: { reason: "TIME_LIMIT" },
+    });
+
+    expect(await ranges()).toEqual([]);
+  });
+
+  test("is left out by a later start, where it fails as before", async () => {
+    onDetail = (place) => {
+      if (place === 9) throw new SyncError("SERVICE_UNAVAILABLE", "down");
+    };
+    await expect(inTime(start(begun()))).rejects.toThrow("down");
+    clock.advance(10 * MINUTE_MS);
+    startedAtMs = clock.now();
+
+    await inTime(start(await found()));
+
+    expect((await found()).records.at(-1)?.left_out).toEqual([{ uuid: uuidAt(9), reason: "unreadable" }]);
   });
 });
 
@@ -422,6 +502,16 @@ describe("where another process records first", () => {
     // One file for each record: that of the lost race is gone.
     expect(rowsFiles()).toHaveLength(1 + theirs.length + then.length);
     expect(rowsFiles()).toContain(rowsKey(4));
+  });
+
+  test("and it fails where its own rows cannot be deleted", async () => {
+    const failure = new SyncError("STORE_FAILED", "for a moment");
+    const on: Store = {
+      ...raced(() => putRange(store, plan, 4, 5)),
+      delete: () => Promise.reject(failure),
+    };
+
+    await expect(start(begun(on), { on })).rejects.toBe(failure);
   });
 
   test("what is still in flight is not counted", async () => {

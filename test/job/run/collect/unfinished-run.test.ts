@@ -1,13 +1,17 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { removeAccount } from "../../../../lambdas/job/commands/decisions.ts";
 import type { RunStart } from "../../../../lambdas/job/run/run.ts";
 import type { RunSettings } from "../../../../lambdas/job/run/run-settings.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { makeEvents } from "../../../simulator/simulated-event.ts";
+import { makeEvents, uuidOf } from "../../../simulator/simulated-event.ts";
 import { told } from "../../../words/said.ts";
 import { ACCOUNT, Sandbox } from "../sandbox.ts";
+import { DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
 
 const RUN = "2026-11-21T06-00-00.000Z";
+const RUN_AT = "2026-11-21T06:00:00.000Z";
+const keys = layout(ACCOUNT);
 
 describe("an unfinished run", () => {
   /** Three ranges of ten; the run was stopped in the middle of the second. */
@@ -88,5 +92,118 @@ describe("an unfinished run", () => {
       code: "CONFIG_INVALID",
       message: expect.stringContaining("Start a new run"),
     });
+  });
+});
+
+describe("what a start by hand finds of earlier runs", () => {
+  /** A run that stops once its plan is made. */
+  async function planned(world: SmallWorld): Promise<string> {
+    const before = new Set(world.store.keys(keys.runs));
+    world.show(5);
+    await world.crash("create runs/uk/", { fresh: true });
+    const plan = world.store.keys(keys.runs).find((key) => !before.has(key));
+    return plan?.split("/")[2] ?? "";
+  }
+
+  /** What is done under a clock that is ahead by so much. */
+  async function ahead<T>({ clock }: SmallWorld, byMs: number, work: () => Promise<T>): Promise<T> {
+    clock.set(byMs);
+    const done = await work();
+    clock.set(-byMs);
+    return done;
+  }
+
+  test("is continued beside a head in the future, which was there when it was planned", async () => {
+    const world = new SmallWorld();
+    await world.publish(3);
+    await ahead(world, 10 * DAY_MS, () => world.publish(4));
+    const runId = await planned(world);
+
+    expect((await world.run()).row).toMatchObject({ outcome: "PUBLISHED", run_id: runId });
+  });
+
+  test.each<[string, (world: SmallWorld) => Promise<unknown>]>([
+    ["a head in the future came later", (world) => ahead(world, DAY_MS, () => world.run({ fresh: true }))],
+    [
+      "the account was removed since, and a process that was stopped has written since then",
+      async (world) => {
+        const written = await Promise.all(
+          world.store.keys(keys.runs).map(async (key) => ({ key, stored: await world.store.read(key) })),
+        );
+        await removeAccount(world.ports());
+        for (const { key, stored } of written) world.store.put(key, stored?.bytes ?? "");
+      },
+    ],
+  ])("is not continued where %s", async (_, happens) => {
+    const world = new SmallWorld();
+    await world.publish(3);
+    const runId = await planned(world);
+    await happens(world);
+
+    const { row } = await world.run();
+
+    expect(row.outcome).toBe("PUBLISHED");
+    expect(row.run_id).not.toBe(runId);
+  });
+
+  test.each([
+    ["just so long ago as it may be", 0, true],
+    ["longer ago", 1, false],
+  ])("with a last progress %s", async (_, moreMs, isContinued) => {
+    const world = new SmallWorld({ resumeWithinMinutes: 60 });
+    const runId = await planned(world);
+    world.clock.advance(HOUR_MS + moreMs - 1);
+
+    const { row } = await world.run();
+
+    expect(row.outcome).toBe("PUBLISHED");
+    expect(row.run_id === runId).toBe(isContinued);
+  });
+
+  test("is named where all are too old: the newest", async () => {
+    const world = new SmallWorld({ resumeWithinMinutes: 60 });
+    await planned(world);
+    const newest = await planned(world);
+    world.clock.advance(2 * HOUR_MS);
+
+    await world.run();
+
+    expect(world.log.lines.filter((line) => line.includes("continues nothing"))).toEqual([
+      expect.stringContaining(`the last progress of the run ${newest} is older than 60 minutes`),
+    ]);
+  });
+
+  test("is not named where a later snapshot has overtaken it, nor is that one's run", async () => {
+    const world = new SmallWorld({ resumeWithinMinutes: 60 });
+    await planned(world);
+    const { row } = await world.run({ fresh: true });
+    await world.store.delete([keys.outcome(row.run_id)]);
+    world.clock.advance(2 * HOUR_MS);
+
+    await world.run();
+
+    expect(world.log.text).not.toContain("continues nothing");
+  });
+
+  test("begins again where it has no plan", async () => {
+    const world = new SmallWorld();
+    world.show(3);
+    world.store.put(keys.unread(RUN, uuidOf("small 1")), `{"found_at":"${RUN_AT}"}\n`);
+
+    expect((await world.run({ runId: RUN })).row).toMatchObject({ outcome: "PUBLISHED", events: 3 });
+  });
+
+  const lifted = [{ name: "n", pointer: "/version" }];
+  test.each([
+    ["with", lifted, [], "a run with --lift n=/version continues its 0 of 5 events"],
+    ["without", [], lifted, "a run without --lift continues its 0 of 5 events"],
+  ])("is named %s the columns that it has", async (_, before, now, said) => {
+    const world = new SmallWorld({ lifted: before });
+    await planned(world);
+    world.settings = { ...world.settings, lifted: now };
+
+    await world.run();
+
+    expect(world.log.text).toContain(said);
   });
 });

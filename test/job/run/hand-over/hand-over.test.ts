@@ -92,6 +92,27 @@ test("a run that has no plan yet is not handed over: its next start lists the ev
   expect(world.lease()).toMatchObject({ run_id: null });
 });
 
+test("a run that nothing can continue waits for its budget itself, however long", async () => {
+  const tenPerWindow = { requestsPerMinute: 1, windowMs: 600_000 };
+  const world = new HandOverWorld({ events: 12, requestMs: 1, limitSeconds: 86_400, ...tenPerWindow });
+
+  const { row } = await world.byHand({ executions: undefined });
+
+  expect(row).toMatchObject({ outcome: "PUBLISHED", attempt: 1, events: 12 });
+  expect(Math.max(...world.sentAtMs) - Math.min(...world.sentAtMs)).toBeGreaterThan(600_000);
+});
+
+test("a start that cannot ask for executions leaves the lease of one where it is", async () => {
+  const world = new HandOverWorld(SMALL);
+  await world.first();
+  const lease = world.lease();
+
+  const { row } = await world.byHand({ executions: undefined });
+
+  expect(row).toMatchObject({ outcome: "SKIPPED", reason: "LEASE_TAKEN" });
+  expect(world.lease()).toEqual(lease);
+});
+
 test("an error that is no interruption is not handed over", async () => {
   const world = new HandOverWorld(SMALL);
   const down = new SyncError("SERVICE_UNAVAILABLE", "The service is down.");

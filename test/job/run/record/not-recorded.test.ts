@@ -8,8 +8,9 @@ import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
-import { interposed } from "../interposed-store.ts";
+import { interposed, refusing } from "../interposed-store.ts";
 import { livingLease } from "../lease/lease-world.ts";
+import { serviceWith } from "../run-defaults.ts";
 import { ACCOUNT, DAY_MS, heldWorld, type PortChanges, SmallWorld } from "../small-world.ts";
 
 const FULL = "Could not write it: the disk or the quota is full. Free some space and start again. (ENOSPC)";
@@ -84,6 +85,31 @@ describe("a run that loses the lease right after the commit", () => {
     expect(row.error_message).toMatch(/^PUBLISHED as number 0000000001, not recorded: It failed\. /);
     expect(await readRunResult(world.own, row.run_id)).toBeUndefined();
   });
+});
+
+test("a defect that shows right after the commit is thrown as it is", async () => {
+  const world = new SmallWorld();
+  world.show(10);
+  const defect = new TypeError("a defect");
+  const catalog: RunPorts["catalog"] = {
+    refresh: async () => {
+      if (world.store.keys("publications/").length > 0) throw defect;
+    },
+  };
+
+  await expect(world.run({}, { catalog })).rejects.toBe(defect);
+  expect(rows(world)).toMatchObject([{ outcome: "FAILED", added: 10 }]);
+});
+
+test("an accept that fails for good has a line in the run log, and no outcome, which only runs have", async () => {
+  const { world, held } = await heldWorld();
+  world.store.put(layout(ACCOUNT).manifest(held), "damaged");
+
+  const { row, error } = await world.accept(held);
+
+  expect(error?.code).toBe("STORE_CORRUPT");
+  expect(rows(world).at(-1)).toMatchObject({ run_id: row.run_id, outcome: "FAILED" });
+  expect(world.store.text(layout(ACCOUNT).outcome(row.run_id))).toBeUndefined();
 });
 
 test.each(["PUBLISHED", "HELD"])(
@@ -165,6 +191,46 @@ describe("a run whose disk is full right after the commit", () => {
 
     expect(rows(world).filter(({ run_id }) => run_id === row.run_id)).toHaveLength(1);
     expect((await readRunResult(world.own, row.run_id))?.row.outcome).toBe("PUBLISHED");
+  });
+});
+
+describe("a run that is published and not recorded", () => {
+  const DOUBT = { why: "limit", entries: 10, places: ["/limit"] } as const;
+  const doubted = (world: SmallWorld) =>
+    serviceWith(world.ports(), (service) => ({
+      list: async (...request) => ({ ...(await service.list(...request)), doubt: DOUBT }),
+    }));
+
+  test("ends as published by the retry, with the doubt about its list", async () => {
+    const world = new SmallWorld();
+    world.show(10);
+    await world.run({ runId: SCHEDULED }, { ...doubted(world), ...catalogFails(world, "CATALOG_FAILED") });
+
+    const { row, doubt } = await world.run({ runId: SCHEDULED });
+
+    expect(row.outcome).toBe("PUBLISHED");
+    expect(doubt).toEqual(DOUBT);
+  });
+
+  test("is said to be published also by a retry that cannot record it", async () => {
+    const world = new SmallWorld();
+    world.show(10);
+    await world.run({ runId: SCHEDULED }, catalogFails(world, "CATALOG_FAILED"));
+
+    const { error } = await world.run({ runId: SCHEDULED }, { store: refusing(world.store, "run-log/") });
+
+    expect(error?.message).toMatch(/^PUBLISHED as number 0000000001, not recorded: for a moment /);
+  });
+
+  test("stops a start that cannot record it, before anything is sent", async () => {
+    const world = new SmallWorld();
+    world.show(10);
+    const { row } = await world.run({}, fullAfterCommit(world));
+
+    const next = await world.run({}, { store: refusing(world.store, `run-log/uk/${row.run_id}`) });
+
+    expect(next.row).toMatchObject({ outcome: "FAILED", error_code: "STORE_FAILED" });
+    expect(world.details).toBe(10);
   });
 });
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { type RunResult, readRunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
@@ -6,6 +7,7 @@ import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
 import { realClock } from "../../../../simulator/clocks.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { interposedOnce } from "../../interposed-store.ts";
+import { livingLease } from "../../lease/lease-world.ts";
 import { Sandbox } from "../../sandbox.ts";
 import { ACCOUNT, type PortChanges, SmallWorld } from "../../small-world.ts";
 
@@ -134,6 +136,23 @@ const failing = {
     throw new SyncError("UNEXPECTED_RESPONSE", "The list is no JSON.");
   },
 };
+
+test.each([
+  ["its own run, whose process may have died, and makes it", RUN, "PUBLISHED"],
+  ["another run, and waits for nothing", "2026-11-22T06-00-00.000Z", "SKIPPED"],
+])("a start of a trigger meets the lease of %s", async (_, runId, outcome) => {
+  const world = new SmallWorld();
+  world.show(3);
+  world.store.put(layout(ACCOUNT).lease, livingLease(world.clock.now(), { run_id: runId }));
+
+  const running = world.run({ runId: RUN });
+  for (let turns = 0; turns < 100; turns += 1) {
+    await nextTurn();
+    world.clock.advance(1_000);
+  }
+
+  expect((await running).row).toMatchObject({ run_id: RUN, outcome });
+});
 
 test("a process that failed and was stopped before it recorded that leaves the run to the one that has published", async () => {
   const world = new SmallWorld();
