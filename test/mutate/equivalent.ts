@@ -19,6 +19,8 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/lease/lease-account.ts",
   "lambdas/job/service/rate-limit/rate-limiter.ts",
   "lambdas/job/service/rate-limit/usage-window.ts",
+  "lambdas/job/catalog/duckdb/duckdb-catalog.ts",
+  "lambdas/job/service/requests/sender.ts",
   "lambdas/job/service/auth/oauth/token-rotation.ts",
   "lambdas/job/snapshot/files/manifest.ts",
   "lambdas/job/snapshot/files/parts.ts",

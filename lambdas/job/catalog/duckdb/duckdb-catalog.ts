@@ -50,7 +50,7 @@ export class DuckdbCatalog implements Catalog {
     this.#store = store;
     this.#onDamage = onDamage;
     this.directory = resolve(directory);
-    if (sep === "/" && this.directory.includes("\\")) {
+    if (this.directory.split(sep).some((name) => name.includes("\\"))) {
       throw new SyncError(
         "CONFIG_INVALID",
         `The warehouse ${this.directory} has a backslash in its path, which DuckDB cannot read.`,

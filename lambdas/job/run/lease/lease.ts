@@ -118,7 +118,6 @@ export class Lease {
 
   /** Makes sure, by writing it, that the lease is still ours. Throws `StartSkipped`. */
   async confirm(): Promise<void> {
-    this.lost.throwIfAborted();
     await this.#write(() => this.#own());
     // A process that was stopped at this write has learned only what was true then.
     if (this.isOverdue) await this.#write(() => this.#own());

@@ -66,7 +66,7 @@ export async function publishRun(task: PublishTask): Promise<RunEnd> {
   const end = await publishedEnd(store, publication);
   const { header } = chain.plan;
   if (header.unstable === 0) return end;
-  const explanation = [unstableText(header), end.explanation].filter((part) => part !== undefined);
+  const explanation = [unstableText(header), end.explanation ?? []].flat();
   return { ...end, explanation: explanation.join(" ") };
 }
 

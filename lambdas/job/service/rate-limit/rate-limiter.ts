@@ -157,7 +157,7 @@ export class RateLimiter {
   /** Waits for a permit; rejects with the signal's reason. */
   acquire(kind: RequestKind, signal?: AbortSignal): Promise<Permit> {
     return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason);
+      signal?.throwIfAborted();
       const leave = (): void => {
         this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
         reject(signal?.reason);

@@ -61,8 +61,13 @@ export class BadStatus extends Error {
   }
 }
 
-export function isThrottled(failure: Failure): boolean {
+export function isThrottled(failure: Failure): failure is BadStatus & { readonly status: 429 } {
   return failure.kind === "status" && failure.status === 429;
+}
+
+/** A wait of 0 names no time. */
+export function asksToWait(failure: Failure): failure is BadStatus & { readonly retryAfterMs: number } {
+  return failure.kind === "status" && Boolean(failure.retryAfterMs);
 }
 
 /** The name of a request in messages and logs: without the query, which may hold more than the path. */

@@ -3,7 +3,7 @@
 import type { Random } from "../../runtime/clock.ts";
 import type { HttpResponse } from "../http/transport.ts";
 import { isUnanswered } from "./connection-problem.ts";
-import { type Failure, isThrottled } from "./failure.ts";
+import { asksToWait, type Failure, isThrottled } from "./failure.ts";
 
 /** Before the first retry of a request that failed alone. */
 const SOON_MS = 25;
@@ -28,7 +28,7 @@ export function statusClass(status: number): StatusClass {
  */
 export function isPutOff(failure: Failure): boolean {
   if (failure.kind !== "status") return failure.kind === "no-response" && failure.isUnsent;
-  return failure.status === 503 || (isThrottled(failure) && (failure.retryAfterMs ?? 0) > 0);
+  return failure.status === 503 || (isThrottled(failure) && asksToWait(failure));
 }
 
 /** Whether a start that no person waits for should wait for the other side. */
@@ -144,7 +144,7 @@ export class RetryDelays {
 
   /** @param failures of this request so far. A first one that is alone is over sooner than a second. */
   after(failure: Failure, failures: number): number {
-    if (failure.kind === "status" && failure.retryAfterMs) return retryDelayMs(failures, this.#random);
+    if (asksToWait(failure)) return retryDelayMs(failures, this.#random);
     if (isThrottled(failure)) return throttledDelayMs(failures, this.#limitWindowMs, this.#random);
     this.#add(true);
     const isAlone = failures === 1 && this.#failed.filter(Boolean).length < MOST_FAILED;

@@ -7,7 +7,14 @@ import type { Logger } from "../../runtime/logger.ts";
 import type { Address, HttpResponse, Transport, TransportRequest } from "../http/transport.ts";
 import type { HeldBackBy, Permit, RateLimiter, RequestKind } from "../rate-limit/rate-limiter.ts";
 import { keepsTrying, permanentProblem } from "./connection-problem.ts";
-import { attemptsExhausted, BadStatus, type Failure, isThrottled, requestName } from "./failure.ts";
+import {
+  asksToWait,
+  attemptsExhausted,
+  BadStatus,
+  type Failure,
+  isThrottled,
+  requestName,
+} from "./failure.ts";
 import { askedWaitMs, isPutOff, mayPass, RetryDelays } from "./retry.ts";
 
 interface SenderOptions {
@@ -169,15 +176,13 @@ export class Sender {
     isLast = failures >= ATTEMPTS,
   ): Promise<void> {
     const { clock, logger, keepTryingUntilMs = 0 } = this.#options;
-    // A wait of 0 names no time.
-    const requestedMs = (failure.kind === "status" && failure.retryAfterMs) || undefined;
-    const isSilent = requestedMs === undefined && isThrottled(failure);
     const leftMs =
       this.#hasAnswered || !mayPass(failure, method) ? 0 : keepTryingUntilMs - clock.monotonicMs();
     const longestMs = leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;
-    const delayMs = Math.min(longestMs, Math.max(requestedMs ?? 0, this.#delays.after(failure, failures)));
-    if (failure.kind === "status" && (requestedMs !== undefined || isSilent))
-      this.holdBack(requestedMs ?? delayMs, failure.status, !isSilent);
+    const leastMs = asksToWait(failure) ? failure.retryAfterMs : 0;
+    const delayMs = Math.min(longestMs, Math.max(leastMs, this.#delays.after(failure, failures)));
+    if (asksToWait(failure)) this.holdBack(leastMs, failure.status, true);
+    else if (isThrottled(failure)) this.holdBack(delayMs, failure.status, false);
     const request = requestName(method, url);
     if (leftMs > 0) {
       if (failures === ATTEMPTS) logger.info(keepsTrying(request, failure, leftMs));
@@ -187,23 +192,20 @@ export class Sender {
       if (isLast) throw attemptsExhausted({ request, failures }, failure);
     }
     this.counts.retries += 1;
-    const seconds = (delayMs / 1_000).toFixed(delayMs < 100 ? 2 : 1);
-    logger.debug(`${request}: ${failure.message}; next attempt in ${seconds} s`, {
+    logger.debug(`${request}: ${failure.message}; next attempt in ${Math.ceil(delayMs) / 1_000} s`, {
       request,
       failures,
       delayMs,
     });
-    const untilMs = clock.monotonicMs() + delayMs;
-    await this.#waitReporter.during(
-      { kind: isSilent ? "throttled" : requestedMs === undefined ? "retry" : "retry-after", untilMs },
-      () => clock.sleep(delayMs, signal),
+    const kind = asksToWait(failure) ? "retry-after" : isThrottled(failure) ? "throttled" : "retry";
+    await this.#waitReporter.during({ kind, untilMs: clock.monotonicMs() + delayMs }, () =>
+      clock.sleep(delayMs, signal),
     );
   }
 
   /** The error of a request that is not repeated. Holds all others back where the service asks for it. */
   failed(method: TransportRequest["method"], url: Address, failure: Failure): SyncError {
-    if (failure.kind === "status" && failure.retryAfterMs)
-      this.holdBack(failure.retryAfterMs, failure.status, true);
+    if (asksToWait(failure)) this.holdBack(failure.retryAfterMs, failure.status, true);
     return attemptsExhausted({ request: requestName(method, url), failures: 1 }, failure);
   }
 
@@ -305,10 +307,10 @@ export class WaitReporter {
     this.#show();
   }
 
+  /** Shows as soon as the request ends. */
   answered(): void {
     this.#hasAnswered = true;
     this.#silent = undefined;
-    this.#show();
   }
 
   requestEnds(): void {

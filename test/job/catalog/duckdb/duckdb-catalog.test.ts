@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { query } from "../../../../bin/cli/query/query.ts";
 import { DuckdbCatalog } from "../../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
+import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../../lambdas/job/storage/publication-log.ts";
 import {
@@ -22,6 +23,98 @@ import { Publisher, snapshotOfDay } from "../publisher.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
 const TWO = "2026-11-22T06-00-00.000Z";
+
+const PART = layout("uk").part(snapshotOfDay(1), 0);
+const CHANGES = layout("uk").changesPart("0000000001", snapshotOfDay(1), 0);
+const SNAPSHOT_LACKS = "LEFT OUT: the snapshot 2026-11-01";
+const CHANGES_LACK = "LEFT OUT: the changes of publication 0000000001";
+
+/** Three days of an account, which `views.sql` shows. */
+const threeDays = async () => {
+  const store = new MemoryStore();
+  const uk = new Publisher(store, "uk");
+  for (const day of [1, 2, 3]) await uk.day(day, ["a"]);
+  const damaged: string[] = [];
+  const onDamage = ({ account }: { account: string }): void => void damaged.push(account);
+  const views = new DuckdbCatalog({ store, directory: "/warehouse", onDamage });
+  await views.refresh();
+  const sql = (): string => store.text("views.sql") ?? "";
+  return { store, uk, views, damaged, sql };
+};
+
+describe("what is damaged after it was shown", () => {
+  it.each([
+    ["event_snapshots", true],
+    ["event_changes", true],
+    ["event_history", true],
+    ["events", false],
+    ["publications", false],
+  ])("is named in tables for a query of %s: %s", async (table, isNamed) => {
+    const { store, views } = await threeDays();
+    await store.delete([PART, CHANGES]);
+
+    const { sql } = await views.read(new Set([table]));
+
+    expect([SNAPSHOT_LACKS, CHANGES_LACK].map((each) => sql.includes(each))).toEqual([isNamed, isNamed]);
+  });
+
+  it("is named until it is restored by a refresh, unless that looks at what is new alone", async () => {
+    const { store, views, sql } = await threeDays();
+    const { bytes = "" } = (await store.read(PART)) ?? {};
+    await store.delete([PART]);
+
+    const named: boolean[] = [];
+    for (const what of ["new", undefined, undefined] as const) {
+      await views.refresh("uk", what);
+      named.push(sql().includes(SNAPSHOT_LACKS));
+    }
+    store.put(PART, bytes);
+    await views.refresh("uk");
+
+    expect([...named, sql().includes(SNAPSHOT_LACKS)]).toEqual([false, true, true, false]);
+  });
+
+  it("is named until it is restored where it is the head's, also if only what is new is looked at", async () => {
+    const { store, views, sql } = await threeDays();
+    const part = layout("uk").part(snapshotOfDay(3), 0);
+    const { bytes = "" } = (await store.read(part)) ?? {};
+    await store.delete([part]);
+
+    await views.refresh("uk", "new");
+    const before = sql();
+    store.put(part, bytes);
+    await views.refresh("uk", "new");
+
+    expect([before, sql()].map((each) => each.includes("LEFT OUT"))).toEqual([true, false]);
+  });
+
+  it("is not read by a refresh for one account as long as it is an earlier publication; then that fails", async () => {
+    const { store, views, damaged, sql } = await threeDays();
+    store.put(layout("uk").publication("0000000001"), "damaged");
+
+    await views.refresh("uk");
+    expect(damaged).toEqual([]);
+    await views.refresh();
+    await views.refresh();
+
+    expect(damaged).toEqual(["uk"]);
+    expect(sql()).toContain("NOT READ: the account uk;");
+    await expect(views.refresh("uk", "new")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
+  });
+
+  it("is an account whose run logs the store refuses", async () => {
+    const { store, views, damaged } = await threeDays();
+    const list = store.list.bind(store);
+    store.list = async function* (prefix, after) {
+      if (prefix === layout("uk").runLogs) throw new SyncError("STORE_FAILED", "It is a link.");
+      yield* list(prefix, after);
+    };
+
+    await views.refresh();
+
+    expect(damaged).toEqual(["uk"]);
+  });
+});
 
 const manifestText = (account: string, snapshot_id: string): string => {
   const counts = { ...aManifest().counts, listed: 5, events: 0 };
@@ -263,6 +356,22 @@ describe("views.sql", () => {
     expect(before).toContain("-- NOT READ: the account uk; its tables stay as they were.");
     expect(store.text("views.sql")).toBe(before);
   });
+
+  it.each([
+    ["no file", undefined, false],
+    ["a run log", `run-log/uk/${ONE}-1.ndjson`, true],
+    ["another file", "run-log/uk/notes.ndjson", false],
+  ])(
+    "looks for lines of runs where nothing is published and %s lies among them: %s, %s",
+    async (_, key, looks) => {
+      const store = new MemoryStore();
+      if (key !== undefined) store.put(key, "{}");
+
+      const { sql } = await new DuckdbCatalog({ store, directory: "/warehouse" }).read();
+
+      expect(sql.includes("/*/*/*.ndjson'")).toBe(looks);
+    },
+  );
 
   it.skipIf(process.platform === "win32")("is refused for a directory that DuckDB cannot name", () => {
     expect(() => new DuckdbCatalog({ store: new MemoryStore(), directory: "/ware\\house" })).toThrow(

@@ -57,6 +57,15 @@ describe("a lease that is held", () => {
     expect([before, lease.isRenewalOverdue]).toEqual([false, true]);
   });
 
+  test("of an execution is never overdue: no other process takes it before the execution has ended", async () => {
+    const account = new Account();
+    const lease = await account.held("a", "run-1", { execution: "arn" });
+
+    account.clock.advance(60_000);
+
+    expect(lease.isOverdue).toBe(false);
+  });
+
   test("is renewed by one write, without a reading, and not again before that write ended", async () => {
     const account = new Account();
     await account.held("a", "run-1");

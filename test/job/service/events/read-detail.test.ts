@@ -319,7 +319,7 @@ describe("an odd response among details that are read well", () => {
 
     await fetchAll(connection.service, 1);
 
-    expect(connection.log.text).toContain(`status ${status}; next attempt in 100.0 s`);
+    expect(connection.log.text).toContain(`status ${status}; next attempt in 100 s`);
   });
 });
 

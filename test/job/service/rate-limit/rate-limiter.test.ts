@@ -91,6 +91,34 @@ describe("the request budget", () => {
     await expect(second).resolves.toBeDefined();
   });
 
+  it("gives nothing to a request that was aborted before it asked", async () => {
+    const { rateLimiter } = setUp();
+
+    const asked = rateLimiter.acquire("other", AbortSignal.abort(new Error("stop")));
+
+    await expect(asked).rejects.toThrow("stop");
+    expect(rateLimiter.usage()).toEqual([]);
+  });
+
+  it("wakes a request that waits after another one was served early", async () => {
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 2, share: 1 });
+    acquired(rateLimiter).settle(0);
+    const unsent = acquired(rateLimiter);
+    const early = rateLimiter.acquire("other");
+    unsent.cancel();
+    await early;
+    let isServed = false;
+
+    const late = rateLimiter.acquire("other").then(() => {
+      isServed = true;
+    });
+    clock.advance(WINDOW + 1);
+    await settled();
+
+    expect(isServed).toBe(true);
+    await late;
+  });
+
   it("serves the next request at once when the one before it, the only one without room, is aborted", async () => {
     const { rateLimiter } = setUp({ bytesPerMinute: 100, share: 1 });
     const abort = new AbortController();

@@ -29,7 +29,7 @@ describe("Retry-After", () => {
     const [, refused, served] = simulator.requests;
     expect((served?.arrivedAtMs ?? 0) - (refused?.answeredAtMs ?? 0)).toBeGreaterThanOrEqual(100_000);
     expect(waits[0]?.kind).toBe("retry-after");
-    expect(log.text).toContain(`GET /v1/events: status ${status}; next attempt in 100.0 s`);
+    expect(log.text).toContain(`GET /v1/events: status ${status}; next attempt in 100 s`);
     expect(service.counts.retries).toBe(1);
   });
 

@@ -128,6 +128,23 @@ it("passes an error of the store through unchanged", async () => {
   await expect(incomplete()).rejects.toBe(failure);
 });
 
+it("lists of the changes those behind a number alone, where one is given", async () => {
+  const own = accountStore(store, "uk");
+  const log = await readLog(own);
+  const listed: string[] = [];
+  const list = store.list.bind(store);
+  store.list = async function* (prefix, after) {
+    for await (const file of list(prefix, after)) {
+      listed.push(file.key);
+      yield file;
+    }
+  };
+
+  await incompleteUnits(accountStore(store, "uk"), log.slice(1), [], {}, FIRST);
+
+  expect(listed).toEqual([0, 1, 2].map((index) => layout("uk").changesPart(SECOND, TWO, index)));
+});
+
 describe("a snapshot is incomplete", () => {
   it.each([
     layout("uk").part(ONE, 0),

@@ -225,9 +225,12 @@ describe("an event that cannot be read while others can", () => {
 
       const result = await sandbox.run();
       const { row, preview } = result;
+      const dry = await sandbox.run({ dryRun: { limit: undefined } });
       await sandbox.decide({ action: "accept", snapshotId: row.run_id, force: false });
+      const dryAgain = await sandbox.run({ dryRun: { limit: undefined } });
       const next = await sandbox.run();
 
+      expect([dry.row.reason, dryAgain.row.reason]).toEqual(["UNREADABLE", null]);
       expect(row).toMatchObject({
         outcome: "HELD",
         reason: "UNREADABLE",
