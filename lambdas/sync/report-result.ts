@@ -160,7 +160,7 @@ export function heldMail(account: string, result: RunResult, style: Style, nowMs
   };
 }
 
-/** It needs a shell with credentials for the AWS account. */
+/** The command needs a shell with credentials for the AWS account. */
 export function invokeCommand({ region, functionName }: Environment, input: object): string {
   return [
     "aws lambda invoke",

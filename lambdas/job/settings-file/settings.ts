@@ -46,7 +46,7 @@ const requiredPointer = text(
   (value) => (tokensOf(value) ?? []).length > 0,
 );
 const ENDS = 'expected some of "published", "held" and "failed"';
-/** Those that an account may have; all but `schedule` may also stand at the top, as the default for all accounts. */
+/** The settings that an account may have; all but `schedule` may also stand at the top, as the default for all accounts. */
 export const ACCOUNT_SETTINGS = {
   schedule: {
     schema: text(
