@@ -171,7 +171,7 @@ export const ACCOUNT_SETTINGS = {
     use: "run",
     flag: "--max-missing <percent>",
     as: "number",
-    help: "Percent of the listed events that may have no details, or may be missing in one reading of [a list whose pages shift](guarantees.md#a-list-whose-pages-shift); 5 missing events are always allowed",
+    help: "Percent of the listed events that may have no details, or may be missing in one reading of [a list whose pages shift](connect.md#what-if-pages-shift); 5 missing events are always allowed",
   },
   require: {
     schema: z
