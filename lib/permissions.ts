@@ -21,7 +21,7 @@ import { RESULTS_PREFIX } from "./data/storage.ts";
 
 interface Warehouse {
   readonly bucket: IBucket;
-  /** That its files are encrypted with, where they are not those of S3. */
+  /** The keys that the bucket's files are encrypted with, where they are not those of S3. */
   readonly keys: readonly IKey[];
   readonly database: string;
 }
@@ -51,7 +51,7 @@ const DELETED = [...below([FOLDERS.snapshots, FOLDERS.runs]), layout("*").loginR
 
 interface FunctionRoleProps extends Warehouse {
   readonly secrets: SecretNames;
-  /** That the secrets are encrypted with, where it is not AWS's. */
+  /** The key that the secrets are encrypted with, where it is not AWS's. */
   readonly encryptionKey: IKey | undefined;
   readonly stateMachineArn: string;
   readonly failureQueue: IQueue;
@@ -160,7 +160,7 @@ function secretPermissions(scope: Construct, names: SecretNames): readonly Permi
   return [
     {
       sid: "ReadCredentials",
-      // Those of tokens too. The description tells a secret without a value from a missing one.
+      // The secrets of tokens too. The description tells a secret without a value from a missing one.
       actions: ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
       ...all(secretName),
     },

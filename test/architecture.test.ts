@@ -20,7 +20,7 @@ interface SourceFile {
   readonly path: string;
   readonly text: string;
   readonly imports: readonly string[];
-  /** Those of them that are there when the program runs, and not only while types are checked. */
+  /** The imports that are there when the program runs, and not only while types are checked. */
   readonly values: readonly string[];
 }
 

@@ -264,7 +264,7 @@ function refuseStart(request: z.output<typeof runInput>, nowMs: number): void {
     );
   }
   if (Date.parse(scheduledAt) > nowMs + MAX_AHEAD_MS) {
-    // Its snapshot would stay the latest for readers until that instant.
+    // The run's snapshot would stay the latest for readers until that instant.
     throw invalid(`scheduledAt: ${scheduledAt} lies in the future; leave it out to start a run now`);
   }
 }

@@ -121,7 +121,7 @@ export function accountRunSettings(
   return runSettings(settings, lifted);
 }
 
-/** Its name, beside the function's code. Unlike environment variables it has no limit of 4 KB. */
+/** The name of the settings' file beside the function's code. Unlike environment variables it has no limit of 4 KB. */
 export const FUNCTION_FILE_NAME = "settings.json";
 
 const fileSchema = z.strictObject({

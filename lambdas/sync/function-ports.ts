@@ -34,7 +34,7 @@ export interface FunctionPorts
 /** An invocation for one account. */
 export interface Invocation {
   readonly ports: FunctionPorts;
-  /** Those of a run in this invocation. */
+  /** The ports of a run in this invocation. */
   readonly host: RunPorts;
   readonly settings: RunSettings;
   readonly context: Context;

@@ -152,7 +152,7 @@ export function progressLog(logger: Logger, clock: Pick<Clock, "monotonicMs">): 
   };
 }
 
-/** Its `name` is the code: log filters and callers tell failures apart by it. */
+/** The `name` of such an error is the code: log filters and callers tell failures apart by it. */
 class InvocationError extends Error {
   override readonly name: ErrorCode | "UNEXPECTED";
 

@@ -101,7 +101,7 @@ export function whyHeld(facts: HoldFacts): string {
   return wordsOf(facts).why(facts);
 }
 
-/** Those of a process whose log has this style. */
+/** The words of a process whose log has this style. */
 export function wordsIn(style: Style): Words {
   return { hold: whyHeld, say: (advice) => say(advice, style) };
 }

@@ -77,7 +77,7 @@ function newBucket(scope: Construct, encryptionKey: IKey | undefined): IBucket {
   return bucket;
 }
 
-/** Its versions and lifecycle rules are still there. Its policy was deleted with the stack, so it gets it again. */
+/** Versions and lifecycle rules of the bucket are still there. Its policy was deleted with the stack: it is made again. */
 function leftBucket(scope: Construct, bucketName: string, encryptionKey: IKey | undefined): IBucket {
   const bucket = Bucket.fromBucketAttributes(scope, ID, {
     bucketName,
@@ -110,7 +110,7 @@ function protectGiven(scope: Construct, bucket: IBucket): IBucket {
   return bucket;
 }
 
-/** They can be suspended, too. */
+/** Versions can be suspended, too. */
 function hasVersions({ stack, versioningConfiguration }: CfnBucket): boolean {
   return Object(stack.resolve(versioningConfiguration)).status === "Enabled";
 }

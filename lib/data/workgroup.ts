@@ -14,7 +14,7 @@ const GIGABYTE = 1_000_000_000;
 interface WorkgroupProps {
   /** The name of the deployment. */
   readonly name: string;
-  /** That the results are encrypted with. */
+  /** The key that the results are encrypted with. */
   readonly encryptionKey: IKey | undefined;
   /** `s3://…/`, where the results expire. */
   readonly resultsLocation: string;

@@ -185,7 +185,7 @@ interface LogQuery {
   readonly commands: readonly string[];
 }
 
-/** Its last line says what an account does: a line that is no end belongs to a run that is under way. */
+/** The last line of an account says what it does: a line that is no end belongs to a run that is under way. */
 export const ACCOUNTS_NOW: LogQuery = {
   title: "What each account did last",
   commands: [

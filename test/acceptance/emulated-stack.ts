@@ -283,7 +283,7 @@ function* inputs<Input>(template: Template, type: string): Generator<{ readonly 
 }
 
 async function makeKeyAndQueue(template: Template, { kms, sqs }: Clients): Promise<void> {
-  // Its policy names what is made later.
+  // The policy of a key names what is made later.
   for (const { id, properties } of template.all("AWS::KMS::Key")) {
     const { Description, Tags } = z
       .object({ Description: z.string(), Tags: z.array(z.object({ Key: z.string(), Value: z.string() })) })
@@ -466,7 +466,7 @@ async function makeBucket(template: Template, { s3 }: Clients, Bucket: string): 
   }
 }
 
-/** Those of resources, which name what others are. That of the bucket the emulator would enforce without its conditions. */
+/** Policies of resources, which name what others are. The bucket's the emulator would enforce without its conditions. */
 async function makePolicies(template: Template, { kms, sns, sqs }: Clients): Promise<void> {
   for (const { id, ...given } of inputs<{ KeyPolicy: object }>(template, "AWS::KMS::Key")) {
     const KeyId = String(template.resolve({ Ref: id }));

@@ -260,7 +260,7 @@ function wrongIn(rule: LifecycleRule): readonly string[] {
 
 const publicationSchema = z.object({ publication: z.string(), snapshot_id: z.string() });
 
-/** They have one partition for each account. */
+/** The tables that have one partition for each account. */
 const TABLES_OF_ACCOUNTS = ["publications", "sync_runs", "events"] as const;
 
 async function wrongInPartition(

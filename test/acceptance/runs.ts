@@ -8,7 +8,7 @@ import { MAILS, type Mail, mailLine } from "../../lambdas/sync/telemetry.ts";
 import { type Deployed, readHead } from "./deployment.ts";
 import { must, type Row, Skipped, UNDO, until } from "./row.ts";
 
-/** Those that do are not run. */
+/** Saved queries that make a table are not run. */
 const MAKES_A_TABLE = /^CREATE TABLE /m;
 /** A schedule is at least a minute away, and starts are exact to the minute. */
 const AHEAD_MS = 2 * 60_000;

@@ -11,7 +11,7 @@ const ELSEWHERE = [
   "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
 ];
 
-/** Its path; undefined where there is none. */
+/** The path of the browser; undefined where there is none. */
 export function installedChromium(path: string = process.env["PATH"] ?? ""): string | undefined {
   const folders = path.split(delimiter).filter((folder) => folder !== "");
   const places = folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));

@@ -107,7 +107,7 @@ export function syncProcess(args: readonly string[], options: StartOptions): Pro
 export interface Laptop {
   readonly cwd: string;
   readonly simulator: Simulator;
-  /** Its folder; the first run makes it. */
+  /** The folder of the warehouse; the first run makes it. */
   readonly warehouse: string;
   /** A command that sends nothing to the service, or has options of its own for it. */
   readonly command: (...args: readonly string[]) => Promise<Ended>;

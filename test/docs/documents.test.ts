@@ -111,7 +111,7 @@ test.each([
   expect(places).toEqual([]);
 });
 
-/** Those that are about the clone. */
+/** The pages that are about the clone. */
 const IN_A_CLONE: ReadonlySet<string> = new Set(["CHANGELOG.md", "CONTRIBUTING.md"]);
 
 test("commands in documents and examples begin with brand-events-sync; README.md and settings.md name the clone's form once", () => {

@@ -10,7 +10,7 @@ interface MarkdownTable {
 interface CodeBlock {
   readonly language: string;
   readonly code: string;
-  /** That the line before it names, if it names one. */
+  /** The file that the line before the block names, if it names one. */
   readonly file: string | undefined;
 }
 

@@ -95,7 +95,7 @@ describe("the workflows", () => {
   });
 });
 
-/** Those of the paths that git ignores by the project's own rules, in order. */
+/** The paths that git ignores, of the given ones, by the project's own rules, in order. */
 async function ignored(paths: readonly string[]): Promise<readonly string[]> {
   const cwd = await temporaryDirectory();
   await run("git", ["init", "--quiet"], { cwd });

@@ -158,7 +158,7 @@ const machineSchema = z.object({
 /** With the function behind it, and the rule on executions that did not succeed. */
 class DeployedStateMachine {
   readonly engine: StatesEngine;
-  /** Its waits take no time. */
+  /** A clock whose waits take no time. */
   readonly clock = new SkippingClock(Date.now());
   /** Runs the turns and gets the events. */
   function: Pick<LambdaFunction, "invoke" | "deliver">;

@@ -67,7 +67,7 @@ const alarmMetricsIn = ({ all }: Synthesized): number =>
     )
     .reduce((sum, count) => sum + count, 0);
 
-/** That an ordinary run writes. */
+/** The metrics that an ordinary run writes. */
 const ORDINARY = Object.keys(
   attemptMetrics({ row: PUBLISHED }, { requestsPerMinute: 200, windowMs: 60_000 }),
 ).length;

@@ -141,7 +141,9 @@ it.each([
     expect(() => stackOf(accounts + 1)).toThrow(
       /need 5[01]\d resources, and a stack of CloudFormation has at most 500/,
     );
-    expect(sectionOf("aws.md", "### A second stack")).toMatch(new RegExp(`\\b${accounts} (?:accounts|with)`));
+    expect(sectionOf("settings.md", "### A second stack")).toMatch(
+      new RegExp(`\\b${accounts} (?:accounts|with)`),
+    );
   },
 );
 

@@ -9,7 +9,7 @@ import { type Mutation, mutationsOf } from "./mutations.ts";
 /** `TIME`: a test did not end, which counts as noticed. `UNTESTED`: no test runs it. */
 export type Verdict = Fate["verdict"] | "SURVIVED" | "UNTESTED";
 
-/** Those that run the job in their own process, and need little time. */
+/** The tests that run the job in their own process, and need little time. */
 const TESTS = "test/{job,sync,protocol,simulation}/**/*.test.ts";
 /** What tries the lock of `query`. */
 const QUERY_TESTS = "test/cli/query/*.test.ts";

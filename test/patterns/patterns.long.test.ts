@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { childrenOf, type Node, parse } from "../mutate/mutations.ts";
 import { within } from "./bounded.ts";
 
-/** They put expressions together; `outside-text.test.ts` tries those out. */
+/** Files that put expressions together; `outside-text.test.ts` tries those out. */
 const COMPOSING = [
   "bin/cli/output/terminal.ts",
   "bin/cli/query/query.ts",

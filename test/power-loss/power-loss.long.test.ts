@@ -60,7 +60,7 @@ function logOf(files: Files): string {
 
 const latin1 = (file: Uint8Array | undefined): string => Buffer.from(file ?? []).toString("latin1");
 
-/** Its own files, as one text. */
+/** The account's own files, as one text. */
 const contentOf = (files: Files): string =>
   [...files]
     .flatMap(([path, bytes]) => (path.startsWith(".") ? [] : [`${path}: ${latin1(bytes)}`]))

@@ -5,7 +5,7 @@ import { failureText, shrink } from "./failure.ts";
 import { drawPlan } from "./plan/draw-plan.ts";
 import { simulate } from "./simulate.ts";
 
-/** They take seconds, but machines are shared, and a test that ends early would live on beside the next one. */
+/** The histories take seconds, but machines are shared, and a test that ends early would live on beside the next one. */
 export const PATIENCE_MS = 600_000;
 
 /** @param last the last seed, included */

@@ -78,7 +78,7 @@ export class World {
     return this.#processes;
   }
 
-  /** Those that a start is for, in the order in which it takes them; the first where the world has not the one it names. */
+  /** The accounts of a start, in the order in which it takes them; the first where the world has not the one it names. */
   accountsOf(name: string): readonly [Account, ...Account[]] {
     const [first, ...others] = this.accounts.filter((account) => name === "all" || account.name === name);
     if (first) return [first, ...others];

@@ -204,7 +204,7 @@ const environment = {
 };
 const context = { logGroupName: "/aws/lambda/sync", logStreamName: "2026/11/21/[1]0af" };
 const facts = { account: "uk", environment, context, publication: undefined };
-/** Its group and stream are in the console's encoding. */
+/** The link to the log, whose group and stream are in the console's encoding. */
 const LOG =
   "https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1#logsV2:log-groups/log-group/$252Faws$252Flambda$252Fsync/log-events/2026$252F11$252F21$252F$255B1$255D0af";
 const ATHENA =

@@ -116,7 +116,7 @@ export async function waitForAnswer<T>(
 }
 
 interface JudgeOptions {
-  /** That of this authorization. */
+  /** The state of this authorization. */
   readonly state: string;
   readonly terminal: Pick<Terminal, "lines">;
   /** Aborts once no answer is awaited any more. */

@@ -31,7 +31,7 @@ export const checkCommand = command({
 });
 
 export interface Tried {
-  /** They are printed as well. */
+  /** The checks, which are printed as well. */
   readonly checks: readonly Check[];
   readonly exitCode: number;
   /** Of the list; undefined where a person has answered it. */

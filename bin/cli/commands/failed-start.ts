@@ -80,7 +80,7 @@ function rightFile(named: string | undefined, cwd: string): SettingsFile | undef
 interface Accounts {
   /** The one that the start is of, as far as it says it. */
   readonly account?: string;
-  /** Those that it would have worked on. */
+  /** The accounts that the start would have worked on. */
   readonly all: readonly string[];
 }
 

@@ -23,14 +23,14 @@ export function settingsBefore(path: string, title: string): SettingsBefore | un
   return { text: readFileSync(path, "utf8"), settings };
 }
 
-/** Those that a new account has too, unless a person says otherwise: where accounts differ, those of the last one. */
+/** The addresses of a new account, unless a person says otherwise: where accounts differ, those of the last one. */
 export function addressesIn(before: SettingsBefore | undefined): Pick<FileSettings, "baseUrl" | "authUrl"> {
   const { baseUrl, authUrl, accounts = {} } = before?.settings ?? {};
   const last = Object.values(accounts).at(-1);
   return { baseUrl: last?.baseUrl ?? baseUrl, authUrl: last?.authUrl ?? authUrl };
 }
 
-/** Its places are absolute, or in AWS. The warehouse and the schema are for a file that is new. */
+/** The places of an account are absolute, or in AWS. The warehouse and the schema are for a file that is new. */
 type NewAccount = OptionValues<"account" | "authUrl" | "warehouse"> & {
   readonly schema: string | undefined;
   readonly baseUrl: string;

@@ -223,7 +223,7 @@ const isUnchecked = (credentials: string): boolean => existsSync(uncheckedMark(c
 async function createCredentials(path: string, text: string): Promise<void> {
   const folder = dirname(path);
   const made = await mkdir(folder, { recursive: true, mode: 0o700 }).catch(failed(folder));
-  // Its folder may lie in a repository.
+  // The folder of the credentials may lie in a repository.
   if (made !== undefined) await create(join(folder, ".gitignore"), "*\n");
   await create(path, text);
   await writeFile(uncheckedMark(path), "", { mode: 0o600 }).catch(failed(path));

@@ -190,7 +190,7 @@ type OptionValue<Name extends OptionName> =
 
 export type OptionValues<Name extends OptionName> = { readonly [Each in Name]: OptionValue<Each> };
 
-/** Its long name without dashes: `base-url`. */
+/** The long name of an option without dashes: `base-url`. */
 export const longName = (name: OptionName): string => /--([\w-]+)/.exec(OPTIONS[name].flag)?.[1] ?? "";
 
 /** `BRAND_BASE_URL`. */

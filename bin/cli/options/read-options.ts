@@ -58,7 +58,7 @@ export class GivenOptions {
     return new GivenOptions(this.#onCommandLine, this.#environment, this.#cwd, file);
   }
 
-  /** Those of the values that are right, without the defaults of the others. */
+  /** The values that are right, without the defaults of the others. */
   readRight<Name extends OptionName>(names: readonly Name[]): Partial<OptionValues<Name>> {
     const right = names.flatMap((name) => {
       try {

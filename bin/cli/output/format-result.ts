@@ -8,7 +8,7 @@ import { oneLine } from "./terminal.ts";
 
 type Formatter = (result: ResultRows, options: FormOptions) => AsyncGenerator<string>;
 
-/** Those that a person chooses, and the line that `--json` prints. */
+/** The forms that a person chooses, and the line that `--json` prints. */
 export type PrintedForm = TextFormat | "line";
 
 const FORMATTERS: Readonly<Record<PrintedForm, Formatter>> = {

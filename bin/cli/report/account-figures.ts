@@ -240,7 +240,7 @@ export async function storageFigure(
     if (snapshotId === head?.snapshot_id) return "what readers see";
     if (isRetired) return "retired";
     if (held.some((one) => one.snapshotId === snapshotId)) return "held";
-    // Those before the publications that were read are most likely published.
+    // Snapshots before the publications that were read are most likely published.
     return published.has(snapshotId) || snapshotId < oldestKnown ? "published before" : "not published";
   };
   // Some snapshots have only marks left.

@@ -17,7 +17,7 @@ export interface Figure {
 /** So few rows need not be opened. */
 const OPEN_ROWS = 6;
 
-/** Those without a chart and a table are lines below the others. */
+/** Figures without a chart and a table are lines below the others. */
 export function figures(all: readonly Figure[]): readonly Html[] {
   const { drawn = [], lines = [] } = Object.groupBy(all, ({ chart, table: behind }) =>
     chart || behind ? "drawn" : "lines",

@@ -59,7 +59,7 @@ ${isOnly ? "" : overview(accounts, nowMs)}${accounts.map((one) => section(one, i
 `.text;
 }
 
-/** Those that need attention come first; then those with the oldest data. */
+/** Accounts that need attention come first; then those with the oldest data. */
 function compareUrgency(a: ReportedAccount, b: ReportedAccount): number {
   const isWell = ({ trouble }: ReportedAccount): number => (trouble === undefined ? 1 : 0);
   return isWell(a) - isWell(b) || (a.dataMs ?? 0) - (b.dataMs ?? 0);

@@ -95,7 +95,7 @@ export async function refuseUnknownAccount(store: AccountStore): Promise<void> {
 }
 
 /**
- * Those of the warehouse, and those of the settings file, which may never have run; sorted. Throws `CONFIG_INVALID`
+ * The accounts of the warehouse, and those of the settings file, which may never have run; sorted. Throws `CONFIG_INVALID`
  * where there are none.
  */
 export async function warehouseAccounts(

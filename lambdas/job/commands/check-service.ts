@@ -33,7 +33,7 @@ export type RunCheck = <T>(name: Check["name"], work: (warn: Warn) => Promise<T>
 
 /** How many details are tried, of the whole list. */
 const MOST_TRIED = 20;
-/** They take one part in so many of what the budget has now. */
+/** The tried events take one part in so many of what the budget has now. */
 const SHARE = 4;
 /** However little the budget has: one event may be gone or forbidden. */
 const LEAST_TRIED = 3;

@@ -205,7 +205,7 @@ function cureOfChanges(
   return isBeforeRestart(log, changes) ? "past" : "restart";
 }
 
-/** Those that are published or held, and not retired. */
+/** The snapshots that are published or held, and not retired. */
 async function verifiable(store: AccountStore, log: readonly Publication[]): Promise<readonly string[]> {
   const published = keptSnapshots(log, await listSnapshots(store));
   const held = await heldSnapshots(store);

@@ -45,9 +45,9 @@ export type ServiceCredentials = z.infer<typeof schema>;
 export type Method = ServiceCredentials["method"];
 /** All of them, those that a person has first. */
 export const METHODS: readonly Method[] = methods.map(({ shape }) => shape.method.value);
-/** Those of a person, with which a login or HTTP Basic works. */
+/** Credentials of a person, with which a login or HTTP Basic works. */
 export type PasswordCredentials = Extract<ServiceCredentials, { readonly method: "session" | "basic" }>;
-/** Those of a client of the identity provider. Its tokens are kept in a place of their own. */
+/** Credentials of a client of the identity provider. The client's tokens are kept in a place of their own. */
 export type OAuthCredentials = Extract<ServiceCredentials, { readonly method: "oauth" }>;
 
 /** Reads one account's credentials: no caching, no retries. Throws `SyncError` `CREDENTIALS_INVALID`. */

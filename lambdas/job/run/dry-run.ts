@@ -21,7 +21,7 @@ import type { RunEnd } from "./record/run-result.ts";
 import { countText } from "./record/texts.ts";
 import type { RunSession } from "./run-session.ts";
 
-/** That a dry run shows of each column of one's own. */
+/** So many values a dry run shows of each column of one's own. */
 const FIRST_VALUES = 3;
 
 /** So many events that differ are named, in so much text: in AWS they must fit into a response. */
@@ -150,7 +150,7 @@ export async function dryRun(
   };
 }
 
-/** Those whose uuids are not greater than the last. */
+/** The rows whose uuids are not greater than the last. */
 async function* rowsUpTo(last: string, rows: AsyncIterable<Row>): AsyncGenerator<Row> {
   for await (const row of rows) {
     if (row.uuid > last) return;

@@ -9,7 +9,7 @@ export const MOST_SECRET_BYTES = 64 * 1024;
 /** Of settings, SQL and stored tokens. */
 export const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
-/** Its message continues a sentence: `FILE has more than 65,536 bytes`. */
+/** The message continues a sentence: `FILE has more than 65,536 bytes`. */
 export class TooLarge extends Error {
   override readonly name = "TooLarge";
 

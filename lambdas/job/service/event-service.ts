@@ -65,7 +65,7 @@ export interface ListTrial {
   readonly fits?: string | undefined;
   /** How many came on one page. */
   readonly brought: number;
-  /** Those that brought none. */
+  /** The ways that brought none. */
   readonly tried: readonly string[];
 }
 

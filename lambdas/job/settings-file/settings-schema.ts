@@ -40,7 +40,7 @@ export const SHARED_SETTINGS = {
     ),
     default: "BrandEventsSync",
     where: "AWS",
-    help: "Name of the stack, its workgroup, alarms, dashboard, schedule group and secrets: 1 to 64 letters, digits and `-`. See [a second stack](aws.md#a-second-stack)",
+    help: "Name of the stack, its workgroup, alarms, dashboard, schedule group and secrets: 1 to 64 letters, digits and `-`. See [a second stack](#a-second-stack)",
   },
   alarmEmail: {
     schema: text("expected an e-mail address", (value) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)),

@@ -46,7 +46,7 @@ const requiredPointer = text(
   (value) => (tokensOf(value) ?? []).length > 0,
 );
 const ENDS = 'expected some of "published", "held" and "failed"';
-/** Those that an account may have; all but `schedule` may also stand at the top, as the default for all accounts. */
+/** The settings that an account may have; all but `schedule` may also stand at the top, as the default for all accounts. */
 export const ACCOUNT_SETTINGS = {
   schedule: {
     schema: text(
@@ -171,7 +171,7 @@ export const ACCOUNT_SETTINGS = {
     use: "run",
     flag: "--max-missing <percent>",
     as: "number",
-    help: "Percent of the listed events that may have no details, or may be missing in one reading of [a list whose pages shift](guarantees.md#a-list-whose-pages-shift); 5 missing events are always allowed",
+    help: "Percent of the listed events that may have no details, or may be missing in one reading of [a list whose pages shift](connect.md#what-if-pages-shift); 5 missing events are always allowed",
   },
   require: {
     schema: z

@@ -134,7 +134,7 @@ async function* newestFirst(store: AccountStore): AsyncGenerator<Publication> {
   }
 }
 
-/** Those of them that can be read, whatever is damaged beside them: for what no snapshot depends on. */
+/** The publications that can be read, whatever is damaged beside them: for what no snapshot depends on. */
 export async function* newestReadable(store: AccountStore): AsyncGenerator<Publication> {
   for (const file of (await listLog(store)).toReversed()) {
     const entry = await readEntry(store, idOf(file)).catch(undefinedIfDamaged);
@@ -276,7 +276,7 @@ async function wholeLog(store: AccountStore): Promise<readonly StoredKey[]> {
   }
   // Another removal may have deleted some of them since they were listed.
   if ((await listLog(store)).length !== files.length) return wholeLog(store);
-  // It may be the removal that made the gap.
+  // The unreadable entry may be the removal that made the gap.
   if (unreadable !== undefined) throw corrupt(unreadable, NOT_ONE_LINE);
   const missing = publicationId(Number(idIn(files[start - 1]) ?? "0") + 1);
   throw incomplete(store.keys.publication(missing), whole[0]?.key ?? "", start);

@@ -50,14 +50,14 @@ export const publishedUnits = z.object({
 export type PublishedUnits = Readonly<z.infer<typeof publishedUnits>>;
 
 /**
- * Where it has none, no file in the folder of its changes counts: a decision about the same snapshot that lost the race for
- * the number may have left some.
+ * Where a publication has no changes, no file in the folder of its changes counts: a decision about the same snapshot
+ * that lost the race for the number may have left some.
  */
 export function hasChanges({ added, changed, removed }: PublishedUnits): boolean {
   return added + changed + removed > 0;
 }
 
-/** It has the columns of a publication, so that tables which show the files as they come can read it. */
+/** A removal has the columns of a publication, so that tables which show the files as they come can read it. */
 const REMOVAL = PUBLICATION.extend({ action: z.literal("remove"), snapshot_id: z.null() });
 const ENTRY = z.discriminatedUnion("action", [PUBLICATION, REMOVAL]);
 

@@ -289,7 +289,7 @@ const ELSEWHERE: Readonly<Record<string, number>> = {
   "bin/demo.ts": 6,
   // Its own name, and the examples, which `examples.long.test.ts` runs.
   "bin/cli/main.ts": 2,
-  // Those of a deployment run on the emulator, and in an app: `authorized.aws.test.ts`, `cdk-app.long.test.ts`.
+  // The commands of a deployment run on the emulator, and in an app: `authorized.aws.test.ts`, `cdk-app.long.test.ts`.
   "lib/assets.ts": 1,
   "lib/event-sync.ts": 1,
   "lib/outputs.ts": 1,

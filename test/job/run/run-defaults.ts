@@ -10,7 +10,7 @@ import { ANY_SHELL } from "../../../lambdas/words/style.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 import { LogLines } from "../runtime/log-lines.ts";
 
-/** Those of an account that says no more than its address, and that its list is whole, without limits. */
+/** The settings of an account that says no more than its address, and that its list is whole, without limits. */
 export function settingsWith(changes: Partial<RunSettings> = {}): RunSettings {
   const unlimited = { requestsPerMinute: "unlimited", bytesPerMinute: "unlimited" } as const;
   const account = accountSettings.parse({

@@ -33,7 +33,7 @@ const change = (kind: string, uuid: string, over: object): object => ({
 
 interface Step {
   readonly action?: "accept" | "rollback";
-  /** That of an earlier step, if it is rolled back to. */
+  /** The snapshot of an earlier step, if it is rolled back to. */
   readonly snapshot: number;
   readonly events: Readonly<Record<string, string>>;
   readonly changes: readonly object[];

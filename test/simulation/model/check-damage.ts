@@ -49,7 +49,7 @@ const OF_A_LATER_VERSION = /row\.error_code: Invalid option/;
 
 const FILE = /[\w./-]+[.]\w+/;
 
-/** Its files may go while it looks at them: they are removed, or were retired. `diff` takes any snapshot that is there. */
+/** Files of a snapshot may go while a process looks: they are removed, or were retired. `diff` takes any snapshot that is there. */
 function hasGone(
   { removedAtMs = 0, retiredAtMs, runsFromMs }: Model,
   { fromMs }: Pick<ProcessFacts, "fromMs">,

@@ -86,7 +86,7 @@ function checkRun(
   const listed = own.events + missing;
   const { maxDropPercent, maxGrowthPercent, maxMissingPercent, require } = model.world.plan.setting;
   const mayBeMissing = Math.max(5, (listed * maxMissingPercent) / 100);
-  // Those are news to hold it for, or readers do not see them already.
+  // Unreadable events are news to hold it for, or readers do not see them already.
   const { unreadable: _, ...shares } = missingShares(model, own);
   const unaccepted = Object.entries(shares).reduce(
     (sum, [reason, share]) =>

@@ -109,7 +109,7 @@ function aDayAgoMs(world: World): number {
   return world.timeline.nowMs - Math.max(0, DAY_MS - clockErrorMs(world));
 }
 
-/** They run, and those of two computers differ as much as they may. The platform's processes have one clock. */
+/** Clocks run, and those of two computers differ as much as they may. The platform's processes have one clock. */
 export function areClocksAsPromised(world: World): boolean {
   const { items } = world.plan;
   const faults = items.filter((item): item is ClockFault => item.kind === "clock");

@@ -18,7 +18,7 @@ export interface PlantedDefect {
   readonly to: string;
   /** The first that finds it, when the histories were as they were then: it is tried first, to save time. */
   readonly seed: number;
-  /** This project had it once. */
+  /** Whether this project had the defect once. */
   readonly isPast?: true;
 }
 

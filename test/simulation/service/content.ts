@@ -7,7 +7,7 @@ import { World as Events } from "../../simulator/world.ts";
 interface Version {
   readonly fromMs: number;
   readonly text: string;
-  /** Its entry in the list. */
+  /** The event's entry in the list. */
   readonly listing: string;
   /** By member of the details what a column of it has: a string itself, any other value as it stands there. */
   readonly columns: Readonly<Record<string, string>>;

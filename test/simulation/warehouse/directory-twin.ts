@@ -83,7 +83,7 @@ export class DirectoryTwin implements Store {
   }
 }
 
-/** Both look alike: an error of the disk does not say whether the change is there. */
+/** A change that was made and one that was not look alike: an error of the disk does not say whether the change is there. */
 const FAILURES: CallFailures = {
   refused: ({ SyncError }) => new SyncError("STORE_FAILED", "The simulated disk failed (EIO)."),
   lost: ({ SyncError }) => new SyncError("STORE_FAILED", "The simulated disk failed (EIO)."),

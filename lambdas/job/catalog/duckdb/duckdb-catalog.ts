@@ -152,7 +152,7 @@ interface Reading {
    * lists it and what came since. `what is new`: of these only the head and what `views.sql` does not list yet.
    */
   readonly looksAt: "all" | "what is listed" | "what is new";
-  /** Those that are defined with rows; all where it is absent. */
+  /** The tables that are defined with rows; all where it is absent. */
   readonly tables?: ReadonlySet<string> | undefined;
 }
 

@@ -126,7 +126,7 @@ const ATTEMPTS = 6;
 /** A claim that was seen for so long without an end is over. Counted by the process that waits: no clock is compared. */
 const EXPIRES_AFTER_MS = 60_000;
 
-/** Its holder stops sending well before, so that a slow request ends within the claim. */
+/** A claim's holder stops sending well before, so that a slow request ends within the claim. */
 const HELD_MS = 40_000;
 
 /** Holds a label that was never used, because a label that is on no version can be taken by two at once. */

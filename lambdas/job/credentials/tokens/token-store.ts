@@ -60,7 +60,7 @@ const schema = z
     obtained_at: instant,
     /** Absent where the identity provider did not say how long the access token is valid. */
     expires_at: instant.optional(),
-    /** They came of a renewal: this client's renewals are accepted. */
+    /** Whether the tokens came of a renewal: this client's renewals are accepted. */
     renewed: z.boolean().optional(),
   })
   .readonly();

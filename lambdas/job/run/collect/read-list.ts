@@ -125,7 +125,7 @@ function listedOf({ events, rejected, repeated }: EventList): number {
   return events.length + repeated + rejected;
 }
 
-/** Its pages overlap alike in every reading: on purpose, or others never came. */
+/** The pages of the list overlap alike in every reading: on purpose, or others never came. */
 function overlapDoubt({ overlapping, isTotalReached }: EventList): ListDoubt | undefined {
   if (overlapping === 0 || isTotalReached === true) return undefined;
   return { why: "overlap", entries: overlapping, places: [] };

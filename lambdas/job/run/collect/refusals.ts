@@ -66,7 +66,7 @@ export class Refusals {
   readonly #takenBack = new Map<string, number>();
   /** How many failed while none was read. */
   #failedFirst = 0;
-  /** Those that are news. */
+  /** The unreadable events that are news. */
   readonly #unreadable = new Set<string>();
   /** Aborts once the snapshot will be held for what is missing: a person decides then, and more questions change nothing. */
   readonly #enough = new AbortController();

@@ -157,7 +157,7 @@ export async function abandonRun(
   }
 }
 
-/** Its beginning is the instant of its end, so several processes that find it write one line. */
+/** The line's beginning is the instant of its end, so several processes that find it write one line. */
 async function record(
   ports: WorldPorts & WarehousePorts,
   runId: string,

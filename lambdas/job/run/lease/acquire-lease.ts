@@ -34,7 +34,7 @@ export interface LeaseRequest {
   readonly mayTakeOver?: ((execution: string) => Promise<boolean>) | undefined;
   /** A triggered start that finds its own run's lease waits until it expires, and gives up once it is renewed. */
   readonly waitForOwnRun?: boolean;
-  /** Those of the budget; none for what sends nothing. */
+  /** The limits of the budget; none for what sends nothing. */
   readonly limits?: Limits | undefined;
 }
 
@@ -73,7 +73,7 @@ export async function acquireLease(ports: AcquirePorts, request: LeaseRequest): 
       }
     }
     if (stored && !found) logger.warn(`the file ${store.keys.lease} is damaged; it is written again`);
-    // It may have been written as late as this process has seen it: the clock of its computer may be behind.
+    // The lease may have been written as late as this process has seen it: the clock of its computer may be behind.
     const isOfOwnClock = first === undefined && hasClockOf(found?.holder, ports.process);
     const unseenMs = found && !isOfOwnClock ? nowMs - watchedMs - Date.parse(found.renewed_at) : 0;
     const behindMs = Math.min(Math.max(0, unseenMs), CLOCK_TOLERANCE_MS);

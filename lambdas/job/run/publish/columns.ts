@@ -50,7 +50,7 @@ export async function columnsOfRun(
         `new columns: ${names.join(", ")}. A name stays once it is published; a pointer or a type can be corrected by a later run`,
       );
     }
-    // They begin with those that are there.
+    // The named columns begin with those that are there.
     return { columns: lifted.map((column, at) => asNamed(column, there[at], ports.logger)), earlier: [] };
   }
   const columns = there.map(({ name, pointers: [pointer, another], type, typedBy }) => {

@@ -87,7 +87,7 @@ export async function commit<Decision>(
 /** Undefined where nothing is. */
 function missingOf({ counts }: Manifest): Missing | undefined {
   const { listed, events, gone, forbidden, rejected, unreadable } = counts;
-  // Those are known by uuid: no share of others is accepted with them.
+  // Unreadable events are known by uuid: no share of others is accepted with them.
   return listed === events ? undefined : { listed, gone, forbidden, rejected: rejected - unreadable };
 }
 

@@ -63,7 +63,7 @@ export function countsOf(manifest: Manifest, publication?: Publication): Snapsho
   return { listed, events, added, changed, removed, gone, forbidden, rejected, repeated };
 }
 
-/** It begins now. Without an id its instant names it. */
+/** The attempt begins now. Without an id its instant names the run. */
 export function beginAttempt(clock: Clock, trigger: Trigger, runId?: string): Attempt {
   const startedAtMs = clock.now();
   return {
@@ -78,7 +78,7 @@ export function beginAttempt(clock: Clock, trigger: Trigger, runId?: string): At
 
 type RecordPorts = WorldPorts & WarehousePorts;
 
-/** These end a start, not its run: a later start with the same id continues it. */
+/** Outcomes that end a start, not its run: a later start with the same id continues it. */
 const NEVER_FINISH: ReadonlySet<Outcome> = new Set(["SKIPPED", "HANDED_OVER", "DRY_RUN"]);
 
 /**
@@ -134,7 +134,7 @@ export function unrecordedFailure(
   return { row: { ...rowOf(ports, attempt, { error }), attempt: 1 }, ...doubtOf(attempt), error };
 }
 
-/** That it cannot be written must not hide the failure itself. */
+/** A record that cannot be written must not hide the failure itself. */
 async function recordFailure(
   ports: RecordPorts,
   attempt: Attempt,

@@ -68,13 +68,13 @@ export interface Hold {
   readonly reason: HoldReason;
   /** For a person: what was found and what was expected. */
   readonly explanation: string;
-  /** The same as data. Absent in marks of earlier versions, and of later ones that say more. */
+  /** The explanation as data. Absent in marks of earlier versions, and of later ones that say more. */
   readonly facts?: HoldFacts | undefined;
   /** What publishing the snapshot would do, once it is marked, and as far as that is known. */
   readonly preview?: Preview | undefined;
 }
 
-/** Its keys are in files and events, so they are written as there. */
+/** The keys of a preview are in files and events, so they are written as there. */
 export const previewSchema = z
   .object({
     /** What the changes are found against; null where nothing was published. */

@@ -91,7 +91,7 @@ async function knownOfRun(
   return { counts: { ...NO_COUNTS, events, added, changed, removed } };
 }
 
-/** Its run did not publish it: it was held, and a person has published it. */
+/** The snapshot was held at first: a person has published it, not its run. */
 async function heldAtFirst(
   store: AccountStore,
   { snapshot_id: snapshotId, publication }: Publication,

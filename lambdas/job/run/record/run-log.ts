@@ -165,7 +165,7 @@ export async function lastRuns(
 interface NewestFiles {
   /** By name, at least so many as are asked for if there are. */
   readonly listed: readonly StoredKey[];
-  /** Those that are named in the future. */
+  /** The entries that are named in the future. */
   readonly ahead: readonly StoredKey[];
 }
 

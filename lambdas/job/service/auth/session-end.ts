@@ -17,7 +17,7 @@ const MOST_IN_AN_HOUR = 3;
 
 /** The ends that count, over all sessions of a run: a new login must not follow each login. */
 export class SessionEnds {
-  /** Those of each name, oldest first. */
+  /** The cookies of each name, oldest first. */
   readonly #counted = new Map<string, readonly LoginCookie[]>();
   /** The names whose ends no longer count: they came again within a minute, or a fourth time in an hour. */
   readonly ignored = new Set<string>();

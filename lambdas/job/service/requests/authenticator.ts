@@ -240,7 +240,7 @@ export class Authenticator {
       this.#generation = { proof, state: "fresh", pausesMs: left };
       return this.#tryAgain(this.#generation, pauseMs, signal);
     }
-    // Its first request waited so long for permission to be sent that the proof had expired by then.
+    // The first request of the session waited so long for permission to be sent that the proof had expired by then.
     const isUntried =
       hasEndedUnsaid(proof) || (proof.isExpired && pausesMs.length === (proof.pausesMs?.fresh ?? []).length);
     if (!wasTrial || !proof.isLastTry || isUntried) return this.#startTrial(signal, url);

@@ -267,7 +267,7 @@ export class ServiceCounts {
 export interface Wait {
   /** What the rate limiter says, `retry` for the back-off after a failure, or `silent` for the first answer of all. */
   readonly kind: HeldBackBy | "retry" | "silent";
-  /** Its end, an instant of the monotonic clock. */
+  /** The end of the wait, an instant of the monotonic clock. */
   readonly untilMs: number;
   /** The server that is silent. */
   readonly origin?: string;

@@ -202,7 +202,7 @@ export function shownPointer(pointer: string): string {
 export interface Incomplete {
   /** Events that lack one required field or more. */
   readonly events: number;
-  /** Those that lack each field, in the order of the pointers. */
+  /** The events that lack each field, in the order of the pointers. */
   readonly fields: readonly { readonly pointer: string; readonly events: number }[];
 }
 

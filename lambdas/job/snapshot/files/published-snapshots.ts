@@ -15,7 +15,7 @@ export async function plannedAt(store: AccountStore, snapshotId: string): Promis
   return (await readManifest(store, snapshotId).catch(undefinedIfDamaged))?.log_end;
 }
 
-/** Those of the snapshots that a publication names, by id, with the first one that is found of each. */
+/** The snapshots that a publication names, of the given ones, by id, with the first one that is found of each. */
 export async function publishedOf(
   store: AccountStore,
   snapshotIds: Iterable<string>,

@@ -129,7 +129,7 @@ export async function incompleteUnits(
   return [...found, ...(await incompleteChanges(store, log, after))];
 }
 
-/** Those of them that hold changes. */
+/** The units that lack files, of those that hold changes. */
 async function incompleteChanges(
   store: AccountStore,
   log: readonly PublishedUnits[],

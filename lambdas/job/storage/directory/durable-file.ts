@@ -76,7 +76,7 @@ export async function makeDirectory(path: string, mode: number, hasParent = fals
       // Not with `recursive`: where the parent takes no directory, as in /proc, Node would try for ever.
       return makeDirectory(path, mode, true);
     }
-    // It may be gone again by now.
+    // The file may be gone again by now.
     const gone = await stat(path).then(
       (found) => (found.isDirectory() ? undefined : error),
       (reason: unknown) => reason,

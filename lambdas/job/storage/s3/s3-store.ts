@@ -283,7 +283,7 @@ export class S3Store implements Store {
       const { ETag, Metadata } = await this.#client.send(new HeadObjectCommand(this.#address(key)));
       return Metadata?.[WRITE_ID] === writeId ? this.#version(key, ETag) : undefined;
     } catch (error) {
-      // It has been deleted since.
+      // The object has been deleted since.
       if (awsError(error)?.name === "NotFound") return undefined;
       return this.#failed("write", key)(error);
     }

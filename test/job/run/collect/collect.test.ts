@@ -42,7 +42,7 @@ let plan: Plan;
 let clock: ManualClock;
 /** Places of events whose details are gone. */
 let gone: readonly number[];
-/** Those of events that the head leaves out. */
+/** The places of events that the head leaves out. */
 let knownPlaces: readonly number[];
 /** What is done for the detail of a place before it is there. */
 let onDetail: (place: number, signal?: AbortSignal) => Promise<void> | void;
@@ -477,7 +477,7 @@ describe("after a lost lease", () => {
 });
 
 describe("where another process records first", () => {
-  /** It does so right before this one's second record. */
+  /** The other process records right before this one's second record. */
   function raced(record: () => void): Store {
     return interposed(store, async (key) => {
       if (key === recordKey(4) && store.text(key) === undefined) record();

@@ -26,7 +26,7 @@ function fullAfterCommit(world: SmallWorld, kind = ""): PortChanges {
   return { store };
 }
 
-/** Its catalog cannot be refreshed once something more is published. */
+/** The world's catalog cannot be refreshed once something more is published. */
 function catalogFails(world: SmallWorld, code: "CATALOG_FAILED" | "STORE_CORRUPT"): PortChanges {
   const before = world.store.keys("publications/").length;
   const catalog: RunPorts["catalog"] = {

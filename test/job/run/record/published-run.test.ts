@@ -243,7 +243,7 @@ describe("what a run could not record", () => {
       for (let turn = 0; turn < 50; turn += 1) await setImmediate();
     });
 
-  /** Its row is there unless the crash was earlier. */
+  /** A crashed run, whose row is there unless the crash was earlier. */
   async function unrecorded(crash: "create publications/" | "create run-log/", start = {}) {
     const world = new SmallWorld();
     world.show(10, 1);

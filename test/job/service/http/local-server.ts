@@ -10,7 +10,7 @@ export interface LocalServer extends AsyncDisposable {
   readonly url: string;
   /** Connections accepted so far. */
   readonly connections: number;
-  /** Those that are open now. */
+  /** The connections that are open now. */
   readonly open: number;
 }
 
@@ -124,7 +124,7 @@ const read = (name: string): Buffer => readFileSync(new URL(name, FIXTURES));
 /** The certificate of the authority, for `NODE_EXTRA_CA_CERTS`. */
 export const AUTHORITY = new URL("authority.pem", FIXTURES).pathname;
 
-/** That of an authority below it, which servers send with their own. */
+/** The certificate of an authority below it, which servers send with their own. */
 export const INTERMEDIATE = new URL("intermediate.pem", FIXTURES).pathname;
 
 /** Diffie-Hellman parameters of 1,024 bits. */

@@ -6,7 +6,7 @@ import { connect, errorOf, failedList } from "../connection.ts";
 import { httpServer, type LocalServer } from "../http/local-server.ts";
 
 const EVENT = "00000000-0000-4000-8000-000000000000";
-/** Its text must not come up in an error. */
+/** A body whose text must not come up in an error. */
 const CANARY = JSON.stringify({ data: [{ uuid: EVENT, name: "canary München" }] });
 
 /** A service whose login works. */

@@ -14,7 +14,7 @@ const read = (...chunks: readonly Uint8Array[]): Promise<string[]> =>
 const zip = async (lines: readonly string[]): Promise<Buffer> =>
   Buffer.concat(await Array.fromAsync(gzipLines(lines)));
 
-/** These do not compress, so their file is larger than what goes to zlib at once. */
+/** Lines that do not compress, so their file is larger than what goes to zlib at once. */
 const LARGE: readonly string[] = Array.from({ length: 600 }, () => randomBytes(400).toString("hex"));
 
 /** The file in pieces of the size. */

@@ -26,7 +26,7 @@ import { isOver } from "./is-over.ts";
 
 interface TokenEndpointOptions {
   readonly authUrl: URL;
-  /** Its time-out is the time that one answer may take. */
+  /** The transport's time-out is the time that one answer may take. */
   readonly transport: Transport;
   readonly headers: Readonly<Record<string, string>>;
   readonly now: () => number;

@@ -14,7 +14,7 @@ async function partChecksums(sandbox: Sandbox, snapshotId: string | null): Promi
   return parts.map(({ sha256 }) => sha256);
 }
 
-/** Those of a run that nothing disturbs. */
+/** The checksums of a run that nothing disturbs. */
 async function undisturbedChecksums(): Promise<readonly string[]> {
   await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) });
   const { row } = await sandbox.run();

@@ -129,7 +129,7 @@ const sign: fc.Arbitrary<{ readonly members: Members; readonly headers: Readonly
     constant({ members: {}, headers: {} }),
   );
 
-/** That is a lie: it is not the last page. */
+/** A page that says it is the last, which is a lie. */
 const saysLast = (drawn: object): boolean => /(?:last|end)[^:]*:\W*true/i.test(JSON.stringify(drawn));
 
 const shape = constantFrom<(data: readonly object[], members: Members) => unknown>(
