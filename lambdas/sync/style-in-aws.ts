@@ -39,7 +39,7 @@ export function doubtInAws(
   return said === undefined ? {} : { doubt: said };
 }
 
-/** It needs a shell with credentials for the AWS account. */
+/** The command needs a shell with credentials for the AWS account. */
 export function invokeCommand({ region, functionName }: Environment, input: object): string {
   return [
     "aws lambda invoke",
