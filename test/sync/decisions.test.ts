@@ -1,6 +1,7 @@
 // What the function says about a held snapshot, wherever a person comes to it.
 
 import { describe, expect, test } from "vitest";
+import { layout } from "../../lambdas/job/storage/layout.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { FunctionSandbox, NEXT_DAY, NEXT_RUN, RUN, SCHEDULED_AT } from "./function-sandbox.ts";
 
@@ -95,6 +96,29 @@ describe("a person's decision", () => {
       "Snapshot Held",
       "Snapshot Published",
     ]);
+  });
+
+  test("to accept a held snapshot has an undo, which pins what was before no more than it was", async () => {
+    const { sandbox } = await held();
+    await using _ = sandbox;
+
+    const accepted = await sandbox.invoke({ action: "accept", snapshotId: NEXT_RUN });
+
+    expect(accepted).toMatchObject({
+      outcome: "PUBLISHED",
+      undo_event: { action: "rollback", account: "uk", snapshotId: RUN, pin: false },
+    });
+  });
+
+  test("to accept over damaged files has no undo: what readers saw is gone", async () => {
+    const { sandbox } = await held();
+    await using _ = sandbox;
+    await sandbox.store.delete([layout("uk").part(RUN, 0)]);
+
+    const accepted = await sandbox.invoke({ action: "accept", snapshotId: NEXT_RUN, overDamaged: true });
+
+    expect(accepted).toMatchObject({ outcome: "PUBLISHED", counts: { added: 60 } });
+    expect(accepted).not.toHaveProperty("undo_event");
   });
 
   test("to roll back pins the older snapshot, except with pin: false", async () => {

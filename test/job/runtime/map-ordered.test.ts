@@ -348,6 +348,18 @@ describe("an item that waits", () => {
     expect(order.indexOf("0 again")).toBe(begun);
   });
 
+  test("for others goes on waiting while a result can be taken, which makes room for another", async () => {
+    const bounds = { ...options, concurrency: 1, weigh: () => 5_000, maxWeight: 7_000 };
+    const results = mapOrdered([0, 1, 2, 3], working([2], "forOthers"), bounds);
+
+    const first = await results.next();
+    await delay(20);
+    expect(order).toEqual(["0", "1", "2"]);
+
+    expect([first.value, ...(await Array.fromAsync(results))]).toEqual([0, 1, 2, 3]);
+    expect(order).toEqual(["0", "1", "2", "3", "2 again"]);
+  });
+
   test("for others goes on waiting while another one waits for what comes by itself", async () => {
     const work = (item: number, signal: AbortSignal, waits: Waits): Promise<number> =>
       working([0, 1], item === 0 ? "forOthers" : "during")(item, signal, waits);
