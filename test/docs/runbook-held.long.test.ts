@@ -25,7 +25,7 @@ const LAPTOP = { page: "operate.md", heading: "## What do I do with a held snaps
 
 describe(`the runbook, "${HELD.heading.slice(3)}"`, () => {
   const names: Names = { head: RUN, held: NEXT_RUN };
-  const mail = z.object({ what: z.string(), effect: z.string() });
+  const mail = z.object({ line1: z.string(), line3: z.string() });
   const steps = stepsBelow(HELD);
   const step = (part: string) => {
     const found = steps.find(({ command }) => command.includes(part));
@@ -62,8 +62,8 @@ describe(`the runbook, "${HELD.heading.slice(3)}"`, () => {
     await using sandbox = await heldDay();
 
     const event = sandbox.events.find(({ detailType }) => detailType === "Snapshot Held");
-    const { what, effect } = mail.parse(event?.detail["mail"]);
-    expect([what, effect].map((line) => asShown(line, names))).toEqual(mailBelow(HELD));
+    const { line1, line3 } = mail.parse(event?.detail["mail"]);
+    expect([line1, line3].map((line) => asShown(line, names))).toEqual(mailBelow(HELD));
     expect(await answerTo('diff\\"', sandbox)).toMatchObject(shown('diff\\"'));
     expect(await answerTo('accept\\"', sandbox)).toMatchObject(shown('accept\\"'));
   });

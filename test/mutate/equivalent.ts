@@ -167,6 +167,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'interruptionOf: return cause instanceof SyncError && cause.code === "INTERRUPTED" ? cause : undefined; → return (cause.code === "INTERRUPTED") ? cause : undefined;':
       "No other error has this code.",
   },
+  "lambdas/job/run/collect/unfinished-run.ts": {
+    "findAdoptable: const base = head && !isPast(head) ? await findPublication(store, isPast) : head; → const base = (head) ? await findPublication(store, isPast) : head;":
+      "The search finds the head, with one list more: what a run costs is counted.",
+  },
   "bin/cli/query/locked-duckdb.ts": {
     "withLockedDuckDB: await connection.run(`SET temp_directory = ${literal(temporary ?? \"\")}; SET memory_limit = '${memoryLimitBytes(totalmem(), process.constrainedMemory())} B'; SET TimeZone = 'UTC'; SET allowed_directori… → connection.run(`SET temp_directory = ${literal(temporary ?? \"\")}; SET memory_limit = '${memoryLimitBytes(totalmem(), process.constrainedMemory())} B'; SET TimeZone = 'UTC'; SET allowed_directories = […":
       "A connection runs its statements one after the other, and none of these fails.",

@@ -99,7 +99,9 @@ async function findAdoptable(
     if (await removalOf(store, id, mark)) return true;
     return head !== undefined && isLater(head, { id, place: await placeOf(store, mark) });
   };
-  const after = (await findPublication(store, isPast))?.snapshot_id;
+  // Nearly always the head itself, which is not searched for once more.
+  const base = head && !isPast(head) ? await findPublication(store, isPast) : head;
+  const after = base?.snapshot_id;
   const files = await Array.fromAsync(store.list(prefix, after && `${prefix}${after}/`));
   const byRun = Map.groupBy(
     files.filter(({ key }) => isOfLayout(key)),
