@@ -274,8 +274,8 @@ async function wholeLog(store: AccountStore): Promise<readonly StoredKey[]> {
     if (entry?.action === "remove") return whole;
     if (stored && entry === undefined) unreadable ??= key;
   }
-  // Another removal may have deleted some of them since they were listed.
-  if ((await listLog(store)).length !== files.length) return wholeLog(store);
+  // Another removal may have deleted some of them since they were listed, and is an entry more.
+  if (`${(await listLog(store)).map(idOf)}` !== `${files.map(idOf)}`) return wholeLog(store);
   // The unreadable entry may be the removal that made the gap.
   if (unreadable !== undefined) throw corrupt(unreadable, NOT_ONE_LINE);
   const missing = publicationId(Number(idIn(files[start - 1]) ?? "0") + 1);

@@ -243,3 +243,24 @@ it("ends what can be read, and is none of it", async () => {
 
   expect(await Array.fromAsync(newestReadable(uk(store)))).toEqual([AFTER]);
 });
+
+it("is no damage to who listed the log before it, when it has deleted one entry and is one itself", async () => {
+  const store = await removed();
+  await store.delete(["publications/uk/0000000001.ndjson", "publications/uk/0000000002.ndjson"]);
+  await publish(uk(store), AFTER);
+  let reads = 0;
+  const raced: Store = {
+    ...uk(store),
+    read: async (key) => {
+      reads += 1;
+      // The first is that of the whole log, which is listed already.
+      if (reads === 1) {
+        await createRemoval(uk(store), { ...NAMED, writeId: "another" });
+        await store.delete(["publications/uk/0000000003.ndjson"]);
+      }
+      return store.read(key);
+    },
+  };
+
+  expect(await readLogSince(uk(raced), "")).toMatchObject({ last: "0000000005", publications: [] });
+});
