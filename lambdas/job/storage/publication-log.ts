@@ -208,8 +208,7 @@ export async function publicationBefore(
 
 /** The number of the last entry; undefined where there is none. */
 async function lastId(store: AccountStore, known = ""): Promise<string | undefined> {
-  const behind = known === "" ? undefined : await wholeFrom(store, known);
-  if (behind) return idIn(behind.at(-1));
+  if (known !== "") return idIn((await logFrom(store, known)).at(-1));
   const first = await firstId(store);
   if (first === undefined) return undefined;
   // A log begins with its first number, or with the removal below which all is deleted.

@@ -8,9 +8,9 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { publicationId } from "../../../lambdas/job/storage/layout.ts";
 import {
   createRemoval,
-  type LogEnd,
   publish,
   readEnd,
+  readLogSince,
 } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
@@ -154,7 +154,7 @@ class Raced {
   }
 }
 
-const orDamage = async (found: Promise<LogEnd>): Promise<LogEnd | "damage"> => {
+const orDamage = async <Found>(found: Promise<Found>): Promise<Found | "damage"> => {
   try {
     return await found;
   } catch (error) {
@@ -213,6 +213,34 @@ it("leads to no fork: what is committed has the number behind the last one that 
       }
       // Others act five times at most.
       expect.unreachable("the search was repeated, and its number was always taken");
+    }),
+    RUNS,
+  );
+});
+
+it("is damage where a number is lost behind what is known of the log, unless a removal lies above", async () => {
+  const still = WORLDS.map((world) => ({ ...world, acts: new Map() }));
+  await fc.assert(
+    fc.asyncProperty(still, async (world) => {
+      const { store } = new Raced(world);
+      const there = numbersIn(store);
+      const { near } = world;
+      const known = publicationId(near);
+      const gaps = there.filter((number) => number > 1 && !there.includes(number - 1));
+      const lastRemoval = there.findLast((number) => world.kinds[number - 1] === "remove") ?? 0;
+      const isDamaged = (gaps.at(-1) ?? 0) > lastRemoval;
+      const isKnown = there.includes(near);
+      const isWhole = isKnown && (gaps.at(-1) ?? 0) <= near;
+      const [first = 1] = there;
+      const begins = first === 1 || world.kinds[first - 1] === "remove";
+
+      const since = await orDamage(readLogSince(uk(store), near === 0 ? "" : known));
+      const end = await orDamage(readEnd(uk(store), near === 0 ? undefined : known));
+
+      expect(since === "damage").toBe(isDamaged && !isWhole);
+      // Between two numbers that it tries, the search of the end sees no gap.
+      if (!isDamaged || isWhole) expect(end).not.toBe("damage");
+      else if (isKnown || !begins) expect(end).toBe("damage");
     }),
     RUNS,
   );
