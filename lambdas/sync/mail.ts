@@ -6,7 +6,7 @@ import { errorColumns } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import { changesText } from "../job/run/record/texts.ts";
 import type { Clock } from "../job/runtime/clock.ts";
-import { nextOf } from "../words/ends.ts";
+import { heldCommands, nextOf } from "../words/ends.ts";
 import { type Style, say } from "../words/style.ts";
 import { type Environment, mailedCommand, styleInAws } from "./style-in-aws.ts";
 import { type Mail, mailLine } from "./telemetry.ts";
@@ -51,20 +51,19 @@ const mailStyle = (environment: Environment, account: string): Style =>
 export function heldMail(account: string, result: RunResult, { environment, clock }: MailPorts): Mail {
   const { row, explanation, preview } = result;
   const { reason, snapshot_id: snapshotId } = row;
-  const decide = (action: "accept" | "diff"): string =>
-    mailedCommand(environment, { action, account, snapshotId });
-  const next = say(nextOf(result), mailStyle(environment, account));
+  const style = mailStyle(environment, account);
+  const { accept, diff } = heldCommands(String(snapshotId), style);
   return mailWith("held", [
     `Account ${account}: a snapshot is held (${reason}). ${readersSee(preview ?? {}, clock.now())}`,
-    `Why: ${because([explanation ?? null], next)}`,
+    `Why: ${because([explanation ?? null], say(nextOf(result), style))}`,
     effectOf(preview),
-    `Compare: ${decide("diff")}`,
-    `Publish: ${decide("accept")}`,
+    `Compare: ${diff}`,
+    `Publish: ${accept}`,
     `Or wait: ${ifNotAccepted(wasPinned({ reason, preview }))}`,
   ]);
 }
 
-interface FailedStart {
+interface Failure {
   readonly account: string;
   readonly runId: string | null;
   readonly why: readonly (string | null)[];
@@ -74,7 +73,7 @@ interface FailedStart {
 }
 
 function failedMail(
-  { account, runId, why, next = "", section = "failed" }: FailedStart,
+  { account, runId, why, next = "", section = "failed" }: Failure,
   environment: Environment,
 ): Mail {
   const run = runId === null ? "A start" : `The run ${runId}`;

@@ -1,6 +1,5 @@
 // Reports the result of a run, an accept or a rollback: the metrics that drive alarms, events on the bus, a line in the
-// log. An alarm keeps its state while nothing is sent, so a value is sent only by what shows
-// whether the alarm's cause lasts.
+// log. An alarm keeps its state while nothing is sent, so a value is sent only by what shows whether the alarm's cause lasts.
 
 import { isRefusal, type SyncError } from "../job/errors/sync-error.ts";
 import { type BusEvent, failedStartEvent, runEvent } from "../job/run/record/run-event.ts";

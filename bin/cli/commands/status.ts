@@ -115,6 +115,7 @@ function asJson(one: AccountStatus, given: GivenOptions): object {
   }
   const { account, head, lease, held, runs, doubt } = one;
   const isPinned = head?.pinned === true;
+  const style = styleOf(given, account);
   return {
     account,
     head,
@@ -122,9 +123,9 @@ function asJson(one: AccountStatus, given: GivenOptions): object {
     held: held.map(({ snapshotId }) => snapshotId),
     ...(held.length === 0
       ? {}
-      : { held_snapshots: held.map((each) => heldJson({ ...each, isPinned }, styleOf(given, account))) }),
+      : { held_snapshots: held.map((each) => heldJson({ ...each, isPinned }, style)) }),
     runs,
-    doubt: styleOf(given, account).doubt(doubt) ?? null,
+    doubt: style.doubt(doubt) ?? null,
   };
 }
 

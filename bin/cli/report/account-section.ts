@@ -58,11 +58,12 @@ const MOST_RUNS = 60;
 export async function reportAccount(store: AccountStore, options: AccountOptions): Promise<ReportedAccount> {
   const found = await orDamage(store.account, () => readAccount(store, options));
   const head = "damage" in found ? null : found.status.head;
+  const style = options.styleFor(store.account);
   return {
     ...found,
-    trouble: attentionOf(found, options),
+    trouble: attentionOf(found, style),
     dataMs: head === null ? undefined : madeAtMs(head),
-    content: contentOf(found, options),
+    content: contentOf(found, options.nowMs, style),
   };
 }
 
@@ -106,17 +107,14 @@ async function lastPublications(
 
 export const NOTHING = "Nothing is published yet";
 
-function attentionOf(
-  one: AccountReport | DamagedAccount,
-  { styleFor }: Pick<AccountOptions, "styleFor">,
-): string | undefined {
+function attentionOf(one: AccountReport | DamagedAccount, style: StyleHere): string | undefined {
   if ("damage" in one) return `The account cannot be read (${one.damage.code})`;
   const { status: found, failed } = one;
   const held = publishableOf(found).length;
   if (held > 0) return `${plural(held, "snapshot")} ${held === 1 ? "waits" : "wait"} for your decision`;
   if (failed) return failureText(failed);
   if (found.head === null) return NOTHING;
-  return styleFor(one.account).doubt(found.doubt) === undefined ? undefined : DOUBTED;
+  return style.doubt(found.doubt) === undefined ? undefined : DOUBTED;
 }
 
 const DOUBTED = "The list of events may be a part only";
@@ -129,14 +127,10 @@ function failureText(failed: RunLogEntry): string {
   return `The last run ${how}${reason === "" ? "" : ` (${reason})`}`;
 }
 
-function contentOf(
-  one: AccountReport | DamagedAccount,
-  { nowMs, styleFor }: AccountOptions,
-): readonly Html[] {
+function contentOf(one: AccountReport | DamagedAccount, nowMs: number, style: StyleHere): readonly Html[] {
   if ("damage" in one)
     return [failedNote(`This account cannot be read: ${one.damage.code}`, sayError(one.damage, ANY_SHELL))];
   const { failed } = one;
-  const style = styleFor(one.account);
   const doubt = style.doubt(one.status.doubt);
   const notes = [
     ...heldNotes(one.status, style),

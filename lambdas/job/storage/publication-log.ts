@@ -274,7 +274,7 @@ async function wholeLog(store: AccountStore): Promise<readonly StoredKey[]> {
     if (stored && entry === undefined) unreadable ??= key;
   }
   // Another removal may have deleted some of them since they were listed, and is an entry more.
-  if (`${(await listLog(store)).map(idOf)}` !== `${files.map(idOf)}`) return wholeLog(store);
+  if ((await listLog(store)).map(idOf).join() !== files.map(idOf).join()) return wholeLog(store);
   // The unreadable entry may be the removal that made the gap.
   if (unreadable !== undefined) throw corrupt(unreadable, NOT_ONE_LINE);
   const missing = publicationId(Number(idIn(files[start - 1]) ?? "0") + 1);
