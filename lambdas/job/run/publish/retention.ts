@@ -33,16 +33,31 @@ export async function isFirstOfDay(store: AccountStore, snapshotId: string): Pro
 /**
  * Never deletes the head, nor a snapshot that was the head within the last day. A mark is taken away from the head only:
  * it was published while it was being retired. Any other stays retired, as a person may have wanted. The catalog then looks
- * at all it shows.
+ * at all it shows, also where a damaged log leaves open what is in use, and nothing is retired.
  * @param retainDays published snapshots older than so many days are due; undefined keeps all
  */
 export async function applyRetention(ports: RetentionPorts, retainDays: number | undefined): Promise<void> {
+  const { store, clock, catalog } = ports;
+  let undated: readonly string[] = [];
+  try {
+    undated = await retireAndDelete(ports, retainDays);
+  } finally {
+    await catalog.refresh(store.account);
+  }
+  // Only now, because a process may die before the tables have followed: queries under way still read the files.
+  for (const snapshotId of undated) await dateRetired(store, snapshotId, clock.now());
+}
+
+/** Returns the snapshots that are retired but that a table may still show. */
+async function retireAndDelete(
+  ports: RetentionPorts,
+  retainDays: number | undefined,
+): Promise<readonly string[]> {
   const { store, clock, logger } = ports;
   const nowMs = clock.now();
   const { head, inUse } = await headsSince(store, nowMs - DAY_MS);
   const snapshots = await listSnapshots(store);
   const daysOf = await dueAfter(store, snapshots, retainDays, nowMs);
-  /** Retired, but a table may still show them. */
   const undated: string[] = [];
   for (const snapshot of snapshots) {
     const { snapshotId } = snapshot;
@@ -59,9 +74,7 @@ export async function applyRetention(ports: RetentionPorts, retainDays: number |
       logger.info(`retires the snapshot ${snapshotId}; its files are deleted after a day`);
     }
   }
-  await ports.catalog.refresh(store.account);
-  // Only now, because a process may die before the tables have followed: queries under way still read the files.
-  for (const snapshotId of undated) await dateRetired(store, snapshotId, clock.now());
+  return undated;
 }
 
 interface Heads {

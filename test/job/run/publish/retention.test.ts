@@ -294,6 +294,20 @@ describe("retention", () => {
     expect(seen).toEqual([["_manifest.json", "part-00000.ndjson.gz"]]);
   });
 
+  test("lets the tables follow where a damaged log leaves open what is in use, and retires nothing", async () => {
+    const world = new SmallWorld();
+    const [first = ""] = await daily(world, 3);
+    world.store.put(layout(ACCOUNT).publication("0000000003"), "{");
+    const refreshed: unknown[] = [];
+    const catalog: Catalog = { refresh: async (...of) => void refreshed.push(of) };
+
+    const retained = applyRetention(world.ports({ catalog }), 1);
+
+    await expect(retained).rejects.toThrow("0000000003.ndjson is damaged");
+    expect(refreshed).toEqual([[ACCOUNT]]);
+    expect(files(world, first)).not.toContain("_retired.json");
+  });
+
   test("reads no mark of a snapshot that is deleted, however many there are", async () => {
     const world = new SmallWorld();
     const [deleted = "", retired = ""] = await daily(world, 3);
