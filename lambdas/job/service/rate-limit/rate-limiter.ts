@@ -9,6 +9,9 @@ import { type Amount, type Usage, UsageRecord, UsageWindow } from "./usage-windo
 /** How much of the budget may be missing in what was recorded before a crash: a minute's. */
 export const UNRECORDED_MS = 60_000;
 
+/** A request without a response, given up or in flight, may be counted by the service so much later. */
+const UNANSWERED_MS = 30_000;
+
 /** How a request's bytes are estimated: a detail as the largest recent one; for others nothing is known. */
 export type RequestKind = "detail" | "other";
 
@@ -16,8 +19,8 @@ export type RequestKind = "detail" | "other";
 export interface Permit {
   /** How large the body is expected to be at most; 0 if nothing is known. */
   readonly expectedBytes: number;
-  /** The request was sent. `bytes`: the size of the decoded response body, 0 if none came. */
-  settle(bytes: number): void;
+  /** The request was sent. `bytes`: the size of the decoded response body; undefined if no response came. */
+  settle(bytes: number | undefined): void;
   /** The request was not sent. */
   cancel(): void;
 }
@@ -49,8 +52,9 @@ export interface RateLimiterOptions extends Limits {
 }
 
 /**
- * A request counts from its permit until one window after its *response*. The service counts it at some point in
- * between, so no window of the service holds more than the limit, whatever the latency. First come, first served.
+ * A request counts from its permit until one window after its *response*, or after the latest that the service may count one
+ * without a response. The service counts it at some point in between, so no window of the service holds more than the limit,
+ * whatever the latency. First come, first served.
  */
 export class RateLimiter {
   readonly #clock: Clock;
@@ -191,10 +195,11 @@ export class RateLimiter {
     return () => this.#serve();
   }
 
-  /** The usage of the last window, requests in flight included, oldest first. */
+  /** The usage of the last window, requests in flight included. */
   usage(): readonly Usage[] {
     const ended = this.#window.usage();
-    return this.#inFlight === 0 ? ended : [...ended, { atMs: this.#clock.now(), ...this.#expectedInFlight }];
+    if (this.#inFlight === 0) return ended;
+    return [...ended, { atMs: this.#clock.now() + UNANSWERED_MS, ...this.#expectedInFlight }];
   }
 
   /** Gives the requests at the front the permits that are there now. */
@@ -282,29 +287,30 @@ export class RateLimiter {
     const details = kind === "detail" ? 1 : 0;
     let open = true;
     const expectedBytes = this.#expectedBytes(kind);
-    const end = (sentBytes: number | undefined): void => {
+    const end = (count: () => void): void => {
       if (!open) return;
       open = false;
-      this.#record?.add({ requests: 0, bytes: Math.max(0, (sentBytes ?? 0) - expectedBytes) });
       this.#inFlight -= 1;
       this.#detailsInFlight -= details;
-      if (sentBytes !== undefined) this.#count(kind, sentBytes);
+      count();
       this.#serve();
+    };
+    const settle = (bytes: number | undefined): void => {
+      // Also without a limit: the next run may have one.
+      if (bytes === undefined) return this.#window.add({ requests: 1, bytes: expectedBytes }, UNANSWERED_MS);
+      this.#window.add({ requests: 1, bytes });
+      this.#record?.add({ requests: 0, bytes: Math.max(0, bytes - expectedBytes) });
+      if (kind === "detail" && bytes > 0) this.#details.add(bytes);
     };
     this.#inFlight += 1;
     this.#detailsInFlight += details;
     this.#pace.send(this.#clock.monotonicMs());
     this.#record?.add({ requests: 1, bytes: expectedBytes });
-    return { expectedBytes, settle: (bytes) => end(bytes), cancel: () => end(undefined) };
+    return { expectedBytes, settle: (bytes) => end(() => settle(bytes)), cancel: () => end(() => undefined) };
   }
 
   #expectedBytes(kind: RequestKind): number {
     return kind === "detail" ? this.#details.largest : 0;
-  }
-
-  #count(kind: RequestKind, bytes: number): void {
-    this.#window.add({ requests: 1, bytes }); // also without a limit: the next run may have one
-    if (kind === "detail" && bytes > 0) this.#details.add(bytes);
   }
 }
 

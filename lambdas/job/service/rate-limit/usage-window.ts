@@ -69,8 +69,9 @@ export class UsageWindow {
     return undefined;
   }
 
-  add(amount: Amount): void {
-    this.#append(this.forget(), amount);
+  /** @param lateMs so much later than now the service may have counted it */
+  add(amount: Amount, lateMs = 0): void {
+    this.#append(this.forget() + lateMs, amount);
   }
 
   /** Drops what has left the window and returns the present instant by the monotonic clock. */
@@ -97,13 +98,13 @@ export class UsageWindow {
     return latestMs + this.#windowMs + 1;
   }
 
-  /** The new use is not older than those before. */
   #append(latestMs: number, amount: Amount): void {
     this.#used = plus(amount, this.#used);
-    const last = this.#sums.at(-1);
+    const at = this.#sums.findLastIndex((sum) => sum.latestMs <= latestMs);
+    const last = this.#sums[at];
     if (last && latestMs - last.fromMs < this.#windowMs / SUMS)
-      this.#sums[this.#sums.length - 1] = { fromMs: last.fromMs, latestMs, ...plus(amount, last) };
-    else this.#sums.push({ fromMs: latestMs, latestMs, ...amount });
+      this.#sums[at] = { fromMs: last.fromMs, latestMs, ...plus(amount, last) };
+    else this.#sums.splice(at + 1, 0, { fromMs: latestMs, latestMs, ...amount });
   }
 }
 

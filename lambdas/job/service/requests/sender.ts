@@ -114,7 +114,7 @@ export class Sender {
   ): Promise<HttpResponse> {
     const { transport, headers, clock, rateLimiter } = this.#options;
     const sentAtMs = clock.monotonicMs();
-    let bytes = 0;
+    let bytes: number | undefined;
     this.counts.requests += 1;
     this.#waitReporter.requestBegins(request.url.origin);
     try {
@@ -132,7 +132,7 @@ export class Sender {
       return response;
     } finally {
       this.#waitReporter.requestEnds();
-      this.counts.bytes += bytes;
+      this.counts.bytes += bytes ?? 0;
       permit.settle(bytes);
     }
   }

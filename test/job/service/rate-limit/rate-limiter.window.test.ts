@@ -6,6 +6,8 @@ import type { Usage } from "../../../../lambdas/job/service/rate-limit/usage-win
 import { acquired, free, NOW, settled, setUp, WINDOW } from "./rate-limiter-setup.ts";
 
 const TEN_MINUTES = 600_000;
+/** So much later the service may count a request that no response came for. */
+const UNANSWERED = 30_000;
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: unknown = runInNewContext("gc");
@@ -283,7 +285,7 @@ describe("the record of the usage", () => {
 });
 
 describe("the use of the last window", () => {
-  it("holds what is in flight as if it were answered now, with the bytes reserved for it", () => {
+  it("holds what is in flight as late as the service may count it, with the bytes reserved for it", () => {
     const { clock, rateLimiter } = setUp({ requestsPerMinute: 100, bytesPerMinute: 1_000 });
     acquired(rateLimiter).settle(40);
     clock.advance(500);
@@ -292,8 +294,25 @@ describe("the use of the last window", () => {
 
     expect(rateLimiter.usage()).toEqual([
       { atMs: NOW, requests: 1, bytes: 40 },
-      { atMs: NOW + 500, requests: 2, bytes: 80 },
+      { atMs: NOW + 500 + UNANSWERED, requests: 2, bytes: 80 },
     ]);
+  });
+
+  it("holds a request without a response as late, also behind what is answered meanwhile", () => {
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 2, bytesPerMinute: 1_000, share: 1 });
+    acquired(rateLimiter).settle(40);
+    clock.advance(WINDOW + 1);
+    acquired(rateLimiter).settle(undefined);
+    clock.advance(10_000);
+    acquired(rateLimiter).settle(50);
+
+    const givenUpAtMs = NOW + WINDOW + 1;
+    expect(rateLimiter.usage()).toEqual([
+      { atMs: givenUpAtMs + 10_000, requests: 1, bytes: 50 },
+      { atMs: givenUpAtMs + UNANSWERED, requests: 1, bytes: 40 },
+    ]);
+    expect(rateLimiter.waitMs(1)).toBe(WINDOW + 1);
+    expect(rateLimiter.waitMs(2)).toBe(UNANSWERED - 10_000 + WINDOW + 1);
   });
 
   it.each([
