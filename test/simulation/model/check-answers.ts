@@ -22,10 +22,9 @@ export function notePage(model: Model, { by, request, status, text }: ServedCall
     facts.stated = 0;
   }
   const reading = facts.readings.at(-1);
-  facts.stated = Math.max(
-    facts.stated,
-    Number(/"total(?:_items|Elements|Count)?":(\d+)/.exec(text)?.[1] ?? 0),
-  );
+  // A total of something else is not the list's.
+  const total = /(?<!"quota":\{)"total(?:_items|Elements|Count)?":(\d+)/.exec(text)?.[1] ?? 0;
+  facts.stated = Math.max(facts.stated, Number(total));
   const uuids = Array.from(text.matchAll(/"uuid":"([^"]+)"/g), ([, uuid = ""]) => uuid);
   // So some services answer behind the last page.
   if (reading && reading.length > 0 && uuids.length > 0 && uuids.join() === reading.at(-1)?.join()) return;

@@ -297,10 +297,12 @@ export class RateLimiter {
     };
     const settle = (bytes: number | undefined): void => {
       // Also without a limit: the next run may have one.
-      if (bytes === undefined) return this.#window.add({ requests: 1, bytes: expectedBytes }, UNANSWERED_MS);
-      this.#window.add({ requests: 1, bytes });
-      this.#record?.add({ requests: 0, bytes: Math.max(0, bytes - expectedBytes) });
-      if (kind === "detail" && bytes > 0) this.#details.add(bytes);
+      this.#window.add(
+        { requests: 1, bytes: bytes ?? expectedBytes },
+        bytes === undefined ? UNANSWERED_MS : 0,
+      );
+      this.#record?.add({ requests: 0, bytes: Math.max(0, (bytes ?? 0) - expectedBytes) });
+      if (kind === "detail" && bytes) this.#details.add(bytes);
     };
     this.#inFlight += 1;
     this.#detailsInFlight += details;
