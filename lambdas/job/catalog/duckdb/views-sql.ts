@@ -185,7 +185,8 @@ function table(name: TableName, source: Source): string {
     ...columns.map(({ name }) => `  "${name}"`),
     ...partitions.map(([name, at]) => `  parse_path("${file}")[${at}] AS "${name}"`),
   ];
-  const files = source.patterns.map((pattern) => `  ${literal(`${patternOf(source.directory)}/${pattern}`)}`);
+  const directory = patternOf(source.directory);
+  const files = source.patterns.map((pattern) => `  ${literal(`${directory}/${pattern}`)}`);
   const types = columns.map(({ name, type }) => `'${name}': '${type}'`);
   // DuckDB opens only the files whose name meets the conditions, those of a query on the view too.
   const { keys, condition } = source;
