@@ -175,7 +175,8 @@ function checkDecision(
     if (!wasPublished && !model.reader.isHeld(snapshotId))
       model.fail(`${publication}: an accept of what was neither held nor published`);
     if (pinned) model.fail(`${publication}: an accept sets a pin`);
-    if (!command.force && before && before.snapshot_id > snapshotId)
+    const isLater = before && before.snapshot_id > snapshotId && !mayReplace(model, before, snapshotId);
+    if (!command.force && isLater)
       model.fail(`${publication}: an accept without force replaces a later head`);
   }
 }
