@@ -10,7 +10,7 @@ import type { Version } from "./versions/versions.ts";
 import { World } from "./world.ts";
 
 describe("the simulation", () => {
-  test("keeps every promise in 50 histories", () => expectPromisesKept(1, 50), PATIENCE_MS);
+  test("keeps every promise in 25 histories", () => expectPromisesKept(1, 25), PATIENCE_MS);
 
   test("tells the same story again for the same seed", async () => {
     for (let seed = 1; seed <= 10; seed += 1) {
