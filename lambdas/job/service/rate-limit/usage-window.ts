@@ -39,8 +39,7 @@ export class UsageWindow {
     this.#clock = clock;
     const nowMs = clock.now();
     const monotonicMs = clock.monotonicMs();
-    for (const { atMs, ...amount } of earlier.toSorted((a, b) => a.atMs - b.atMs))
-      this.#append(monotonicMs - Math.max(0, nowMs - atMs), amount);
+    for (const { atMs, ...amount } of earlier) this.#append(monotonicMs - Math.max(0, nowMs - atMs), amount);
   }
 
   /** In the window, as it was when it was last brought up to the present. */

@@ -308,6 +308,21 @@ describe("retention", () => {
     expect(files(world, first)).not.toContain("_retired.json");
   });
 
+  test("deletes no snapshot that readers saw within the last day, however long ago it was retired", async () => {
+    const world = new SmallWorld();
+    const [, second = ""] = await daily(world, 3);
+    const mark = JSON.stringify({ retired_at: "2026-01-01T00:00:00.000Z" });
+    world.store.put(layout(ACCOUNT).retired(second), mark);
+
+    await applyRetention(world.ports(), undefined);
+    const withinADay = files(world, second);
+    world.clock.advance(DAY_MS + MINUTE_MS);
+    await applyRetention(world.ports(), undefined);
+
+    expect(withinADay).toContain("part-00000.ndjson.gz");
+    expect(files(world, second)).toEqual(["_retired.json"]);
+  });
+
   test("reads no mark of a snapshot that is deleted, however many there are", async () => {
     const world = new SmallWorld();
     const [deleted = "", retired = ""] = await daily(world, 3);
