@@ -101,6 +101,7 @@ export class Model implements RequestObserver, PartitionObserver {
   /** Of each run the number where the log ended when its plan was made. */
   readonly plannedAt = new Map<string, string>();
   readonly plannedAtMs = new Map<string, number>();
+  readonly plannedBy = new Map<string, Version | undefined>();
   /** Who has written the lease last, and when that was sent; undefined where it is free. */
   leaseBy: { readonly process: string; readonly sentAtMs: number } | undefined;
   /** When a process has sent the lease last, whatever became of it. */
@@ -275,6 +276,7 @@ export class Model implements RequestObserver, PartitionObserver {
           notePlan(this, id, by);
           this.plannedAt.set(id, this.reader.entries().at(-1)?.publication ?? "");
           this.plannedAtMs.set(id, this.world.timeline.nowMs);
+          this.plannedBy.set(id, this.processes.get(by)?.version);
           noteRestart(this, id, by);
         }
         if (isNew && /^(?:plan|record-)/.test(file)) checkFormat(this, id, by);

@@ -170,6 +170,16 @@ describe("a gateway that refuses details which the service has", () => {
     expect(row).toMatchObject({ outcome: "DRY_RUN", events: EVENTS, removed: 0 });
   });
 
+  test("is no unreadable one to a dry run where it is gone", async () => {
+    await using sandbox = await Sandbox.start({ events: makeEvents(EVENTS) });
+    await sandbox.run();
+    sandbox.simulator.vanish(sandbox.simulator.listed()[0]?.uuid ?? "");
+
+    const { row } = await sandbox.run({ dryRun: { limit: undefined } });
+
+    expect(row).toMatchObject({ outcome: "DRY_RUN", reason: null, gone: 1, removed: 1 });
+  });
+
   test.each([
     ["check", (sandbox: Sandbox) => check(sandbox.ports(), sandbox.settings, { deep: false })],
     ["discover", (sandbox: Sandbox) => discover(sandbox.ports(), sandbox.settings, EVENTS)],
