@@ -44,6 +44,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/collect/unfinished-run.ts",
   "lambdas/job/run/collect/collect.ts",
   "lambdas/job/run/run.ts",
+  "lambdas/job/service/events/list/list-doubt.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -23,14 +23,15 @@ export function doubtAt(
 ): ListDoubt | undefined {
   if (isOdd) return { why: "empty", entries, places: [] };
   const isSaid = nextPage !== undefined && nextPage !== "all";
-  if (last === undefined || isSaid || last.hints.end === "said") return undefined;
+  const { end, limits = [], places = [] } = last?.hints ?? {};
+  if (isSaid || end === "said") return undefined;
+  const isAll = nextPage === "all";
   // A page without entries names no next one either where it stands for one that failed.
-  if (last.hints.end === "empty" && (pages === 1 || last.entries > 0)) return undefined;
-  const { places, limits } = last.hints;
+  if (pages > 1) return isAll || last?.entries !== 0 ? undefined : { why: "empty", entries, places };
+  if (end === "empty") return undefined;
   const limit = limits.find(({ value }) => value === entries && value > 0);
-  if (limit !== undefined && pages === 1) return { why: "limit", entries, places: [limit.place, ...places] };
-  if (nextPage === "all" || (pages > 1 && last.entries > 0)) return undefined;
-  return { why: pages > 1 ? "empty" : "unsaid", entries, places };
+  if (limit !== undefined) return { why: "limit", entries, places: [limit.place, ...places] };
+  return isAll ? undefined : { why: "unsaid", entries, places };
 }
 
 const MOST_CANDIDATES = 3;
@@ -46,14 +47,12 @@ interface Received {
 export function nextPageCandidates({ links, clues }: PageHints, received: Received): readonly string[] {
   const of = (kind: Clue["kind"]): readonly Clue[] => clues.filter((clue) => clue.kind === kind);
   const byPlace = ({ parameter, place }: Clue): string => `${encodeURIComponent(parameter)}={${place}}`;
-  const counted = of("counted").map(({ parameter }) =>
-    parameter === "page" ? "page={page}" : `${encodeURIComponent(parameter)}={received}`,
-  );
+  const counted = of("counted").filter(({ parameter }) => parameter !== "page");
   const all = [
     ...links.flatMap((link) => ofLink(link, clues, received)),
     ...of("next").map(byPlace),
     ...of("cursor").map(byPlace),
-    ...counted.filter((each) => each !== "page={page}"),
+    ...counted.map(({ parameter }) => `${encodeURIComponent(parameter)}={received}`),
     "page={page}",
     "offset={received}",
   ];
@@ -73,6 +72,6 @@ function ofLink(link: string, clues: readonly Clue[], { pages, entries, last }: 
     ]).get(value);
     const place = found ?? clue?.place;
     const isSize = new Name(name).has("limit", "size");
-    return place === undefined || value === "" || isSize ? [] : [`${encodeURIComponent(name)}={${place}}`];
+    return place === undefined || isSize ? [] : [`${encodeURIComponent(name)}={${place}}`];
   });
 }

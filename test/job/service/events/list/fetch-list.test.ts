@@ -287,6 +287,16 @@ describe("a list that nothing calls whole", () => {
     expect(await connection.service.list()).toMatchObject({ events: { length: 10 }, doubt });
   });
 
+  it.each<readonly [nextPage: string | undefined, beside: object, doubt: object | undefined]>([
+    [undefined, { limit: 0 }, { why: "unsaid", entries: 0, places: [] }],
+    ["all", { limit: 0 }, undefined],
+    [undefined, { limit: 10, next: null }, undefined],
+  ])("without entries, with nextPage %s and %j, is doubted: %j", async (nextPage, beside, doubt) => {
+    const { list } = await readServed(() => ({ body: { data: [], ...beside } }), { nextPage });
+
+    expect(list).toMatchObject({ events: { length: 0 }, doubt });
+  });
+
   it("of which nextPage says that it is all is refused by a strong sign", async () => {
     const list: ListOptions = { pageSize: 4, next: "none", members: { top: hasMore } };
     await using connection = await connect({ events: EVENTS, list }, { nextPage: "all" });
@@ -316,7 +326,7 @@ describe("a list that nothing calls whole", () => {
     [{ next: "https://inner.test/v1/events?limit=10&page=2" }, {}, "page={page}"],
     [{ next: "https://inner.test/v1/events?limit=10&offset=10" }, {}, "offset={received}"],
     [{ next: `https://inner.test/v1/events?from=${entries(10, 10)[0]?.uuid}` }, {}, "from={last}"],
-    [{ next: "https://inner.test/v1/events?at=b", cursor: "b" }, {}, "at={/cursor}"],
+    [{ next: "https://inner.test/v1/events?at=b", after: "a", cursor: "b" }, {}, "at={/cursor}"],
   ])("that ends with %j and %j probably needs %s", async (beside, headers, candidate) => {
     const { error } = await readServed(() => ({ body: { data: entries(1, 10), ...beside }, headers }));
 
@@ -403,6 +413,13 @@ describe("the end of the pages", () => {
     ["a link, with another state", { version: 1, state: "b", message: "b" }, "links", 3, EMPTY],
     ["a link, without what asks for a page", { version: 1, next: null }, "links", 2, undefined],
     ["a link, and which names no other", { version: 1, next: null }, undefined, 2, EMPTY],
+    [
+      "a link, and which names no other, and one page is all",
+      { version: 1, next: null },
+      "all",
+      2,
+      undefined,
+    ],
     ["a link, and which says that it is the last", { version: 1, has_more: false }, undefined, 2, undefined],
     ["a number, without a member", {}, PAGE, 3, undefined],
     ["a number, with one more", { version: 1, notice: "busy" }, PAGE, 4, EMPTY],
