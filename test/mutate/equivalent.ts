@@ -45,6 +45,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/collect/collect.ts",
   "lambdas/job/run/run.ts",
   "lambdas/job/service/events/list/list-doubt.ts",
+  "lambdas/job/service/events/list/listed-events.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -177,5 +178,13 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "A connection runs its statements one after the other, and none of these fails.",
     "withLockedDuckDB: instance.closeSync(); → dropped":
       "Its threads and its memory last a little longer then, until the garbage collector or the process ends them.",
+  },
+  "lambdas/job/service/events/list/listed-events.ts": {
+    "order: prefixes[index] = Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16); → dropped":
+      "All are compared by their whole uuids then, which takes longer and finds the same order.",
+    "isSmaller: return a.listing < b.listing || (a.listing === b.listing && a.requestAs < b.requestAs); → return a.listing < b.listing || (a.listing === b.listing && a.requestAs <= b.requestAs);":
+      "Two entries with the same texts are the same.",
+    "chunkFor: if (last && this.#used + bytes <= last.length) return last; → if (last && this.#used + bytes < last.length) return last;":
+      "A record that would just fill its chunk goes into a new one.",
   },
 };
