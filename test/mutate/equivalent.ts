@@ -46,6 +46,10 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/run.ts",
   "lambdas/job/service/events/list/list-doubt.ts",
   "lambdas/job/service/events/list/listed-events.ts",
+  "lambdas/job/service/events/list/fetch-list.ts",
+  "lambdas/job/service/events/list/list-errors.ts",
+  "lambdas/job/service/events/list/read-page.ts",
+  "lambdas/job/service/events/list/next-link.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -484,7 +484,7 @@ describe("the end of the pages", () => {
     ["404", { status: 404 }],
     ["422", { status: 422 }],
     ["204", { status: 204 }],
-    ["an error", { body: { data: [], error: "no such page" } }],
+    ["an error", { body: { data: [], error: "unknown page" } }],
     ["no list", { body: { message: "no such page" } }],
     ["null", { body: { data: null } }],
   ])("is %s behind a total that is reached, by number and by link", async (_, page) => {
@@ -555,6 +555,167 @@ describe("the end of the pages", () => {
       message: expect.stringContaining("status 404"),
     });
   });
+});
+
+describe("the pages that a service sends one after the other", () => {
+  const PAGE = "page={page}";
+  const OFFSET = "offset={received}";
+  const LAST = "from={last}";
+  const CURSOR = "cursor={/next_cursor}";
+  /** Behind them come pages without entries. */
+  const inTurn = (bodies: readonly object[], nextPage: string | undefined) =>
+    readServed((_, nth) => ({ body: bodies[nth - 1] ?? { data: [] } }), { nextPage });
+  const [one, other, none] = [{ data: entries(1, 2) }, { data: entries(3, 4) }, { data: [] }];
+  const EMPTY = { why: "empty" };
+
+  it.each<
+    readonly [
+      what: string,
+      nextPage: string | undefined,
+      bodies: readonly object[],
+      list: object,
+      requests: number,
+    ]
+  >([
+    ["a first one without entries, whatever it has", undefined, [{ ...none, version: 1 }], {}, 1],
+    ["no uuid on the first one", LAST, [{ data: [{}] }], { rejected: 1 }, 1],
+    [
+      "no uuid on the second one",
+      PAGE,
+      [one, { data: [{}] }, { data: [7] }],
+      { rejected: 2, rejectedShape: "{}" },
+      4,
+    ],
+    [
+      "a reached total, and an empty one that says more",
+      PAGE,
+      [{ ...one, total: 2 }, { ...none, has_more: true }, other],
+      { events: { length: 4 } },
+      4,
+    ],
+    ["the last event alone", LAST, [one, { data: entries(2, 2) }], { overlapping: 0 }, 2],
+    ["another event alone", LAST, [one, { data: entries(1, 1) }], { overlapping: 1 }, 3],
+    ["the last event, and another", LAST, [one, { data: one.data.toReversed() }], { overlapping: 2 }, 3],
+    [
+      "a reached total, and a last one that names itself",
+      undefined,
+      [
+        { ...one, next: "?page=2", total: 4 },
+        { ...other, next: "?page=2" },
+      ],
+      { events: { length: 4 }, doubt: undefined },
+      2,
+    ],
+    ["as many as it says", undefined, [{ ...one, totalPages: 1 }], { doubt: undefined }, 1],
+    [
+      "a cursor to one that lacks a member",
+      CURSOR,
+      [{ ...one, next_cursor: "b", version: 1 }],
+      { doubt: EMPTY },
+      3,
+    ],
+    [
+      "a link to an empty one that has a link",
+      undefined,
+      [{ ...one, next: "?page=2" }, { ...none, next: "?page=3" }, other],
+      { events: { length: 4 } },
+      3,
+    ],
+    [
+      "none that names a next one",
+      PAGE,
+      [one, one, other].map((each) => ({ ...each, next: null })),
+      { events: { length: 4 } },
+      4,
+    ],
+    [
+      "one that says both that it is the last and that more follow",
+      PAGE,
+      [{ ...one, has_more: true, last: true }, other],
+      { events: { length: 4 } },
+      3,
+    ],
+    ["an empty one that says more", OFFSET, [one, { ...none, has_more: true }], { doubt: EMPTY }, 2],
+    [
+      "an empty one that repeats its cursor",
+      CURSOR,
+      [one, none].map((each) => ({ ...each, next_cursor: "b" })),
+      { doubt: undefined },
+      2,
+    ],
+    [
+      "an empty one before their number is reached",
+      PAGE,
+      [{ ...one, totalPages: 3 }, none, other],
+      { events: { length: 4 } },
+      4,
+    ],
+    ["an empty one with which it is", PAGE, [{ ...one, totalPages: 2 }], { events: { length: 2 } }, 2],
+  ])("are read: %s, with nextPage %s", async (_, nextPage, bodies, expected, requests) => {
+    const { list, error, seen } = await inTurn(bodies, nextPage);
+
+    expect(error).toBeUndefined();
+    expect(list).toMatchObject(expected);
+    expect(seen).toHaveLength(requests);
+  });
+
+  it("end where a cursor leads back, unless as much came as they state", async () => {
+    const bodies = [one, other].map((each) => ({ ...each, next_cursor: "b" }));
+
+    expect((await inTurn(bodies, CURSOR)).error?.message).toContain("circle");
+    const { list } = await inTurn(
+      bodies.map((each) => ({ ...each, total: 4 })),
+      CURSOR,
+    );
+    expect(list?.events).toHaveLength(4);
+  });
+
+  it.each<readonly [what: string, second: object, requests: number, error: object]>([
+    [
+      "an error beside its entries",
+      { ...other, error: { code: 7 } },
+      7,
+      { code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("an error at /error.") },
+    ],
+    [
+      "two uuids for an entry",
+      { data: { [numbered(3).uuid]: numbered(4) } },
+      2,
+      { code: "UNEXPECTED_RESPONSE", message: expect.stringContaining("own uuid differs") },
+    ],
+  ])("are not at their end with %s, although a total is reached", async (_, second, requests, expected) => {
+    const { error, seen } = await readServed((_url, nth) => ({
+      body: nth === 1 ? { ...one, next: "?page=2", total: 2 } : second,
+    }));
+
+    expect(error).toMatchObject(expected);
+    expect(seen).toHaveLength(requests);
+  });
+
+  it("are twenty at most without an event, the first one included", async () => {
+    const { seen } = await readServed((_, nth) => ({ body: { data: [], next: `?page=${nth + 1}` } }));
+
+    expect(seen).toHaveLength(20);
+  });
+
+  it.each([
+    { total: 2, isReached: false },
+    { total: 3, isReached: true },
+    { total: 4, isReached: true },
+    { total: 5, isReached: false },
+  ])(
+    "with four entries of three events reach a total of $total: $isReached",
+    async ({ total, isReached }) => {
+      const bodies = [{ ...one, next: "?page=2", total }, { data: entries(2, 3) }];
+
+      expect((await inTurn(bodies, "links")).list?.isTotalReached).toBe(isReached);
+      const { list } = await readServed(
+        (_, nth) => (nth === 3 ? { status: 404 } : { body: bodies[nth - 1] }),
+        { nextPage: PAGE },
+      );
+      expect(list?.isTotalReached).toBe(isReached || undefined);
+    },
+  );
 });
 
 describe("the list with --next-page", () => {
