@@ -50,6 +50,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/service/events/list/list-errors.ts",
   "lambdas/job/service/events/list/read-page.ts",
   "lambdas/job/service/events/list/next-link.ts",
+  "lambdas/job/service/events/list/empty-page.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -360,6 +360,8 @@ describe("the end of the pages", () => {
     [{ errors: [{ text: "busy" }] }, "/errors"],
     [{ lastError: { code: 7 } }, "/lastError/code"],
     [{ detail: "The request timed out." }, "/detail"],
+    [{ code: 400 }, "/code"],
+    [{ error: "busy" }, "/error"],
   ])("is not %j: it is asked for again, and ends the run with its place", async (body, place) => {
     const { error, seen } = await readServed(threePages(always(body)));
 
@@ -377,6 +379,9 @@ describe("the end of the pages", () => {
     { error: null, errors: [], failure: "", error_count: 0 },
     { error: false, error_message: "none", lastError: {} },
     { code: 20_000, status: 200, message: "OK" },
+    { code: 600, took: 500, error_code: 7 },
+    { a: { b: { c: { d: { e: { f: { error: "busy" } } } } } } },
+    Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [at < 1_000 ? `m${at}` : "error", "busy"])),
   ])("may have %j", async (body) => {
     expect((await readServed(always(body))).error).toBeUndefined();
     expect((await readServed(threePages(always(body), {}, 4), { nextPage: PAGE })).error).toBeUndefined();
@@ -606,6 +611,33 @@ describe("the pages that a service sends one after the other", () => {
       { events: { length: 4 }, doubt: undefined },
       2,
     ],
+    [
+      "an empty one whose list is elsewhere",
+      undefined,
+      [{ data: { events: one.data }, next: "?page=2" }],
+      { doubt: EMPTY },
+      2,
+    ],
+    [
+      "an empty one with another state",
+      undefined,
+      [
+        { ...one, message: "done", note: "a", next: "?page=2" },
+        { ...none, message: "busy", note: "a" },
+      ],
+      { doubt: EMPTY },
+      3,
+    ],
+    [
+      "an empty one with another note",
+      undefined,
+      [
+        { ...one, message: "done", note: "a", next: "?page=2" },
+        { ...none, message: "done", note: "b" },
+      ],
+      { doubt: EMPTY },
+      2,
+    ],
     ["as many as it says", undefined, [{ ...one, totalPages: 1 }], { doubt: undefined }, 1],
     [
       "a cursor to one that lacks a member",
@@ -657,6 +689,21 @@ describe("the pages that a service sends one after the other", () => {
     expect(error).toBeUndefined();
     expect(list).toMatchObject(expected);
     expect(seen).toHaveLength(requests);
+  });
+
+  it.each<[beside: object, place: string | undefined]>([
+    [{ success: false }, "/success"],
+    [{ success: true, status: "ok", error: null, errors: [] }, undefined],
+    [{ "is-error": { code: 7 }, error: true, status: 500 }, undefined],
+    [{ status: "Failed" }, "/status"],
+    [{ error: { code: 7 } }, "/error"],
+    [{ errors: ["busy"] }, "/errors"],
+    [{ Error: "busy" }, "/Error"],
+  ])("with entries and %j are no pages, because of %s", async (beside, place) => {
+    const { list, error } = await readServed(() => ({ body: { ...one, ...beside } }), { nextPage: "none" });
+
+    expect(list?.events.length).toBe(place === undefined ? 2 : undefined);
+    expect(error?.message).toEqual(place && expect.stringContaining(`with an error at ${place}.`));
   });
 
   it("end where a cursor leads back, unless as much came as they state", async () => {
