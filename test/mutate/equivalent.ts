@@ -51,6 +51,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/service/events/list/read-page.ts",
   "lambdas/job/service/events/list/next-link.ts",
   "lambdas/job/service/events/list/empty-page.ts",
+  "lambdas/job/service/events/list/list-page.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
