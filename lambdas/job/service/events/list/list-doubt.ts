@@ -1,7 +1,7 @@
 // Whether a list that was read to its end is whole, where it does not state how many entries it has; and which values of
 // `nextPage` probably ask for more of one that is not. None of them was tried: `check` and `init` do that.
 
-import type { NextPage } from "../../../settings/values.ts";
+import { type NextPage, nextPage as setting } from "../../../settings/values.ts";
 import type { ListDoubt } from "../../event-service.ts";
 import type { Clue, PageHints } from "./page-hints.ts";
 import { Name } from "./page-words.ts";
@@ -43,7 +43,7 @@ interface Received {
   readonly last: string | undefined;
 }
 
-/** Values of `nextPage`, the best first; at most three. */
+/** Values of `nextPage`, the best first; at most three, and none that the setting refuses. */
 export function nextPageCandidates({ links, clues }: PageHints, received: Received): readonly string[] {
   const of = (kind: Clue["kind"]): readonly Clue[] => clues.filter((clue) => clue.kind === kind);
   const byPlace = ({ parameter, place }: Clue): string => `${encodeURIComponent(parameter)}={${place}}`;
@@ -56,7 +56,7 @@ export function nextPageCandidates({ links, clues }: PageHints, received: Receiv
     "page={page}",
     "offset={received}",
   ];
-  return [...new Set(all)].slice(0, MOST_CANDIDATES);
+  return [...new Set(all)].filter((each) => setting.safeParse(each).success).slice(0, MOST_CANDIDATES);
 }
 
 /** The parameter of an address that a page names, by what its value is. */
@@ -70,8 +70,9 @@ function ofLink(link: string, clues: readonly Clue[], { pages, entries, last }: 
       [String(pages), "page"],
       [String(pages + 1), "page"],
     ]).get(value);
-    const place = found ?? clue?.place;
+    // The setting refuses `{}`: the value is of something else.
+    const place = found ?? clue?.place ?? "";
     const isSize = new Name(name).has("limit", "size");
-    return place === undefined || isSize ? [] : [`${encodeURIComponent(name)}={${place}}`];
+    return isSize ? [] : [`${encodeURIComponent(name)}={${place}}`];
   });
 }

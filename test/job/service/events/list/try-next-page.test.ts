@@ -7,6 +7,7 @@ import { cursorOf } from "../../../../simulator/list-endpoint.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { type ConnectionOptions, connect } from "../../connection.ts";
 import { httpServer } from "../../http/local-server.ts";
+import { entries, readServed } from "./served-list.ts";
 
 /** What is tried with a list of so many events, and how many requests for the list were sent. */
 async function tried(events: number, list: ListOptions, options: ConnectionOptions = {}) {
@@ -125,6 +126,19 @@ describe("a list that says that there is more", () => {
 
     expect(outcome).toBe("LIST_INCOMPLETE");
     expect(trials).toEqual([NOTHING]);
+  });
+
+  it.each([
+    { next: "https://inner.test/v1/events?is_listed=1&page=2" },
+    { next: "https://inner.test/v1/events?=1&page=2" },
+  ])("is tried with what nextPage can be only: %j", async (beside) => {
+    const { error, trials } = await readServed(() => ({ body: { data: entries(1, 10), ...beside } }), {
+      isTried: true,
+    });
+
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
+    expect(error?.fields["candidates"]).toEqual(["page={page}", "offset={received}"]);
+    expect(trials).toEqual([{ brought: 0, tried: ["page={page}", "offset={received}"] }]);
   });
 
   it("sends three requests more at most, whatever it could try", async () => {
