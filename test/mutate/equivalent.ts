@@ -52,6 +52,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/service/events/list/next-link.ts",
   "lambdas/job/service/events/list/empty-page.ts",
   "lambdas/job/service/events/list/list-page.ts",
+  "lambdas/job/service/events/list/try-next-page.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -192,5 +193,11 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Two entries with the same texts are the same.",
     "chunkFor: if (last && this.#used + bytes <= last.length) return last; → if (last && this.#used + bytes < last.length) return last;":
       "A record that would just fill its chunk goes into a new one.",
+  },
+  "lambdas/job/service/events/list/try-next-page.ts": {
+    'isAboutPages: error instanceof SyncError && (error.code === "LIST_INCOMPLETE" || error.code === "UNEXPECTED_RESPONSE") → (error.code === "LIST_INCOMPLETE" || error.code === "UNEXPECTED_RESPONSE")':
+      "No other error has these codes.",
+    "tryEach: if (first === undefined || this.#uuids.size === 0 || this.#uuids.size > MOST_SEEN) return undefined; → if ((this.#uuids.size === 0) || this.#uuids.size > MOST_SEEN) return undefined;":
+      "A list of which no page came has no uuids.",
   },
 };
