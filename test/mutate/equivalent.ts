@@ -53,6 +53,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/service/events/list/empty-page.ts",
   "lambdas/job/service/events/list/list-page.ts",
   "lambdas/job/service/events/list/try-next-page.ts",
+  "lambdas/job/service/events/list/page-words.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -199,5 +200,9 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "No other error has these codes.",
     "tryEach: if (first === undefined || this.#uuids.size === 0 || this.#uuids.size > MOST_SEEN) return undefined; → if ((this.#uuids.size === 0) || this.#uuids.size > MOST_SEEN) return undefined;":
       "A list of which no page came has no uuids.",
+  },
+  "lambdas/job/service/events/list/page-words.ts": {
+    "partsOf: for (let start = Math.max(0, end - MAX_WORD); start < end; start += 1) { → for (let start = Math.max(0, end - MAX_WORD); start <= end; start += 1) {":
+      "No word is empty.",
   },
 };

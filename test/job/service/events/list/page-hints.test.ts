@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type PageHints, pageHints } from "../../../../../lambdas/job/service/events/list/page-hints.ts";
-import { Name, WORDS } from "../../../../../lambdas/job/service/events/list/page-words.ts";
+import { isInstant, Name, WORDS } from "../../../../../lambdas/job/service/events/list/page-words.ts";
 import { shownNames } from "../../../../../lambdas/job/service/events/shape.ts";
 import { termsBelow } from "../../../../docs/markdown.ts";
 
@@ -62,10 +62,27 @@ describe("the words of names", () => {
     ["総数total", false],
     ["", false],
     ["--", false],
+    ["total".repeat(16), true],
     ["total".repeat(20), false],
   ])("of %s are all known: %s", (text, isKnown) => {
     expect(new Name(text).isKnown).toBe(isKnown);
   });
+
+  it.each([
+    [999_999_999, false],
+    [1_000_000_000, true],
+    [19_999_999_999, true],
+    [20_000_000_000, false],
+    [999_999_999_999, false],
+    [1_000_000_000_000, true],
+    [19_999_999_999_999, true],
+    [20_000_000_000_000, false],
+  ])(
+    "leave it to a number whether it may be seconds or milliseconds since 1970: %i, %s",
+    (number, isTime) => {
+      expect([isInstant(number), isInstant(String(number))]).toEqual([isTime, isTime]);
+    },
+  );
 
   it("are told apart in linear time", () => {
     const members = Array.from({ length: 10_000 }, (_, at) => [
@@ -193,6 +210,11 @@ describe("what a page says of the others", () => {
     [{ next_events: { href: "/v1/events?page=2" } }, "a link"],
     [{ "hydra:view": { "hydra:next": "/v1/events?page=2" } }, "a link"],
     [{ more: "/v1/events?page=2" }, "a link"],
+    [{ next_record_token: "b" }, "more"],
+    [{ total: "" }, "nothing"],
+    [{ "--": { total: 58 } }, "weak"],
+    [{ ratelimit_remaining: 58 }, "nothing"],
+    [{ remaining_limit: 58 }, "weak"],
     [{ campaigns: { next: "/v1/campaigns?page=2" } }, "weak"],
     [{ others: [{ rel: "next", href: "/x" }] }, "nothing"],
     [{ links: [{ rel: "next", href: 7 }, null] }, "nothing"],
@@ -246,6 +268,10 @@ describe("what a page says of the others", () => {
     const headers: Record<string, string> = range === undefined ? {} : { "content-range": range };
 
     expect(hintsIn({}, headers, { status: 206 }).more).toBe(expected ? "status 206" : undefined);
+  });
+
+  it("is the text of a header that begins like JSON and is none", () => {
+    expect(hintsIn({}, { "x-next-cursor": "{58" }).clues).toMatchObject([{ kind: "next", value: "{58" }]);
   });
 
   it("is no more where it repeats what was sent", () => {
