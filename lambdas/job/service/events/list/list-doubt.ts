@@ -47,12 +47,11 @@ interface Received {
 export function nextPageCandidates({ links, clues }: PageHints, received: Received): readonly string[] {
   const of = (kind: Clue["kind"]): readonly Clue[] => clues.filter((clue) => clue.kind === kind);
   const byPlace = ({ parameter, place }: Clue): string => `${encodeURIComponent(parameter)}={${place}}`;
-  const counted = of("counted").filter(({ parameter }) => parameter !== "page");
   const all = [
     ...links.flatMap((link) => ofLink(link, clues, received)),
     ...of("next").map(byPlace),
     ...of("cursor").map(byPlace),
-    ...counted.map(({ parameter }) => `${encodeURIComponent(parameter)}={received}`),
+    ...of("counted").map(({ parameter }) => `${encodeURIComponent(parameter)}={received}`),
     "page={page}",
     "offset={received}",
   ];

@@ -309,6 +309,9 @@ describe("a list that nothing calls whole", () => {
     [{ meta: { after: "b", skip: 0 } }, ["after={/meta/after}", "skip={received}", "page={page}"]],
     [{ pageInfo: { endCursor: "b" } }, ["after={/pageInfo/endCursor}", "page={page}", "offset={received}"]],
     [{ "a b": { cursor: "b" } }, ["page={page}", "offset={received}"]],
+    [{ start: 0 }, ["start={received}", "page={page}", "offset={received}"]],
+    [{ offset: 0, page: 1 }, ["offset={received}", "page={page}"]],
+    [{ last: "2026-12-01", cursor: "" }, ["page={page}", "offset={received}"]],
     [{}, ["page={page}", "offset={received}"]],
   ])("has with %j the candidates %j", async (beside, candidates) => {
     const { list } = await readServed(() => ({ body: { data: entries(1, 10), ...beside } }));
@@ -321,6 +324,7 @@ describe("a list that nothing calls whole", () => {
     [{ nextToken: "b" }, {}, "nextToken={/nextToken}"],
     [{ next: "b" }, {}, "cursor={/next}"],
     [{ next_page: 2 }, {}, "page={/next_page}"],
+    [{ next: true }, {}, "page={page}"],
     [{ paging: { next: { after: "b" } } }, {}, "after={/paging/next/after}"],
     [{}, { "x-next-cursor": "b" }, "cursor={header:X-Next-Cursor}"],
     [{ next: "https://inner.test/v1/events?limit=10&page=2" }, {}, "page={page}"],

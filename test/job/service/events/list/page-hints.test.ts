@@ -216,6 +216,28 @@ describe("what a page says of the others", () => {
     [{ ratelimit_remaining: 58 }, "nothing"],
     [{ remaining_limit: 58 }, "weak"],
     [{ campaigns: { next: "/v1/campaigns?page=2" } }, "weak"],
+    [{ campaigns: { next: "/v1/events?is_listed=true" } }, "weak"],
+    [{ campaigns: { next: "/v1/events?" } }, "weak"],
+    [{ campaigns: { next: "https://[?page=2" } }, "weak"],
+    [{ campaigns: { next: null } }, "weak"],
+    [{ next_stop: "/v1/events?page=2" }, "weak"],
+    [{ next: { item: "/v1/events?page=2" } }, "weak"],
+    [{ next: { total: 58 } }, "weak"],
+    [{ more_stuff: "/v1/events?page=2" }, "weak"],
+    [{ remaining_items: "b" }, "weak"],
+    [{ has_next: "" }, "whole"],
+    [{ has_next: 1 }, "more"],
+    [{ limit: true, page: true, value: 58, number: 58 }, "nothing"],
+    [{ last: "b" }, "weak"],
+    [{ size: 58 }, "weak"],
+    [{ cursor: 58 }, "weak"],
+    [{ page: { items: 58 } }, "weak"],
+    [{ pages: { items: 58 } }, "weak"],
+    [{ pages: { value: 7 } }, "nothing"],
+    [{ last_page_token: 58 }, "nothing"],
+    [{ usage: { meta: { total: 58 } } }, "weak"],
+    [{ meta: { tags: [], total: 58 } }, "more"],
+    [{ rate_limit: { requests: { remaining: 58 } } }, "nothing"],
     [{ others: [{ rel: "next", href: "/x" }] }, "nothing"],
     [{ links: [{ rel: "next", href: 7 }, null] }, "nothing"],
     [{ next_cursor: "/9j4AAQ" }, "more"],
@@ -290,6 +312,25 @@ describe("what a page says of the others", () => {
     expect(hintsIn(many).places).toHaveLength(5);
   });
 
+  it.each<[members: object, end: "said" | "empty" | undefined]>([
+    [{ has_next: false }, "said"],
+    [{ next: false }, "empty"],
+    [{ has_next: null }, "empty"],
+    [{ next: null }, "empty"],
+    [{ next: ["b"] }, undefined],
+    [{ next: { token: "b" } }, undefined],
+  ])("%j is this end: %s", (members, end) => {
+    expect(hintsIn(members).end).toBe(end);
+  });
+
+  it("of a next page with an address is the address", () => {
+    expect(hintsIn({ next: { href: "?page=2", token: "b", total: 58 } })).toMatchObject({
+      links: ["?page=2"],
+      more: undefined,
+      places: [],
+    });
+  });
+
   it.each<[object, readonly { readonly place: string; readonly value: number }[]]>([
     [{ limit: 50 }, [{ place: "/limit", value: 50 }]],
     [{ meta: { per_page: 50 } }, [{ place: "/meta/per_page", value: 50 }]],
@@ -298,6 +339,31 @@ describe("what a page says of the others", () => {
     [{ size: 50, account: { limit: 50 }, rate_limit: 50 }, []],
   ])("%j states how many entries a page may have: %j", (members, limits) => {
     expect(hintsIn(members).limits).toEqual(limits);
+  });
+
+  it.each<[headers: Readonly<Record<string, string>>, limits: readonly object[]]>([
+    [{ "x-per-page": "50", "x-limit": "50" }, [{ place: "X-Per-Page", value: 50 }]],
+    [{ "x-max-items": "50" }, [{ place: "X-Max-Items", value: 50 }]],
+  ])("the headers %j state how many entries a page may have: %j", (headers, limits) => {
+    expect(hintsIn({}, headers).limits).toEqual(limits);
+  });
+
+  it.each<[members: object, total: object]>([
+    [{ count: 58 }, { place: "/count", isExact: true }],
+    [
+      { count: 50, meta: { count: 50 } },
+      { place: "/count", isExact: false },
+    ],
+    [
+      { count: 50, meta: { total: 50 } },
+      { place: "/meta/total", isExact: true },
+    ],
+    [
+      { total: { value: 58, relation: "gte" }, meta: { total: 50 } },
+      { place: "/total/value", isExact: false },
+    ],
+  ])("%j states a total, which is exact where it is not a bound or of this page: %j", (members, total) => {
+    expect(hintsIn(members).total).toMatchObject(total);
   });
 
   it("the largest total counts, with its place, and of equal ones the first", () => {
