@@ -120,12 +120,14 @@ class HintReader implements PageHints {
   readonly places: string[] = [];
   readonly clues: Clue[] = [];
   readonly #facts: PageFacts;
+  /** What asked for this page, and not for the first one. */
   readonly #sent: ReadonlySet<unknown>;
   readonly #shownName: ShownName;
 
   constructor(facts: PageFacts, shownName: ShownName) {
     this.#facts = facts;
-    this.#sent = new Set(facts.page.searchParams.values());
+    const { page, first } = facts;
+    this.#sent = new Set(page.searchParams.values()).difference(new Set(first.searchParams.values()));
     this.#shownName = shownName;
   }
 

@@ -226,6 +226,7 @@ describe("what a page says of the others", () => {
     [{ more_stuff: "/v1/events?page=2" }, "weak"],
     [{ remaining_items: "b" }, "weak"],
     [{ has_next: "" }, "whole"],
+    [{ has_next: "true" }, "more"],
     [{ has_next: 1 }, "more"],
     [{ limit: true, page: true, value: 58, number: 58 }, "nothing"],
     [{ last: "b" }, "weak"],
