@@ -163,13 +163,14 @@ class HintReader implements PageHints {
   #read(place: Place, value: unknown, object: JsonObject): void {
     const { name, path } = place;
     const isNext = place.isOfNext || name.has("next");
-    if (Array.isArray(value)) {
-      if (isNext && isStrong(place) && value.length === 0) this.end ??= "empty";
+    // Brackets with nothing in them name as much as `null`.
+    const isEmpty = typeof value === "object" && Object.keys(Object(value)).length === 0;
+    if (isNext && isEmpty) this.#readNext(place, null);
+    else if (Array.isArray(value)) {
       for (const [index, each] of value.entries())
         if (isNext) this.#read({ ...place, path: [...path, String(index)] }, each, {});
         else if (name.has("address") && isObject(each)) this.#readLink(each);
     } else if (isObject(value)) {
-      if (isNext && isStrong(place) && Object.keys(value).length === 0) this.end ??= "empty";
       if (path.length < MAX_DEPTH) this.#readObject(place, value, isNext);
     } else if (isNext) this.#readNext(place, value);
     else this.#readScalar(place, value, object);
@@ -256,11 +257,10 @@ class HintReader implements PageHints {
       this.#addClue("counted", name.text, place, value);
     else if (name.has("cursor")) this.#noteCursor(place, value);
     else if (name.has("all", "whole") || name.hasWord("count") || (name.has("count") && name.has("entry"))) {
-      const isOfAll = name.has("all") || name.has("whole");
-      const isAlone = name.hasOnly("whole");
+      const isOfAll = name.has("all", "whole");
       const relation = Object.entries(object).find(([key]) => /relation$/i.test(key))?.[1];
       const isBound = typeof relation === "string" && !/^eq/i.test(relation);
-      if (isAlone) this.#note(place, value);
+      if (name.hasOnly("whole")) this.#note(place, value);
       else this.#addTotal(this.#stated(place, value), !isBound && (isOfAll || value !== this.#facts.entries));
     } else if (name.has("size", "end") || name.hasOnly("entry")) this.#note(place, value);
   }
