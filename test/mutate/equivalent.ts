@@ -54,6 +54,7 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/service/events/list/list-page.ts",
   "lambdas/job/service/events/list/try-next-page.ts",
   "lambdas/job/service/events/list/page-words.ts",
+  "lambdas/job/service/events/list/page-hints.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
