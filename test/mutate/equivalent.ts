@@ -44,6 +44,17 @@ export const DECIDING: readonly string[] = [
   "lambdas/job/run/collect/unfinished-run.ts",
   "lambdas/job/run/collect/collect.ts",
   "lambdas/job/run/run.ts",
+  "lambdas/job/service/events/list/list-doubt.ts",
+  "lambdas/job/service/events/list/listed-events.ts",
+  "lambdas/job/service/events/list/fetch-list.ts",
+  "lambdas/job/service/events/list/list-errors.ts",
+  "lambdas/job/service/events/list/read-page.ts",
+  "lambdas/job/service/events/list/next-link.ts",
+  "lambdas/job/service/events/list/empty-page.ts",
+  "lambdas/job/service/events/list/list-page.ts",
+  "lambdas/job/service/events/list/try-next-page.ts",
+  "lambdas/job/service/events/list/page-words.ts",
+  "lambdas/job/service/events/list/page-hints.ts",
 ];
 
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -176,5 +187,23 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "A connection runs its statements one after the other, and none of these fails.",
     "withLockedDuckDB: instance.closeSync(); → dropped":
       "Its threads and its memory last a little longer then, until the garbage collector or the process ends them.",
+  },
+  "lambdas/job/service/events/list/listed-events.ts": {
+    "order: prefixes[index] = Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16); → dropped":
+      "All are compared by their whole uuids then, which takes longer and finds the same order.",
+    "isSmaller: return a.listing < b.listing || (a.listing === b.listing && a.requestAs < b.requestAs); → return a.listing < b.listing || (a.listing === b.listing && a.requestAs <= b.requestAs);":
+      "Two entries with the same texts are the same.",
+    "chunkFor: if (last && this.#used + bytes <= last.length) return last; → if (last && this.#used + bytes < last.length) return last;":
+      "A record that would just fill its chunk goes into a new one.",
+  },
+  "lambdas/job/service/events/list/try-next-page.ts": {
+    'isAboutPages: error instanceof SyncError && (error.code === "LIST_INCOMPLETE" || error.code === "UNEXPECTED_RESPONSE") → (error.code === "LIST_INCOMPLETE" || error.code === "UNEXPECTED_RESPONSE")':
+      "No other error has these codes.",
+    "tryEach: if (first === undefined || this.#uuids.size === 0 || this.#uuids.size > MOST_SEEN) return undefined; → if ((this.#uuids.size === 0) || this.#uuids.size > MOST_SEEN) return undefined;":
+      "A list of which no page came has no uuids.",
+  },
+  "lambdas/job/service/events/list/page-words.ts": {
+    "partsOf: for (let start = Math.max(0, end - MAX_WORD); start < end; start += 1) { → for (let start = Math.max(0, end - MAX_WORD); start <= end; start += 1) {":
+      "No word is empty.",
   },
 };

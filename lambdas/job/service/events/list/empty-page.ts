@@ -26,7 +26,7 @@ export function failureBeside({ beside }: Body, shownName: ShownName): string | 
   const found = Object.entries(isObject(page) ? page : {}).find(([key, value]) => {
     const name = key.replaceAll(/[^a-z]/gi, "").toLowerCase();
     if (name === "success") return value === false;
-    if (name === "status") return typeof value === "string" && /^(?:error|failed|failure)$/i.test(value);
+    if (name === "status") return /^(?:error|failed|failure)$/i.test(String(value));
     return (name === "error" || name === "errors") && typeof value !== "boolean" && isFilled(value);
   });
   return found && formatPointer([shownName(found[0])]);

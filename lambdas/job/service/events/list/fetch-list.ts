@@ -212,7 +212,7 @@ class Pages {
       warnings: this.#warnings,
       isTotalReached,
       doubt,
-      candidates: doubt && candidates,
+      candidates,
     };
   }
 
@@ -260,8 +260,7 @@ class Pages {
     try {
       return nextLink(hints.links, headers, url, this.first);
     } catch (error) {
-      if (!(error instanceof SyncError)) throw error;
-      throw error.with({ fields: { candidates: this.#candidates } });
+      throw error instanceof SyncError ? error.with({ fields: { candidates: this.#candidates } }) : error;
     }
   }
 
@@ -281,7 +280,7 @@ class Pages {
     if (value === undefined || isLast) return undefined;
     const url = withQuery(this.first, [[parameter, value]]);
     if (!isEmpty || !this.#requested.has(url.href)) return url;
-    this.#hasOddPage ||= saysMore && placeholder.place === undefined;
+    this.#hasOddPage ||= placeholder.place === undefined;
     return undefined;
   }
 
@@ -303,9 +302,9 @@ class Pages {
 
   /** As much came as the pages state. That never ends a list, but tells what follows it. */
   get #isReached(): boolean {
-    const { value, isExact = false } = this.#total ?? {};
+    const { value, isExact } = this.#total ?? {};
     const isTotal = isExact && (value === this.#list.received || value === this.#list.distinct);
-    return this.#count > 0 && (isTotal || this.#pages?.value === this.#count);
+    return isTotal || this.#pages?.value === this.#count;
   }
 
   get #isShort(): boolean {

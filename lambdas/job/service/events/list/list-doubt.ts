@@ -1,7 +1,7 @@
 // Whether a list that was read to its end is whole, where it does not state how many entries it has; and which values of
 // `nextPage` probably ask for more of one that is not. None of them was tried: `check` and `init` do that.
 
-import type { NextPage } from "../../../settings/values.ts";
+import { type NextPage, nextPage as setting } from "../../../settings/values.ts";
 import type { ListDoubt } from "../../event-service.ts";
 import type { Clue, PageHints } from "./page-hints.ts";
 import { Name } from "./page-words.ts";
@@ -23,14 +23,15 @@ export function doubtAt(
 ): ListDoubt | undefined {
   if (isOdd) return { why: "empty", entries, places: [] };
   const isSaid = nextPage !== undefined && nextPage !== "all";
-  if (last === undefined || isSaid || last.hints.end === "said") return undefined;
+  const { end, limits = [], places = [] } = last?.hints ?? {};
+  if (isSaid || end === "said") return undefined;
+  const isAll = nextPage === "all";
   // A page without entries names no next one either where it stands for one that failed.
-  if (last.hints.end === "empty" && (pages === 1 || last.entries > 0)) return undefined;
-  const { places, limits } = last.hints;
+  if (pages > 1) return isAll || last?.entries !== 0 ? undefined : { why: "empty", entries, places };
+  if (end === "empty") return undefined;
   const limit = limits.find(({ value }) => value === entries && value > 0);
-  if (limit !== undefined && pages === 1) return { why: "limit", entries, places: [limit.place, ...places] };
-  if (nextPage === "all" || (pages > 1 && last.entries > 0)) return undefined;
-  return { why: pages > 1 ? "empty" : "unsaid", entries, places };
+  if (limit !== undefined) return { why: "limit", entries, places: [limit.place, ...places] };
+  return isAll ? undefined : { why: "unsaid", entries, places };
 }
 
 const MOST_CANDIDATES = 3;
@@ -42,22 +43,19 @@ interface Received {
   readonly last: string | undefined;
 }
 
-/** Values of `nextPage`, the best first; at most three. */
+/** Values of `nextPage`, the best first; at most three, and none that the setting refuses. */
 export function nextPageCandidates({ links, clues }: PageHints, received: Received): readonly string[] {
   const of = (kind: Clue["kind"]): readonly Clue[] => clues.filter((clue) => clue.kind === kind);
   const byPlace = ({ parameter, place }: Clue): string => `${encodeURIComponent(parameter)}={${place}}`;
-  const counted = of("counted").map(({ parameter }) =>
-    parameter === "page" ? "page={page}" : `${encodeURIComponent(parameter)}={received}`,
-  );
   const all = [
     ...links.flatMap((link) => ofLink(link, clues, received)),
     ...of("next").map(byPlace),
     ...of("cursor").map(byPlace),
-    ...counted.filter((each) => each !== "page={page}"),
+    ...of("counted").map(({ parameter }) => `${encodeURIComponent(parameter)}={received}`),
     "page={page}",
     "offset={received}",
   ];
-  return [...new Set(all)].slice(0, MOST_CANDIDATES);
+  return [...new Set(all)].filter((each) => setting.safeParse(each).success).slice(0, MOST_CANDIDATES);
 }
 
 /** The parameter of an address that a page names, by what its value is. */
@@ -71,8 +69,9 @@ function ofLink(link: string, clues: readonly Clue[], { pages, entries, last }: 
       [String(pages), "page"],
       [String(pages + 1), "page"],
     ]).get(value);
-    const place = found ?? clue?.place;
+    // The setting refuses `{}`: the value is of something else.
+    const place = found ?? clue?.place ?? "";
     const isSize = new Name(name).has("limit", "size");
-    return place === undefined || value === "" || isSize ? [] : [`${encodeURIComponent(name)}={${place}}`];
+    return isSize ? [] : [`${encodeURIComponent(name)}={${place}}`];
   });
 }

@@ -136,16 +136,20 @@ class PageReader {
   }
 
   #nullAt(root: Place, path: readonly string[]): Place | undefined {
-    let place: Place | undefined = root;
-    for (const token of path) place = place && this.#child(place, token);
+    const place = this.#placeAt(root, path);
     return place && this.#opening(place.span) === "n" ? place : undefined;
   }
 
   #listAt(root: Place, pointer: readonly string[]): Place | undefined {
-    let place: Place | undefined = root;
-    for (const token of pointer) place = place && this.#child(place, token);
+    const place = this.#placeAt(root, pointer);
     if (place === undefined || this.#opening(place.span) === "[") return place;
     return this.#opening(place.span) === "{" && this.#keysOf(place).isList ? place : undefined;
+  }
+
+  #placeAt(root: Place, path: readonly string[]): Place | undefined {
+    let place: Place | undefined = root;
+    for (const token of path) place = place && this.#child(place, token);
+    return place;
   }
 
   /** A list that is keyed by uuid has no other keys. */
@@ -200,11 +204,11 @@ class PageReader {
   }
 
   /** Text that is no JSON is unusable, whatever its shape. */
-  #noList({ span }: Place): SyncError {
-    const isSmall = span.end - span.start <= MAX_PARSED_BYTES;
-    const text = isSmall ? decodeText(this.#bytes.subarray(span.start, span.end)) : this.#text;
+  #noList({ span: { start, end } }: Place): SyncError {
+    const isSmall = end - start <= MAX_PARSED_BYTES;
+    const text = isSmall ? decodeText(this.#bytes.subarray(start, end)) : this.#text.slice(start, end);
     const value = isSmall ? parseBody(text) : undefined;
-    const shape = describeValue(text, this.#shownName, isSmall ? { start: 0 } : span);
+    const shape = describeValue(text, this.#shownName);
     const listPointer = pointerTo(value, entriesOf, this.#shownName);
     const array = "it must be an array, or an object whose keys are uuids.";
     const place =

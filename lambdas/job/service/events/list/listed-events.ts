@@ -32,11 +32,13 @@ export class EventTexts implements ListedEvents {
     this.#used += bytes;
   }
 
-  /** The events of another list, which is not used from then on: their texts are not copied. */
+  /**
+   * The events of another list, which is not used from then on: their texts are not copied. No single one is added after
+   * that.
+   */
   addAll(other: EventTexts): void {
     const chunks = this.#chunks.length;
     this.#chunks.push(...other.#chunks);
-    this.#used = other.#used;
     for (let at = 0; at < other.#length * WORDS; at += WORDS) {
       const [chunk = 0, offset = 0, bytes = 0] = other.#places.subarray(at, at + WORDS);
       this.#addPlace(chunks + chunk, offset, bytes);
@@ -44,7 +46,10 @@ export class EventTexts implements ListedEvents {
   }
 
   at(index: number): ListedEvent | undefined {
-    if (index < 0 || index >= this.#length) return undefined;
+    return index >= 0 && index < this.#length ? this.#event(index) : undefined;
+  }
+
+  #event(index: number): ListedEvent {
     const record = this.#record(index);
     const requestAs = record.toString("latin1", 0, UUID_BYTES);
     return { uuid: requestAs.toLowerCase(), requestAs, listing: record.toString("utf8", UUID_BYTES) };
@@ -55,10 +60,13 @@ export class EventTexts implements ListedEvents {
   }
 
   *[Symbol.iterator](): Generator<ListedEvent, void> {
-    for (let index = 0; index < this.#length; index += 1) {
-      const event = this.at(index);
-      if (event) yield event;
-    }
+    for (let index = 0; index < this.#length; index += 1) yield this.#event(index);
+  }
+
+  /** Of two entries of one event: by the listing, then by the uuid as it was listed. */
+  isSmaller(one: number, other: number): boolean {
+    const [a, b] = [this.#event(one), this.#event(other)];
+    return a.listing < b.listing || (a.listing === b.listing && a.requestAs < b.requestAs);
   }
 
   /** The indices of all events in the order of their uuids. */
@@ -74,8 +82,8 @@ export class EventTexts implements ListedEvents {
     return order.sort((a, b) => {
       const byPrefix = (prefixes[a] ?? 0) - (prefixes[b] ?? 0);
       if (byPrefix !== 0) return byPrefix;
-      const [one, other] = [this.uuidAt(a), this.uuidAt(b)];
-      return one < other ? -1 : Number(one > other);
+      // Of hexadecimal digits this is the order of their bytes.
+      return this.uuidAt(a).localeCompare(this.uuidAt(b), "en");
     });
   }
 
@@ -99,7 +107,7 @@ export class EventTexts implements ListedEvents {
   }
 
   #record(index: number): Buffer {
-    const [chunk = 0, offset = 0, bytes = 0] = this.#places.subarray(index * WORDS);
+    const [chunk = -1, offset = 0, bytes = 0] = this.#places.subarray(index * WORDS, this.#length * WORDS);
     const texts = this.#chunks[chunk];
     if (texts === undefined) throw new RangeError(`no event ${index}`);
     return texts.subarray(offset, offset + bytes);
@@ -197,7 +205,7 @@ export class EventListBuilder {
         length += 1;
       } else {
         if (pageOf(previous.event) !== pageOf(event)) overlapping += 1;
-        if (isSmaller(events.at(event), events.at(order[length - 1] ?? 0))) order[length - 1] = event;
+        if (events.isSmaller(event, order[length - 1] ?? 0)) order[length - 1] = event;
       }
       previous = { event, uuid };
     }
@@ -206,16 +214,11 @@ export class EventListBuilder {
   }
 }
 
-function isSmaller(a: ListedEvent | undefined, b: ListedEvent | undefined): boolean {
-  if (a === undefined || b === undefined) return false;
-  return a.listing < b.listing || (a.listing === b.listing && a.requestAs < b.requestAs);
-}
-
 /** 53 bits of a uuid, which depend on all of it: two of a million have the same once in 18,000 lists. */
 function numberOf(uuid: string): number {
   let [high, low] = [0x9e3779b9, 0x85ebca6b];
-  for (let at = 0; at < uuid.length; at += 1) {
-    const code = uuid.charCodeAt(at);
+  for (const digit of uuid) {
+    const code = digit.charCodeAt(0);
     high = Math.imul(high ^ code, 0x01000193);
     low = Math.imul(low ^ code, 0x5bd1e995) ^ (low >>> 15);
   }

@@ -116,11 +116,10 @@ function readLinkHeader(header: string): { readonly links: readonly Link[]; read
     const parameters = new Map<string, string>();
     let end = TARGET.lastIndex;
     for (let found = matchAt(PARAMETER, header, end); found; found = matchAt(PARAMETER, header, end)) {
-      const [name, quoted, single, token = ""] = found;
-      const key = name?.toLowerCase();
+      const [name = "", quoted, single, token = ""] = found;
+      const key = name.toLowerCase();
       // RFC 9110 §5.6.4: a backslash quotes the next character.
-      if (key !== undefined && !parameters.has(key))
-        parameters.set(key, quoted?.replaceAll(/\\(.)/gs, "$1") ?? single ?? token);
+      if (!parameters.has(key)) parameters.set(key, quoted?.replaceAll(/\\(.)/gs, "$1") ?? single ?? token);
       end = PARAMETER.lastIndex;
     }
     if (matchAt(END, header, end) === undefined) return { links, unread: header.slice(at) };

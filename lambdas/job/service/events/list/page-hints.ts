@@ -73,9 +73,9 @@ export function pageHints(
     const place = path.slice(0, depth);
     if (isObject(around)) found.readSurroundings(place, around, key);
     // What is in one array with the list is about it; lists in one array, and what is in them, are not.
-    else if (Array.isArray(around) && depth === path.length - 1)
-      for (const [index, each] of around.entries())
-        if (isObject(each)) found.readSurroundings([...place, String(index)], each);
+    else if (depth === path.length - 1)
+      for (const [index, each] of Object.entries(Object(around)))
+        if (isObject(each)) found.readSurroundings([...place, index], each);
     [, around] = Object.entries(Object(around)).find(([name]) => name === key) ?? [];
   }
   found.readHeaders(response);
@@ -120,13 +120,14 @@ class HintReader implements PageHints {
   readonly places: string[] = [];
   readonly clues: Clue[] = [];
   readonly #facts: PageFacts;
-  readonly #sent: ReadonlySet<string>;
+  /** What asked for this page, and not for the first one. */
+  readonly #sent: ReadonlySet<unknown>;
   readonly #shownName: ShownName;
-  readonly #names = new Map<string, Name>();
 
   constructor(facts: PageFacts, shownName: ShownName) {
     this.#facts = facts;
-    this.#sent = new Set(facts.page.searchParams.values());
+    const { page, first } = facts;
+    this.#sent = new Set(page.searchParams.values()).difference(new Set(first.searchParams.values()));
     this.#shownName = shownName;
   }
 
@@ -146,15 +147,14 @@ class HintReader implements PageHints {
     // RFC 9110 §14.4, also with a unit that is not "bytes": `items 0-24/319`.
     const [, last, length] =
       /(?:-(\d+)|\*)\/(\d+)$/.exec(headers.get("content-range")?.[0]?.trim() ?? "") ?? [];
-    if (length !== undefined) this.#count("total", "Content-Range", Number(length), true);
+    if (length !== undefined) this.#addTotal({ place: "Content-Range", value: Number(length) }, true);
     // RFC 9110 §15.3.7: a part. One that ends where all of it ends is the last.
-    if (status !== 206 || (last !== undefined && Number(last) + 1 >= Number(length))) return;
+    if (status !== 206 || Number(last) + 1 >= Number(length)) return;
     this.more ??= "status 206";
   }
 
   #placeOf(key: string, path: readonly string[], parent: Place | undefined, isClear: boolean): Place {
-    const name = this.#names.get(key) ?? new Name(key);
-    this.#names.set(key, name);
+    const name = new Name(key);
     const isOfNext = parent !== undefined && (parent.isOfNext || parent.name.has("next"));
     const isOfLimit = name.isOtherLimit || parent?.isOfLimit === true || parent?.name.has("limit") === true;
     return { name, parent, path: [...path, key], header: parent?.header, isClear, isOfNext, isOfLimit };
@@ -163,13 +163,14 @@ class HintReader implements PageHints {
   #read(place: Place, value: unknown, object: JsonObject): void {
     const { name, path } = place;
     const isNext = place.isOfNext || name.has("next");
-    if (Array.isArray(value)) {
-      if (isNext && isStrong(place) && value.length === 0) this.end ??= "empty";
+    // Brackets with nothing in them name as much as `null`.
+    const isEmpty = typeof value === "object" && Object.keys(Object(value)).length === 0;
+    if (isNext && isEmpty) this.#readNext(place, null);
+    else if (Array.isArray(value)) {
       for (const [index, each] of value.entries())
         if (isNext) this.#read({ ...place, path: [...path, String(index)] }, each, {});
         else if (name.has("address") && isObject(each)) this.#readLink(each);
     } else if (isObject(value)) {
-      if (isNext && isStrong(place) && Object.keys(value).length === 0) this.end ??= "empty";
       if (path.length < MAX_DEPTH) this.#readObject(place, value, isNext);
     } else if (isNext) this.#readNext(place, value);
     else this.#readScalar(place, value, object);
@@ -205,8 +206,7 @@ class HintReader implements PageHints {
   /** What names the next page: nothing, an address, or what asks for it. */
   #readNext(place: Place, value: unknown): void {
     const { name } = place;
-    const names =
-      place.isOfNext && !name.hasOnly("box") ? name.has("cursor", "address", "page", "count", "next") : true;
+    const names = name.hasOnly("box") || name.has("cursor", "address", "page", "count", "next");
     // A flag is true or false: `has_next: "no"` is neither.
     const isFlag = typeof value !== "string" || isBoolean(value) || isNothing(value);
     const isSign = name.isOfPages && (isFlag || !name.has("filler"));
@@ -215,7 +215,7 @@ class HintReader implements PageHints {
       this.links.push(value);
     else if (!isStrong(place) || !names || !isSign || isInstant(value)) this.#note(place, value);
     else if (isNothing(value)) this.end ??= value === false && name.has("filler") ? "said" : "empty";
-    else if (typeof value !== "string" || !this.#sent.has(value)) {
+    else if (!this.#sent.has(value)) {
       this.#say(place, true);
       this.#addClue("next", parameterFor(name.text), place, value);
     }
@@ -232,7 +232,7 @@ class HintReader implements PageHints {
     } else if (name.has("left")) {
       if (number === undefined || !name.has("entry", "page")) this.#note(place, value);
       else this.#say(place, number > 0);
-    } else if (name.has("end") && isBoolean(value) && flag !== undefined) {
+    } else if (name.has("end") && isBoolean(value)) {
       // That the work is done does not say that the list is at its end.
       if (name.hasWord("final") || (flag && name.hasWord("done"))) this.#note(place, value);
       else this.#say(place, !flag);
@@ -251,18 +251,17 @@ class HintReader implements PageHints {
         this.limits.push({ place: this.#shown(place), value });
     } else if (name.has("page") || isPages) {
       const isNumber = name.has("all", "end") || name.hasWord("count") || (name.isPages && !isPages);
-      if (isNumber && !name.has("cursor", "address")) this.#state("pages", place, value, true);
-      else if (name.has("page")) this.#addClue("counted", "page", place, value);
+      if (isNumber && !name.has("cursor", "address"))
+        this.pages = larger(this.pages, this.#stated(place, value));
     } else if (name.hasWord("offset") || name.hasWord("skip") || name.hasWord("start"))
       this.#addClue("counted", name.text, place, value);
     else if (name.has("cursor")) this.#noteCursor(place, value);
     else if (name.has("all", "whole") || name.hasWord("count") || (name.has("count") && name.has("entry"))) {
-      const isOfAll = name.has("all") || name.has("whole");
-      const isAlone = name.hasOnly("whole");
+      const isOfAll = name.has("all", "whole");
       const relation = Object.entries(object).find(([key]) => /relation$/i.test(key))?.[1];
       const isBound = typeof relation === "string" && !/^eq/i.test(relation);
-      if (isAlone) this.#note(place, value);
-      else this.#state("total", place, value, !isBound && (isOfAll || value !== this.#facts.entries));
+      if (name.hasOnly("whole")) this.#note(place, value);
+      else this.#addTotal(this.#stated(place, value), !isBound && (isOfAll || value !== this.#facts.entries));
     } else if (name.has("size", "end") || name.hasOnly("entry")) this.#note(place, value);
   }
 
@@ -274,16 +273,17 @@ class HintReader implements PageHints {
     this.#addClue("cursor", name.has("end") ? "after" : name.text, place, value);
   }
 
-  #state(what: "total" | "pages", place: Place, value: number, isExact: boolean): void {
-    if (isStrong(place)) this.#count(what, this.#shown(place), value, isExact);
-    else this.#note(place, value);
+  #stated(place: Place, value: number): Stated | undefined {
+    if (isStrong(place)) return { place: this.#shown(place), value };
+    this.#note(place, value);
+    return undefined;
   }
 
-  #count(what: "total" | "pages", place: string, value: number, isExact: boolean): void {
-    if (what === "pages") this.pages = larger(this.pages, { place, value });
-    else if (!isExact || this.total?.isExact === true || this.total?.value !== value)
-      this.total = larger(this.total, { place, value, isExact });
-    else this.total = { place, value, isExact };
+  #addTotal(stated: Stated | undefined, isExact: boolean): void {
+    const total = stated && { ...stated, isExact };
+    if (!isExact || this.total?.isExact === true || this.total?.value !== total?.value)
+      this.total = larger(this.total, total);
+    else this.total = total;
   }
 
   #say(place: Place, isMore: boolean): void {
@@ -316,9 +316,9 @@ class HintReader implements PageHints {
   #leadsToList(text: string): boolean {
     if (!text.includes("?")) return false;
     const { page, first } = this.#facts;
-    const url = parseUrl(text, page.href);
-    const isOther = url !== null && url.search !== "" && url.search !== page.search;
-    return isOther && url.pathname.replace(/\/$/, "") === first.pathname;
+    const { pathname = "", search = "" } = parseUrl(text, page.href) ?? {};
+    const isOther = search !== "" && search !== page.search;
+    return isOther && pathname.replace(/\/$/, "") === first.pathname;
   }
 
   /** Without the names that may be data; an index is none. */

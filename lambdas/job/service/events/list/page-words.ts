@@ -94,11 +94,11 @@ function wordsOf(text: string): readonly string[] {
   if (text.length > MAX_NAME) return [text];
   const name = text.replace(/^(?:.*:|[@$].*\.)/s, "");
   const dot = name.lastIndexOf(".");
-  if (dot > 0 && new Name(name.slice(0, dot)).hasOnly("box")) return wordsOf(name.slice(dot + 1));
+  if (dot !== -1 && new Name(name.slice(0, dot)).hasOnly("box")) return wordsOf(name.slice(dot + 1));
   // Digits are words that the table lacks, and so is all that is not written in its letters.
   if (/[^\x20-\x7e]/.test(name)) return [name];
   const runs = name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g) ?? [];
-  const words = runs.length > 1 && runs[0]?.length === 1 ? runs.slice(1) : runs;
+  const words = runs[0]?.length === 1 ? runs.slice(1) : runs;
   return words.flatMap((word) => partsOf(word.toLowerCase()));
 }
 
@@ -108,7 +108,7 @@ function partsOf(word: string): readonly string[] {
   /** The words up to each letter. */
   const found: (readonly string[] | undefined)[] = [[]];
   for (let end = 1; end <= word.length; end += 1)
-    for (let start = Math.max(0, end - MAX_WORD); start < end && found[end] === undefined; start += 1) {
+    for (let start = Math.max(0, end - MAX_WORD); start < end; start += 1) {
       const part = word.slice(start, end);
       const before = found[start];
       if (before && meaningOf(part) !== undefined) found[end] = [...before, part];
@@ -129,7 +129,7 @@ export function parsed(text: string): unknown {
 }
 
 export function isBoolean(value: unknown): boolean {
-  return typeof value === "boolean" || (typeof value === "string" && /^(?:true|false)$/i.test(value));
+  return /^(?:true|false)$/i.test(String(value));
 }
 
 /** Whether it is so, also as a text and as a number. */
@@ -141,23 +141,20 @@ export function flagOf(value: unknown): boolean | undefined {
 
 /** A count, also as a text. By -1 services say that they do not know. */
 export function countOf(value: unknown): number | undefined {
-  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  const number = /^\d{1,15}$/.test(String(value)) ? Number(value) : value;
   return Number.isSafeInteger(number) && Number(number) >= 0 ? Number(number) : undefined;
 }
 
-/** Of what names the next page: numbers below 1, also as texts, name none. */
+/** Of what names the next page: whole numbers below 1, also as texts, name none. */
 export function isNothing(value: unknown): boolean {
-  if (value === null || value === undefined || /^(?:false|null|-\d+|0*)$/i.test(String(value))) return true;
-  return typeof value === "number" && value <= 0;
+  return /^(?:false|null|-\d+|0*)$/i.test(String(value));
 }
 
 /** A date or a time of day, or seconds or milliseconds since 1970. */
 export function isInstant(value: unknown): boolean {
   const number = countOf(value);
   if (number !== undefined) return (number >= 1e9 && number < 2e10) || (number >= 1e12 && number < 2e13);
-  return (
-    typeof value === "string" && /(?<!\d)(?:\d{1,4}([-/.])\d{1,2}\1\d{1,4}|\d{1,2}:\d{2})(?!\d)/.test(value)
-  );
+  return /(?<!\d)(?:\d{1,4}([-/.])\d{1,2}\1\d{1,4}|\d{1,2}:\d{2})(?!\d)/.test(String(value));
 }
 
 /** Without `x-`, and without a maker's mark behind it (`x-wp-`, `x-ms-`): two letters that are no word. */

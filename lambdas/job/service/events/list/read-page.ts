@@ -1,7 +1,7 @@
 // Reads the response for one page of the list: its entries and what it says of the others, or why it is unusable.
 
-import { SyncError } from "../../../errors/sync-error.ts";
 import type { HttpResponse } from "../../http/transport.ts";
+import { AddressDoubt } from "../../requests/address-doubt.ts";
 import type { ApiRequest } from "../../requests/api-client.ts";
 import { UnusableBody } from "../../requests/failure.ts";
 import type { ShownName } from "../shape.ts";
@@ -63,8 +63,8 @@ function listIn(
   try {
     return readListPage(bytes, pointer, shownName, maxEntries, before?.path);
   } catch (error) {
-    const isWithoutList = error instanceof SyncError && error.fields["shape"] !== undefined;
-    if (!isWithoutList || before === undefined) throw error;
+    // The page has no list: a wrong address would have shown on the first one.
+    if (!(error instanceof AddressDoubt) || before === undefined) throw error;
     if (isBehindAll) return emptyPage(shownName);
     throw new UnusableBody("a page in which there is no list", ASK, { code: "LIST_INCOMPLETE" });
   }

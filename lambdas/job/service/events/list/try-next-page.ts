@@ -2,7 +2,7 @@
 // page brings events that the list did not have. So a trial is what a run would do, and costs a request or two.
 
 import { SyncError } from "../../../errors/sync-error.ts";
-import { type NextPage, parseNextPage } from "../../../settings/values.ts";
+import { parseNextPage } from "../../../settings/values.ts";
 import type { EventList, ListTrial } from "../../event-service.ts";
 import type { ApiRequest } from "../../requests/api-client.ts";
 import { fetchList, type ListOptions } from "./fetch-list.ts";
@@ -73,7 +73,7 @@ class SeenPages implements PageClient {
       return request.read(...response);
     };
     const page = await this.#client.get({ ...request, read }, signal);
-    if (page && came) this.#first ??= { href: request.url.href, came };
+    if (came) this.#first ??= { href: request.url.href, came };
     for (const uuid of uuidsOf(page)) if (this.#uuids.size <= MOST_SEEN) this.#uuids.add(uuid);
     return page;
   }
@@ -91,10 +91,11 @@ class SeenPages implements PageClient {
     let left = MOST_REQUESTS;
     for (const candidate of candidates) {
       const nextPage = parseNextPage(candidate);
+      const [numbered] = [...new URLSearchParams(candidate)].find(([, each]) => each === "{page}") ?? [];
       const before = left;
       // Many services count pages from 1, and then their page 1 is there already.
       for (const skipsOne of [true, false]) {
-        const page = await this.#try({ ...options, nextPage }, { first, skipsOne, left }, signal);
+        const page = await this.#try({ ...options, nextPage }, { first, skipsOne, numbered, left }, signal);
         if (!page.isAsked) break;
         left -= 1;
         if (page.brought > 0) return { fits: candidate, brought: page.brought, tried };
@@ -107,15 +108,15 @@ class SeenPages implements PageClient {
 
   async #try(
     options: ListOptions,
-    { left, ...known }: Omit<TrialOptions, "nextPage"> & { readonly left: number },
+    { left, ...known }: TrialOptions & { readonly left: number },
     signal: AbortSignal | undefined,
   ): Promise<TrialPage> {
-    const trial = new TrialPage(this.#client, this.#uuids, { ...known, nextPage: options.nextPage });
+    const trial = new TrialPage(this.#client, this.#uuids, known);
     if (left === 0) return trial;
     await fetchList(trial, options, signal).catch((error: unknown) => {
       signal?.throwIfAborted();
       // What a service says to a parameter that it does not know says nothing else.
-      if (!(error instanceof SyncError || error instanceof TrialEnd)) throw error;
+      if (!(error instanceof SyncError)) throw error;
     });
     return trial;
   }
@@ -129,20 +130,16 @@ interface TrialOptions {
   readonly first: FirstPage;
   /** Takes the first page for page 1. */
   readonly skipsOne: boolean;
-  readonly nextPage: NextPage | undefined;
+  /** The parameter that has the number of the page. */
+  readonly numbered: string | undefined;
 }
 
-/** Ends a reading of which nothing more is wanted. */
-class TrialEnd extends Error {
-  override readonly name = "TrialEnd";
-}
-
-/** Asks for one page, and has the first one already. */
+/** Asks for one page, behind which it says that there is none, and has the first one already. */
 class TrialPage implements PageClient {
   /** Events that the list did not have. */
   brought = 0;
   isAsked = false;
-  #hasEntries = false;
+  #entries = 0;
   readonly #client: PageClient;
   readonly #seen: ReadonlySet<string>;
   readonly #options: TrialOptions;
@@ -155,27 +152,18 @@ class TrialPage implements PageClient {
 
   /** Where pages count from 0, page 1 may bring what page 2 did not. */
   get isBehindLast(): boolean {
-    return this.#options.skipsOne && this.#numbered !== undefined && !this.#hasEntries;
+    return this.#options.numbered !== undefined && this.#entries === 0;
   }
 
   async get(request: PageRequest, signal?: AbortSignal): Promise<FetchedPage | undefined> {
-    const { first, skipsOne } = this.#options;
+    const { first, skipsOne, numbered = "" } = this.#options;
     const { href, search } = request.url;
-    const isOne = this.#numbered !== undefined && new URLSearchParams(search).get(this.#numbered) === "1";
+    const isOne = new URLSearchParams(search).get(numbered) === "1";
     if (href === first.href || (skipsOne && isOne)) return request.read(...first.came);
-    if (this.isAsked) throw new TrialEnd();
     this.isAsked = true;
     const page = await this.#client.get({ ...request, isTrial: true }, signal);
-    this.#hasEntries = page !== undefined && page.events.length + page.rejected > 0;
+    this.#entries = page?.entries ?? 0;
     for (const uuid of uuidsOf(page)) if (!this.#seen.has(uuid)) this.brought += 1;
-    throw new TrialEnd();
-  }
-
-  /** The parameter that has the number of the page. */
-  get #numbered(): string | undefined {
-    const { nextPage } = this.#options;
-    return typeof nextPage === "object" && nextPage.placeholder.kind === "page"
-      ? nextPage.parameter
-      : undefined;
+    return undefined;
   }
 }

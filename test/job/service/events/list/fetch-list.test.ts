@@ -287,6 +287,16 @@ describe("a list that nothing calls whole", () => {
     expect(await connection.service.list()).toMatchObject({ events: { length: 10 }, doubt });
   });
 
+  it.each<readonly [nextPage: string | undefined, beside: object, doubt: object | undefined]>([
+    [undefined, { limit: 0 }, { why: "unsaid", entries: 0, places: [] }],
+    ["all", { limit: 0 }, undefined],
+    [undefined, { limit: 10, next: null }, undefined],
+  ])("without entries, with nextPage %s and %j, is doubted: %j", async (nextPage, beside, doubt) => {
+    const { list } = await readServed(() => ({ body: { data: [], ...beside } }), { nextPage });
+
+    expect(list).toMatchObject({ events: { length: 0 }, doubt });
+  });
+
   it("of which nextPage says that it is all is refused by a strong sign", async () => {
     const list: ListOptions = { pageSize: 4, next: "none", members: { top: hasMore } };
     await using connection = await connect({ events: EVENTS, list }, { nextPage: "all" });
@@ -299,6 +309,9 @@ describe("a list that nothing calls whole", () => {
     [{ meta: { after: "b", skip: 0 } }, ["after={/meta/after}", "skip={received}", "page={page}"]],
     [{ pageInfo: { endCursor: "b" } }, ["after={/pageInfo/endCursor}", "page={page}", "offset={received}"]],
     [{ "a b": { cursor: "b" } }, ["page={page}", "offset={received}"]],
+    [{ start: 0 }, ["start={received}", "page={page}", "offset={received}"]],
+    [{ offset: 0, page: 1 }, ["offset={received}", "page={page}"]],
+    [{ last: "2026-12-01", cursor: "" }, ["page={page}", "offset={received}"]],
     [{}, ["page={page}", "offset={received}"]],
   ])("has with %j the candidates %j", async (beside, candidates) => {
     const { list } = await readServed(() => ({ body: { data: entries(1, 10), ...beside } }));
@@ -311,12 +324,13 @@ describe("a list that nothing calls whole", () => {
     [{ nextToken: "b" }, {}, "nextToken={/nextToken}"],
     [{ next: "b" }, {}, "cursor={/next}"],
     [{ next_page: 2 }, {}, "page={/next_page}"],
+    [{ next: true }, {}, "page={page}"],
     [{ paging: { next: { after: "b" } } }, {}, "after={/paging/next/after}"],
     [{}, { "x-next-cursor": "b" }, "cursor={header:X-Next-Cursor}"],
     [{ next: "https://inner.test/v1/events?limit=10&page=2" }, {}, "page={page}"],
     [{ next: "https://inner.test/v1/events?limit=10&offset=10" }, {}, "offset={received}"],
     [{ next: `https://inner.test/v1/events?from=${entries(10, 10)[0]?.uuid}` }, {}, "from={last}"],
-    [{ next: "https://inner.test/v1/events?at=b", cursor: "b" }, {}, "at={/cursor}"],
+    [{ next: "https://inner.test/v1/events?at=b", after: "a", cursor: "b" }, {}, "at={/cursor}"],
   ])("that ends with %j and %j probably needs %s", async (beside, headers, candidate) => {
     const { error } = await readServed(() => ({ body: { data: entries(1, 10), ...beside }, headers }));
 
@@ -350,6 +364,8 @@ describe("the end of the pages", () => {
     [{ errors: [{ text: "busy" }] }, "/errors"],
     [{ lastError: { code: 7 } }, "/lastError/code"],
     [{ detail: "The request timed out." }, "/detail"],
+    [{ code: 400 }, "/code"],
+    [{ error: "busy" }, "/error"],
   ])("is not %j: it is asked for again, and ends the run with its place", async (body, place) => {
     const { error, seen } = await readServed(threePages(always(body)));
 
@@ -367,6 +383,9 @@ describe("the end of the pages", () => {
     { error: null, errors: [], failure: "", error_count: 0 },
     { error: false, error_message: "none", lastError: {} },
     { code: 20_000, status: 200, message: "OK" },
+    { code: 600, took: 500, error_code: 7 },
+    { a: { b: { c: { d: { e: { f: { error: "busy" } } } } } } },
+    Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [at < 1_000 ? `m${at}` : "error", "busy"])),
   ])("may have %j", async (body) => {
     expect((await readServed(always(body))).error).toBeUndefined();
     expect((await readServed(threePages(always(body), {}, 4), { nextPage: PAGE })).error).toBeUndefined();
@@ -403,6 +422,13 @@ describe("the end of the pages", () => {
     ["a link, with another state", { version: 1, state: "b", message: "b" }, "links", 3, EMPTY],
     ["a link, without what asks for a page", { version: 1, next: null }, "links", 2, undefined],
     ["a link, and which names no other", { version: 1, next: null }, undefined, 2, EMPTY],
+    [
+      "a link, and which names no other, and one page is all",
+      { version: 1, next: null },
+      "all",
+      2,
+      undefined,
+    ],
     ["a link, and which says that it is the last", { version: 1, has_more: false }, undefined, 2, undefined],
     ["a number, without a member", {}, PAGE, 3, undefined],
     ["a number, with one more", { version: 1, notice: "busy" }, PAGE, 4, EMPTY],
@@ -467,7 +493,7 @@ describe("the end of the pages", () => {
     ["404", { status: 404 }],
     ["422", { status: 422 }],
     ["204", { status: 204 }],
-    ["an error", { body: { data: [], error: "no such page" } }],
+    ["an error", { body: { data: [], error: "unknown page" } }],
     ["no list", { body: { message: "no such page" } }],
     ["null", { body: { data: null } }],
   ])("is %s behind a total that is reached, by number and by link", async (_, page) => {
@@ -538,6 +564,209 @@ describe("the end of the pages", () => {
       message: expect.stringContaining("status 404"),
     });
   });
+});
+
+describe("the pages that a service sends one after the other", () => {
+  const PAGE = "page={page}";
+  const OFFSET = "offset={received}";
+  const LAST = "from={last}";
+  const CURSOR = "cursor={/next_cursor}";
+  /** Behind them come pages without entries. */
+  const inTurn = (bodies: readonly object[], nextPage: string | undefined) =>
+    readServed((_, nth) => ({ body: bodies[nth - 1] ?? { data: [] } }), { nextPage });
+  const [one, other, none] = [{ data: entries(1, 2) }, { data: entries(3, 4) }, { data: [] }];
+  const EMPTY = { why: "empty" };
+
+  it.each<
+    readonly [
+      what: string,
+      nextPage: string | undefined,
+      bodies: readonly object[],
+      list: object,
+      requests: number,
+    ]
+  >([
+    ["a first one without entries, whatever it has", undefined, [{ ...none, version: 1 }], {}, 1],
+    ["no uuid on the first one", LAST, [{ data: [{}] }], { rejected: 1 }, 1],
+    [
+      "no uuid on the second one",
+      PAGE,
+      [one, { data: [{}] }, { data: [7] }],
+      { rejected: 2, rejectedShape: "{}" },
+      4,
+    ],
+    [
+      "a reached total, and an empty one that says more",
+      PAGE,
+      [{ ...one, total: 2 }, { ...none, has_more: true }, other],
+      { events: { length: 4 } },
+      4,
+    ],
+    ["the last event alone", LAST, [one, { data: entries(2, 2) }], { overlapping: 0 }, 2],
+    ["another event alone", LAST, [one, { data: entries(1, 1) }], { overlapping: 1 }, 3],
+    ["the last event, and another", LAST, [one, { data: one.data.toReversed() }], { overlapping: 2 }, 3],
+    [
+      "a reached total, and a last one that names itself",
+      undefined,
+      [
+        { ...one, next: "?page=2", total: 4 },
+        { ...other, next: "?page=2" },
+      ],
+      { events: { length: 4 }, doubt: undefined },
+      2,
+    ],
+    [
+      "an empty one whose list is elsewhere",
+      undefined,
+      [{ data: { events: one.data }, next: "?page=2" }],
+      { doubt: EMPTY },
+      2,
+    ],
+    [
+      "an empty one with another state",
+      undefined,
+      [
+        { ...one, message: "done", note: "a", next: "?page=2" },
+        { ...none, message: "busy", note: "a" },
+      ],
+      { doubt: EMPTY },
+      3,
+    ],
+    [
+      "an empty one with another note",
+      undefined,
+      [
+        { ...one, message: "done", note: "a", next: "?page=2" },
+        { ...none, message: "done", note: "b" },
+      ],
+      { doubt: EMPTY },
+      2,
+    ],
+    ["as many as it says", undefined, [{ ...one, totalPages: 1 }], { doubt: undefined }, 1],
+    [
+      "a cursor to one that lacks a member",
+      CURSOR,
+      [{ ...one, next_cursor: "b", version: 1 }],
+      { doubt: EMPTY },
+      3,
+    ],
+    [
+      "a link to an empty one that has a link",
+      undefined,
+      [{ ...one, next: "?page=2" }, { ...none, next: "?page=3" }, other],
+      { events: { length: 4 } },
+      3,
+    ],
+    [
+      "none that names a next one",
+      PAGE,
+      [one, one, other].map((each) => ({ ...each, next: null })),
+      { events: { length: 4 } },
+      4,
+    ],
+    [
+      "one that says both that it is the last and that more follow",
+      PAGE,
+      [{ ...one, has_more: true, last: true }, other],
+      { events: { length: 4 } },
+      3,
+    ],
+    ["an empty one that says more", OFFSET, [one, { ...none, has_more: true }], { doubt: EMPTY }, 2],
+    [
+      "an empty one that repeats its cursor",
+      CURSOR,
+      [one, none].map((each) => ({ ...each, next_cursor: "b" })),
+      { doubt: undefined },
+      2,
+    ],
+    [
+      "an empty one before their number is reached",
+      PAGE,
+      [{ ...one, totalPages: 3 }, none, other],
+      { events: { length: 4 } },
+      4,
+    ],
+    ["an empty one with which it is", PAGE, [{ ...one, totalPages: 2 }], { events: { length: 2 } }, 2],
+  ])("are read: %s, with nextPage %s", async (_, nextPage, bodies, expected, requests) => {
+    const { list, error, seen } = await inTurn(bodies, nextPage);
+
+    expect(error).toBeUndefined();
+    expect(list).toMatchObject(expected);
+    expect(seen).toHaveLength(requests);
+  });
+
+  it.each<[beside: object, place: string | undefined]>([
+    [{ success: false }, "/success"],
+    [{ success: true, status: "ok", error: null, errors: [] }, undefined],
+    [{ "is-error": { code: 7 }, error: true, status: 500 }, undefined],
+    [{ status: "Failed" }, "/status"],
+    [{ error: { code: 7 } }, "/error"],
+    [{ errors: ["busy"] }, "/errors"],
+    [{ Error: "busy" }, "/Error"],
+  ])("with entries and %j are no pages, because of %s", async (beside, place) => {
+    const { list, error } = await readServed(() => ({ body: { ...one, ...beside } }), { nextPage: "none" });
+
+    expect(list?.events.length).toBe(place === undefined ? 2 : undefined);
+    expect(error?.message).toEqual(place && expect.stringContaining(`with an error at ${place}.`));
+  });
+
+  it("end where a cursor leads back, unless as much came as they state", async () => {
+    const bodies = [one, other].map((each) => ({ ...each, next_cursor: "b" }));
+
+    expect((await inTurn(bodies, CURSOR)).error?.message).toContain("circle");
+    const { list } = await inTurn(
+      bodies.map((each) => ({ ...each, total: 4 })),
+      CURSOR,
+    );
+    expect(list?.events).toHaveLength(4);
+  });
+
+  it.each<readonly [what: string, second: object, requests: number, error: object]>([
+    [
+      "an error beside its entries",
+      { ...other, error: { code: 7 } },
+      7,
+      { code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("an error at /error.") },
+    ],
+    [
+      "two uuids for an entry",
+      { data: { [numbered(3).uuid]: numbered(4) } },
+      2,
+      { code: "UNEXPECTED_RESPONSE", message: expect.stringContaining("own uuid differs") },
+    ],
+  ])("are not at their end with %s, although a total is reached", async (_, second, requests, expected) => {
+    const { error, seen } = await readServed((_url, nth) => ({
+      body: nth === 1 ? { ...one, next: "?page=2", total: 2 } : second,
+    }));
+
+    expect(error).toMatchObject(expected);
+    expect(seen).toHaveLength(requests);
+  });
+
+  it("are twenty at most without an event, the first one included", async () => {
+    const { seen } = await readServed((_, nth) => ({ body: { data: [], next: `?page=${nth + 1}` } }));
+
+    expect(seen).toHaveLength(20);
+  });
+
+  it.each([
+    { total: 2, isReached: false },
+    { total: 3, isReached: true },
+    { total: 4, isReached: true },
+    { total: 5, isReached: false },
+  ])(
+    "with four entries of three events reach a total of $total: $isReached",
+    async ({ total, isReached }) => {
+      const bodies = [{ ...one, next: "?page=2", total }, { data: entries(2, 3) }];
+
+      expect((await inTurn(bodies, "links")).list?.isTotalReached).toBe(isReached);
+      const { list } = await readServed(
+        (_, nth) => (nth === 3 ? { status: 404 } : { body: bodies[nth - 1] }),
+        { nextPage: PAGE },
+      );
+      expect(list?.isTotalReached).toBe(isReached || undefined);
+    },
+  );
 });
 
 describe("the list with --next-page", () => {

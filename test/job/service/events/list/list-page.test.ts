@@ -130,6 +130,8 @@ describe("a page of the list", () => {
     ['{"result":{"items":[]}}', undefined, "{result: {items: []}}", undefined],
     ['{"result":{"items":[]}}', "/result", "{result: {items: []}}", undefined],
     ['{"data":[]}', "/items", "{data: []}", undefined],
+    ["{}", "/a/b", "{}", undefined],
+    [' {"ж":7} ', undefined, "{ж: number}", undefined],
     ['{"data":"secret"}', "/data", "{data: string}", undefined],
   ])(
     "%s is no list (pointer %s): the error shows the shape %s and the pointer %s",
@@ -256,6 +258,7 @@ describe("a page of the list", () => {
 
   it.each([
     ["an entry of 4 MiB", `[{"uuid":"${A}","t":"${"x".repeat(4 * 1_048_576 - 54)}"}]`],
+    ["4 MiB beside its entries", `{"data":[${a}],"x":"${"x".repeat(4 * 1_048_576 - 16)}"}`],
     ["1,000 levels", `[{"uuid":"${A}","t":${"[".repeat(998)}${"]".repeat(998)}}]`],
   ])("may have %s", (_, text) => {
     expect(uuids(text)).toEqual([A]);
@@ -279,6 +282,30 @@ describe("a page of the list", () => {
 
     expect(page).toMatchObject({ events: { length: 0 }, rejected: 0, beside, path: listBefore });
     expect(() => read(text)).toThrow(SyncError);
+  });
+
+  it.each([
+    ["{}", ["data", "events"]],
+    ['{"data":"busy"}', ["data"]],
+    ['{"data":[],"list":null}', ["list", "0", "1"]],
+  ])("as %s is none where the list before was at %j", (text, listBefore) => {
+    const pointer = ["list"];
+
+    expect(() => readListPage(Buffer.from(text), pointer, (name) => name, 9, listBefore)).toThrow(SyncError);
+  });
+
+  it.each([
+    [4 * 1_048_576, "/ж"],
+    [4 * 1_048_576 + 1, undefined],
+  ])("of %i bytes without a list names the place of one that is elsewhere: %s", (length, listPointer) => {
+    const begin = `{"ж":[${a}],"x":"`;
+    const text = `\ufeff${begin}${"x".repeat(length - Buffer.byteLength(begin) - 2)}"}`;
+
+    expect(() => readListPage(Buffer.from(text), undefined, (name) => name)).toThrow(
+      expect.objectContaining({
+        fields: { ...(listPointer && { listPointer }), shape: expect.stringContaining("string") },
+      }),
+    );
   });
 
   it("counts an entry's contradiction only if no later list replaces it", () => {

@@ -36,6 +36,7 @@ describe("listed events in memory", () => {
         expect(texts.length).toBe(events.length);
         expect(texts.at(events.length)).toBeUndefined();
         expect(texts.at(-1)).toBeUndefined();
+        expect(() => texts.uuidAt(events.length)).toThrow(RangeError);
       }),
     );
   });
@@ -183,10 +184,19 @@ describe("the merged pages", () => {
     },
   );
 
-  it("know what they have received, and the uuid of the last event as it was listed", () => {
+  it("know what they have received, with and without what came again, and the uuid of the last event as it was listed", () => {
     const list = builderOf([event("a"), undefined], [event("a"), event("b", "1", idOf("B")), undefined]);
 
-    expect(list).toMatchObject({ received: 5, last: idOf("B") });
+    expect(list).toMatchObject({ received: 5, distinct: 4, last: idOf("B") });
+  });
+
+  it("tell 200,000 events apart whose uuids are drawn", () => {
+    const texts = new EventTexts();
+    for (let n = 0; n < 200_000; n += 1) texts.add(uuidOf(`u${n}`), "1");
+    const list = builderOf([]);
+    list.add(texts, 0);
+
+    expect(list.distinct).toBe(200_000);
   });
 
   it("tell 100,000 events apart that were numbered", () => {

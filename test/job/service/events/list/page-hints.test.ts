@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type PageHints, pageHints } from "../../../../../lambdas/job/service/events/list/page-hints.ts";
-import { Name, WORDS } from "../../../../../lambdas/job/service/events/list/page-words.ts";
+import { isInstant, Name, WORDS } from "../../../../../lambdas/job/service/events/list/page-words.ts";
 import { shownNames } from "../../../../../lambdas/job/service/events/shape.ts";
 import { termsBelow } from "../../../../docs/markdown.ts";
 
@@ -62,10 +62,27 @@ describe("the words of names", () => {
     ["総数total", false],
     ["", false],
     ["--", false],
+    ["total".repeat(16), true],
     ["total".repeat(20), false],
   ])("of %s are all known: %s", (text, isKnown) => {
     expect(new Name(text).isKnown).toBe(isKnown);
   });
+
+  it.each([
+    [999_999_999, false],
+    [1_000_000_000, true],
+    [19_999_999_999, true],
+    [20_000_000_000, false],
+    [999_999_999_999, false],
+    [1_000_000_000_000, true],
+    [19_999_999_999_999, true],
+    [20_000_000_000_000, false],
+  ])(
+    "leave it to a number whether it may be seconds or milliseconds since 1970: %i, %s",
+    (number, isTime) => {
+      expect([isInstant(number), isInstant(String(number))]).toEqual([isTime, isTime]);
+    },
+  );
 
   it("are told apart in linear time", () => {
     const members = Array.from({ length: 10_000 }, (_, at) => [
@@ -105,6 +122,10 @@ describe("what a page says of the others", () => {
     [{ next_update: "b" }, "weak"],
     [{ next_event: "b" }, "weak"],
     [{ next_event: null }, "weak"],
+    [{ next_events: [] }, "weak"],
+    [{ next_event: {} }, "weak"],
+    [{ next_stop: [] }, "weak"],
+    [{ details: {} }, "nothing"],
     [{ next_event: { uuid: "c", page: 4, key: "d" } }, "weak"],
     [{ nextEvent: { url: "https://brand.example.com/launch" } }, "weak"],
     [{ nextEvent: { title: "b", link: "/launch" } }, "weak"],
@@ -193,7 +214,35 @@ describe("what a page says of the others", () => {
     [{ next_events: { href: "/v1/events?page=2" } }, "a link"],
     [{ "hydra:view": { "hydra:next": "/v1/events?page=2" } }, "a link"],
     [{ more: "/v1/events?page=2" }, "a link"],
+    [{ next_record_token: "b" }, "more"],
+    [{ total: "" }, "nothing"],
+    [{ "--": { total: 58 } }, "weak"],
+    [{ ratelimit_remaining: 58 }, "nothing"],
+    [{ remaining_limit: 58 }, "weak"],
     [{ campaigns: { next: "/v1/campaigns?page=2" } }, "weak"],
+    [{ campaigns: { next: "/v1/events?is_listed=true" } }, "weak"],
+    [{ campaigns: { next: "/v1/events?" } }, "weak"],
+    [{ campaigns: { next: "https://[?page=2" } }, "weak"],
+    [{ campaigns: { next: null } }, "weak"],
+    [{ next_stop: "/v1/events?page=2" }, "weak"],
+    [{ next: { item: "/v1/events?page=2" } }, "weak"],
+    [{ next: { total: 58 } }, "weak"],
+    [{ more_stuff: "/v1/events?page=2" }, "weak"],
+    [{ remaining_items: "b" }, "weak"],
+    [{ has_next: "" }, "whole"],
+    [{ has_next: "true" }, "more"],
+    [{ has_next: 1 }, "more"],
+    [{ limit: true, page: true, value: 58, number: 58 }, "nothing"],
+    [{ last: "b" }, "weak"],
+    [{ size: 58 }, "weak"],
+    [{ cursor: 58 }, "weak"],
+    [{ page: { items: 58 } }, "weak"],
+    [{ pages: { items: 58 } }, "weak"],
+    [{ pages: { value: 7 } }, "nothing"],
+    [{ last_page_token: 58 }, "nothing"],
+    [{ usage: { meta: { total: 58 } } }, "weak"],
+    [{ meta: { tags: [], total: 58 } }, "more"],
+    [{ rate_limit: { requests: { remaining: 58 } } }, "nothing"],
     [{ others: [{ rel: "next", href: "/x" }] }, "nothing"],
     [{ links: [{ rel: "next", href: 7 }, null] }, "nothing"],
     [{ next_cursor: "/9j4AAQ" }, "more"],
@@ -248,6 +297,10 @@ describe("what a page says of the others", () => {
     expect(hintsIn({}, headers, { status: 206 }).more).toBe(expected ? "status 206" : undefined);
   });
 
+  it("is the text of a header that begins like JSON and is none", () => {
+    expect(hintsIn({}, { "x-next-cursor": "{58" }).clues).toMatchObject([{ kind: "next", value: "{58" }]);
+  });
+
   it("is no more where it repeats what was sent", () => {
     const page = new URL(`${PAGE.href}&token=b`);
 
@@ -264,6 +317,25 @@ describe("what a page says of the others", () => {
     expect(hintsIn(many).places).toHaveLength(5);
   });
 
+  it.each<[members: object, end: "said" | "empty" | undefined]>([
+    [{ has_next: false }, "said"],
+    [{ next: false }, "empty"],
+    [{ has_next: null }, "empty"],
+    [{ next: null }, "empty"],
+    [{ next: ["b"] }, undefined],
+    [{ next: { token: "b" } }, undefined],
+  ])("%j is this end: %s", (members, end) => {
+    expect(hintsIn(members).end).toBe(end);
+  });
+
+  it("of a next page with an address is the address", () => {
+    expect(hintsIn({ next: { href: "?page=2", token: "b", total: 58 } })).toMatchObject({
+      links: ["?page=2"],
+      more: undefined,
+      places: [],
+    });
+  });
+
   it.each<[object, readonly { readonly place: string; readonly value: number }[]]>([
     [{ limit: 50 }, [{ place: "/limit", value: 50 }]],
     [{ meta: { per_page: 50 } }, [{ place: "/meta/per_page", value: 50 }]],
@@ -272,6 +344,31 @@ describe("what a page says of the others", () => {
     [{ size: 50, account: { limit: 50 }, rate_limit: 50 }, []],
   ])("%j states how many entries a page may have: %j", (members, limits) => {
     expect(hintsIn(members).limits).toEqual(limits);
+  });
+
+  it.each<[headers: Readonly<Record<string, string>>, limits: readonly object[]]>([
+    [{ "x-per-page": "50", "x-limit": "50" }, [{ place: "X-Per-Page", value: 50 }]],
+    [{ "x-max-items": "50" }, [{ place: "X-Max-Items", value: 50 }]],
+  ])("the headers %j state how many entries a page may have: %j", (headers, limits) => {
+    expect(hintsIn({}, headers).limits).toEqual(limits);
+  });
+
+  it.each<[members: object, total: object]>([
+    [{ count: 58 }, { place: "/count", isExact: true }],
+    [
+      { count: 50, meta: { count: 50 } },
+      { place: "/count", isExact: false },
+    ],
+    [
+      { count: 50, meta: { total: 50 } },
+      { place: "/meta/total", isExact: true },
+    ],
+    [
+      { total: { value: 58, relation: "gte" }, meta: { total: 50 } },
+      { place: "/total/value", isExact: false },
+    ],
+  ])("%j states a total, which is exact where it is not a bound or of this page: %j", (members, total) => {
+    expect(hintsIn(members).total).toMatchObject(total);
   });
 
   it("the largest total counts, with its place, and of equal ones the first", () => {

@@ -2,7 +2,7 @@
 
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 
-import type { EventList } from "../../../../../lambdas/job/service/event-service.ts";
+import type { EventList, ListTrial } from "../../../../../lambdas/job/service/event-service.ts";
 import { createEventService } from "../../../../../lambdas/job/service/http-event-service.ts";
 import { RateLimiter } from "../../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { acceleratedClock } from "../../../../simulator/clocks.ts";
@@ -21,17 +21,27 @@ interface Served {
   readonly error: SyncError | undefined;
   /** Path and query of each request. */
   readonly seen: readonly string[];
+  readonly trials: readonly ListTrial[];
 }
 
 /** Minutes of back-off cost a test a few milliseconds. */
 const SPEED = 100_000;
 
+interface ReadSettings {
+  readonly nextPage?: string | undefined;
+  readonly listPointer?: string | undefined;
+  /** Whether values of `nextPage` are tried. */
+  readonly isTried?: boolean;
+}
+
 /** Reads the list once. @param pageOf `nth` counts requests from 1 */
 export async function readServed(
   pageOf: (url: URL, nth: number) => ServedPage,
-  settings: { readonly nextPage?: string | undefined; readonly listPointer?: string | undefined } = {},
+  { isTried = false, ...settings }: ReadSettings = {},
 ): Promise<Served> {
   const seen: string[] = [];
+  const trials: ListTrial[] = [];
+  const onTrial = isTried ? (trial: ListTrial): void => void trials.push(trial) : undefined;
   const clock = acceleratedClock(SPEED);
   const limits = { requestsPerMinute: "unlimited", bytesPerMinute: "unlimited", windowMs: 60_000 } as const;
   const service = createEventService({
@@ -64,10 +74,10 @@ export async function readServed(
     },
   });
   try {
-    return { list: await service.list(), error: undefined, seen };
+    return { list: await service.list(undefined, onTrial), error: undefined, seen, trials };
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    return { list: undefined, error, seen };
+    return { list: undefined, error, seen, trials };
   } finally {
     await service.close();
   }

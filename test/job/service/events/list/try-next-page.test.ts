@@ -1,15 +1,20 @@
 // What is tried before it is advised, with a service that pages in ways which its list does not say.
 
 import { describe, expect, it } from "vitest";
+import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import type { ListTrial } from "../../../../../lambdas/job/service/event-service.ts";
-import type { ListOptions } from "../../../../simulator/list-endpoint.ts";
-import { cursorOf } from "../../../../simulator/list-endpoint.ts";
+import { LIST_CAPS, type ListOptions } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
+import { EventTexts } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
+import type { FetchedPage, PageClient } from "../../../../../lambdas/job/service/events/list/read-page.ts";
+import { fetchListAndTry } from "../../../../../lambdas/job/service/events/list/try-next-page.ts";
+import { cursorOf, type ListOptions as Simulated } from "../../../../simulator/list-endpoint.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { type ConnectionOptions, connect } from "../../connection.ts";
 import { httpServer } from "../../http/local-server.ts";
+import { entries, readServed } from "./served-list.ts";
 
 /** What is tried with a list of so many events, and how many requests for the list were sent. */
-async function tried(events: number, list: ListOptions, options: ConnectionOptions = {}) {
+async function tried(events: number, list: Simulated, options: ConnectionOptions = {}) {
   await using connection = await connect({ events: makeEvents(events), list }, options);
   const trials: ListTrial[] = [];
   const outcome = await connection.service
@@ -23,10 +28,10 @@ async function tried(events: number, list: ListOptions, options: ConnectionOptio
 
 const NOTHING = { brought: 0, tried: expect.arrayContaining(["page={page}"]) };
 
-const SILENT: ListOptions = { pageSize: 10, next: "none" };
+const SILENT: Simulated = { pageSize: 10, next: "none" };
 
 describe("a list that nothing calls whole", () => {
-  it.each<[string, number, ListOptions, object, requests: number | undefined]>([
+  it.each<[string, number, Simulated, object, requests: number | undefined]>([
     ["counts pages from 1", 25, SILENT, { fits: "page={page}", brought: 10, tried: [] }, 2],
     [
       "counts them from 0",
@@ -99,8 +104,140 @@ describe("a list that nothing calls whole", () => {
   });
 });
 
+describe("what is tried", () => {
+  const [one, other, none] = [{ data: entries(1, 2) }, { data: entries(3, 4) }, { data: [] }];
+  const EACH = ["page={page}", "offset={received}"];
+
+  it.each<
+    readonly [what: string, bodies: readonly object[], trials: readonly object[], asked: readonly string[]]
+  >([
+    [
+      "that brings what two pages lack together",
+      [{ ...one, next: "?page=2", total: 3 }, { data: entries(2, 2) }, { data: entries(3, 3) }],
+      [{ fits: "page={page}", brought: 1, tried: [] }],
+      ["page=2", "page=2"],
+    ],
+    [
+      "where the list names it first",
+      [{ ...one, total: 4, skip: 0 }, other],
+      [{ fits: "skip={received}", brought: 2, tried: [] }],
+      ["skip=2"],
+    ],
+    [
+      "where pages form a circle",
+      [{ ...one, next: "?page=2" }, { ...other, next: "?page=2" }, none, none],
+      [{ brought: 0, tried: ["page={page}"] }],
+      ["page=2", "page=2", "page=1"],
+    ],
+    ["of a list without events", [none], [], []],
+    [
+      "and only three times",
+      [{ ...one, cursor: "a", after: "b", marker: "c" }, none, none, none],
+      [{ brought: 0, tried: ["cursor={/cursor}", "after={/after}", "marker={/marker}"] }],
+      ["cursor=a", "after=b", "marker=c"],
+    ],
+    [
+      "and page 1 too where page 2 has no entries",
+      [one, none, none, none],
+      [{ brought: 0, tried: EACH }],
+      ["page=2", "page=1", "offset=2"],
+    ],
+    [
+      "but not page 1 where page 2 has entries",
+      [one, one, one],
+      [{ brought: 0, tried: EACH }],
+      ["page=2", "offset=2"],
+    ],
+    [
+      "but not page 1 where page 2 has entries without a uuid",
+      [one, { data: [7] }, one],
+      [{ brought: 0, tried: EACH }],
+      ["page=2", "offset=2"],
+    ],
+  ])("is a page at a time, %s", async (_, bodies, expected, asked) => {
+    const { trials, seen } = await readServed((_url, nth) => ({ body: bodies[nth - 1] }), { isTried: true });
+
+    expect(trials).toEqual(expected);
+    expect(seen.map((path) => path.replace("/v1/events?is_listed=true", "").replace("&", ""))).toEqual([
+      "",
+      ...asked.map((query) => expect.stringContaining(query)),
+    ]);
+  });
+
+  it.each<readonly [what: string, nextPage: string | undefined, status: number, error: string | undefined]>([
+    ["of a list whose service fails", undefined, 500, "SERVICE_UNAVAILABLE"],
+    ["of a list that ends with a page which is refused", "page={page}", 404, undefined],
+  ])("is nothing %s", async (_, nextPage, status, code) => {
+    const { trials, error } = await readServed(
+      (_url, nth) => (nth === 1 ? { body: { ...one, next: "?page=2", total: 2 } } : { status }),
+      { nextPage, isTried: true },
+    );
+
+    expect(error?.code).toBe(code);
+    expect(trials).toEqual([]);
+  });
+
+  /** The first page comes as it is given; what answers a trial is `later`. */
+  const withClient = (first: (page: FetchedPage) => FetchedPage, later: () => Promise<undefined>) => {
+    let requests = 0;
+    const client: PageClient = {
+      get: async ({ read }) => {
+        requests += 1;
+        const page = read(Buffer.from(JSON.stringify(one)), { status: 200, headers: new Map() });
+        return requests === 1 && page ? first(page) : later();
+      },
+    };
+    const options: ListOptions = {
+      baseUrl: new URL("https://service.test"),
+      isListed: "any",
+      pointer: undefined,
+      nextPage: undefined,
+      capBytes: LIST_CAPS,
+      timeoutMs: () => 1_000,
+      shownName: (name) => name,
+    };
+    return {
+      list: (signal?: AbortSignal) => fetchListAndTry(client, options, () => undefined, signal),
+      requests: () => requests,
+    };
+  };
+
+  it.each([
+    { count: 100_000, requests: 4 },
+    { count: 100_001, requests: 1 },
+  ])("is nothing of a list of more than 100,000 events: $count", async ({ count, requests }) => {
+    const events = new EventTexts();
+    for (let n = 0; n < count; n += 1) events.add(`00000000-0000-4000-8000-${`${n}`.padStart(12, "0")}`, "1");
+    const tried = withClient(
+      (page) => ({ ...page, events, entries: count }),
+      async () => undefined,
+    );
+
+    await tried.list();
+
+    expect(tried.requests()).toBe(requests);
+  });
+
+  it.each([
+    ["a mistake of the program", new TypeError("no function")],
+    ["what interrupts it", new SyncError("INTERRUPTED", "The process was told to end.")],
+  ])("ends with %s", async (_, failure) => {
+    const interrupted = new AbortController();
+    const tried = withClient(
+      (page) => page,
+      async () => {
+        if (failure instanceof SyncError) interrupted.abort(failure);
+        throw failure;
+      },
+    );
+
+    await expect(tried.list(interrupted.signal)).rejects.toBe(failure);
+    expect(tried.requests()).toBe(2);
+  });
+});
+
 describe("a list that says that there is more", () => {
-  it.each<[string, ListOptions]>([
+  it.each<[string, Simulated]>([
     ["by a total", { ...SILENT, members: { top: ({ all }) => `"total":${all}` } }],
     [
       "by a link that leads to an inner host",
@@ -127,8 +264,21 @@ describe("a list that says that there is more", () => {
     expect(trials).toEqual([NOTHING]);
   });
 
+  it.each([
+    { next: "https://inner.test/v1/events?is_listed=1&page=2" },
+    { next: "https://inner.test/v1/events?=1&page=2" },
+  ])("is tried with what nextPage can be only: %j", async (beside) => {
+    const { error, trials } = await readServed(() => ({ body: { data: entries(1, 10), ...beside } }), {
+      isTried: true,
+    });
+
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
+    expect(error?.fields["candidates"]).toEqual(["page={page}", "offset={received}"]);
+    expect(trials).toEqual([{ brought: 0, tried: ["page={page}", "offset={received}"] }]);
+  });
+
   it("sends three requests more at most, whatever it could try", async () => {
-    const list: ListOptions = {
+    const list: Simulated = {
       ...SILENT,
       asked: "cursor",
       parameter: "after",
