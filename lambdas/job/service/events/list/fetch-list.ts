@@ -295,9 +295,9 @@ class Pages {
       case "last":
         return this.#list.last;
       case "pointer":
-        return columnText(beside, valueAt(beside, placeholder.tokens)) || undefined;
+        return unlessEmpty(columnText(beside, valueAt(beside, placeholder.tokens)));
       case "header":
-        return headers.get(placeholder.name)?.[0]?.trim() || undefined;
+        return unlessEmpty(headers.get(placeholder.name)?.[0]?.trim());
     }
   }
 
@@ -335,6 +335,11 @@ class Pages {
   get #facts(): ListFacts {
     return { request: requestName("GET", this.first), received: this.#list.received };
   }
+}
+
+/** None of the empty values of JSON asks for a page. A number always may: 0 and -1 are places in some lists. */
+function unlessEmpty(text: string | null | undefined): string | undefined {
+  return /^(?:null|false|\[\]|\{\})?$/i.test(text ?? "") ? undefined : (text ?? undefined);
 }
 
 /** The URL with more parameters, percent-encoded, a space too. */

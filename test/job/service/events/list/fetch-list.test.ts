@@ -680,6 +680,27 @@ describe("the list with --next-page", () => {
     expect(await found(list, nextPage)).toMatchObject({ warnings });
   });
 
+  it.each(["null", "false", '""', "[]", "{ }", '"null"', '"False"'])(
+    "the list ends where its last page has %s in place of what asks for the next one",
+    async (none) => {
+      const top = (page: SentPage): string =>
+        `"token":${page.isLast ? none : JSON.stringify(cursorOf(page))}`;
+      const headers = (page: SentPage) => ({ "x-token": cursorOf(page) ?? none.replaceAll(/[" ]/g, "") });
+      const list = { pageSize: 4, asked: "cursor", members: { top } } as const;
+
+      const whole = { uuids: SORTED, requests: 3 };
+      expect(await found(list, "cursor={/token}")).toMatchObject(whole);
+      expect(await found({ ...list, headers }, "cursor={header:X-Token}")).toMatchObject(whole);
+    },
+  );
+
+  it.each(["0", "-1", '"END"'])("the service is asked for what may name a page: %s", async (last) => {
+    const top = (page: SentPage): string => `"token":${page.isLast ? last : JSON.stringify(cursorOf(page))}`;
+    const list = { pageSize: 4, asked: "cursor", members: { top } } as const;
+
+    expect(await found(list, "cursor={/token}")).toMatchObject({ error: { code: "UNEXPECTED_RESPONSE" } });
+  });
+
   it("sends what it is told, percent-encoded, from the first request on", async () => {
     await using server = await paged((nth) => {
       const cursor = nth < 4 ? `a b+/${nth}&=é` : "";
