@@ -295,10 +295,20 @@ class Pages {
       case "last":
         return this.#list.last;
       case "pointer":
-        return unlessEmpty(columnText(beside, valueAt(beside, placeholder.tokens)));
+        return this.#unlessEmpty(columnText(beside, valueAt(beside, placeholder.tokens)));
       case "header":
-        return unlessEmpty(headers.get(placeholder.name)?.[0]?.trim());
+        return this.#unlessEmpty(headers.get(placeholder.name)?.[0]?.trim());
     }
+  }
+
+  /**
+   * No empty value of JSON names a page. Nor do 0 and -1 behind other values: nothing that follows lies before the beginning.
+   * Of a first page they may be an echo.
+   */
+  #unlessEmpty(text: string | null | undefined): string | undefined {
+    const isEmpty = /^(?:null|false|\[\]|\{\})?$/i.test(text ?? "");
+    const isEnd = this.#hasHadValue && (text === "0" || text === "-1");
+    return isEmpty || isEnd ? undefined : (text ?? undefined);
   }
 
   /** As much came as the pages state. That never ends a list, but tells what follows it. */
@@ -335,11 +345,6 @@ class Pages {
   get #facts(): ListFacts {
     return { request: requestName("GET", this.first), received: this.#list.received };
   }
-}
-
-/** None of the empty values of JSON asks for a page. A number always may: 0 and -1 are places in some lists. */
-function unlessEmpty(text: string | null | undefined): string | undefined {
-  return /^(?:null|false|\[\]|\{\})?$/i.test(text ?? "") ? undefined : (text ?? undefined);
 }
 
 /** The URL with more parameters, percent-encoded, a space too. */

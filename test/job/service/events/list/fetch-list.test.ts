@@ -680,7 +680,7 @@ describe("the list with --next-page", () => {
     expect(await found(list, nextPage)).toMatchObject({ warnings });
   });
 
-  it.each(["null", "false", '""', "[]", "{ }", '"null"', '"False"'])(
+  it.each(["null", "false", '""', "[]", "{ }", '"null"', '"False"', "0", '"0"', "-1"])(
     "the list ends where its last page has %s in place of what asks for the next one",
     async (none) => {
       const top = (page: SentPage): string =>
@@ -694,11 +694,20 @@ describe("the list with --next-page", () => {
     },
   );
 
-  it.each(["0", "-1", '"END"'])("the service is asked for what may name a page: %s", async (last) => {
-    const top = (page: SentPage): string => `"token":${page.isLast ? last : JSON.stringify(cursorOf(page))}`;
-    const list = { pageSize: 4, asked: "cursor", members: { top } } as const;
+  it.each<readonly [what: string, asked: string, tokens: readonly string[]]>([
+    ["a number below -1, which may be a cursor", "-2", ['"a"', "-2"]],
+    ["a word", "END", ['"a"', '"END"']],
+    // Else a part would be taken for the whole where a pointer leads to what was asked for.
+    ["0 on the first page", "0", ["0"]],
+  ])("the service is asked for %s: %s", async (_, asked, tokens) => {
+    await using server = await paged(
+      (nth) => `{"data":[{"uuid":"${SORTED[nth]}"}],"token":${tokens[nth - 2] ?? null}}`,
+    );
+    await using connection = await connect({}, { baseUrl: server.url, nextPage: "cursor={/token}" });
 
-    expect(await found(list, "cursor={/token}")).toMatchObject({ error: { code: "UNEXPECTED_RESPONSE" } });
+    await connection.service.list();
+
+    expect(server.seen.at(-1)).toBe(`/v1/events?is_listed=true&cursor=${asked}`);
   });
 
   it("sends what it is told, percent-encoded, from the first request on", async () => {
