@@ -17,6 +17,7 @@ import { MAX_ENTRIES } from "./list-page.ts";
 import { EventListBuilder } from "./listed-events.ts";
 import { namesNextPage, nextLink } from "./next-link.ts";
 import { larger, type Stated, type StatedTotal } from "./page-hints.ts";
+import { nextValue } from "./page-words.ts";
 import { ASK, type FetchedPage, type PageClient, readFetchedPage } from "./read-page.ts";
 
 export interface ListOptions {
@@ -295,20 +296,10 @@ class Pages {
       case "last":
         return this.#list.last;
       case "pointer":
-        return this.#unlessEmpty(columnText(beside, valueAt(beside, placeholder.tokens)));
+        return nextValue(columnText(beside, valueAt(beside, placeholder.tokens)), this.#hasHadValue);
       case "header":
-        return this.#unlessEmpty(headers.get(placeholder.name)?.[0]?.trim());
+        return nextValue(headers.get(placeholder.name)?.[0]?.trim(), this.#hasHadValue);
     }
-  }
-
-  /**
-   * No empty value of JSON names a page. Nor do 0 and -1 behind other values: nothing that follows lies before the beginning.
-   * Of a first page they may be an echo.
-   */
-  #unlessEmpty(text: string | null | undefined): string | undefined {
-    const isEmpty = /^(?:null|false|\[\]|\{\})?$/i.test(text ?? "");
-    const isEnd = this.#hasHadValue && (text === "0" || text === "-1");
-    return isEmpty || isEnd ? undefined : (text ?? undefined);
   }
 
   /** As much came as the pages state. That never ends a list, but tells what follows it. */
