@@ -36,7 +36,7 @@ describe("what is said of a list that may be a part only", () => {
       "it ended oddly",
       { why: "empty", entries: 60, places: [] },
       HERE,
-      "The list may be a part only: 60 entries came, and then a page without entries where others were expected. Compare with the service's own pages. If that is not all, `brand-events-sync check` tries what could fit.",
+      "The list may be a part only: 60 entries came, and then a page without new entries where others were expected. Compare with the service's own pages. If that is not all, `brand-events-sync check` tries what could fit.",
     ],
     [
       "its pages overlap",

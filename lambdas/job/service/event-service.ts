@@ -45,7 +45,7 @@ export interface EventList {
 export interface ListDoubt {
   /**
    * `unsaid`: nothing says that it is all. `limit`: as many entries came as a limit that a page states. `empty`: the end was a
-   * page without entries where others were expected. `overlap`: its pages overlap alike in every reading.
+   * page without new entries where others were expected. `overlap`: its pages overlap alike in every reading.
    */
   readonly why: "unsaid" | "limit" | "empty" | "overlap";
   /** How many entries came; for `overlap`, how many came on a page before. */

@@ -53,8 +53,13 @@ export function askedWaitMs(
     .map((reset) => fromNowMs(reset, headers, nowMs) ?? 0)
     // A reset that has passed already did not help.
     .filter((ms) => ms > 0);
-  return resetsMs.length === 0 ? undefined : Math.min(limitWindowMs, Math.max(...resetsMs));
+  if (resetsMs.length > 0) return Math.min(limitWindowMs, Math.max(...resetsMs));
+  const isUnread = headers.get("retry-after")?.some((each) => each.trim() !== "") === true;
+  return isUnread && statusClass(status) === "retry" ? UNREAD_MS : undefined;
 }
+
+/** For a `Retry-After` that cannot be read: nothing says that the wait it asks for is short. */
+const UNREAD_MS = 60_000;
 
 /** The headers of an early draft of the next one, and headers that services have made up. */
 const LIMIT_PREFIXES = ["ratelimit-", "x-ratelimit-", "x-rate-limit-"] as const;
@@ -85,9 +90,11 @@ function splitAt(text: string, mark: string): readonly [string, string] {
   return [name.trim(), value.trim()];
 }
 
-/** The wait that `Retry-After` asks for (RFC 9110 §10.2.3), undefined if it is absent or invalid. */
+/** The longest wait that `Retry-After` asks for (RFC 9110 §10.2.3), undefined if it is absent or invalid. */
 export function retryAfterMs(headers: HttpResponse["headers"], nowMs: number): number | undefined {
-  return fromNowMs(headers.get("retry-after")?.[0] ?? "", headers, nowMs);
+  const asked = (headers.get("retry-after") ?? []).map((each) => fromNowMs(each, headers, nowMs));
+  const waitsMs = asked.filter((ms) => ms !== undefined);
+  return waitsMs.length === 0 ? undefined : Math.max(...waitsMs);
 }
 
 /** Larger numbers of seconds, and then of milliseconds, are instants since the year 2001 and not durations. */
@@ -95,13 +102,13 @@ const FIRST_INSTANT_S = 1e9;
 const FIRST_INSTANT_MS = 1e12;
 
 /**
- * Of a number of seconds, an HTTP date, or a Unix time in seconds or milliseconds. An instant is measured against the
- * `Date` of the response, so that a wrong clock on either side does not matter.
+ * Of a number of seconds, perhaps with a fraction, an HTTP date, or a Unix time in seconds or milliseconds. An instant is
+ * measured against the `Date` of the response, so that a wrong clock on either side does not matter.
  */
 function fromNowMs(text: string, headers: HttpResponse["headers"], nowMs: number): number | undefined {
   const value = text.trim();
-  const number = /^\d+$/.test(value) ? Number(value) : undefined;
-  if (number !== undefined && number < FIRST_INSTANT_S) return number * 1_000;
+  const number = /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : undefined;
+  if (number !== undefined && number < FIRST_INSTANT_S) return Math.max(0, Math.ceil(number * 1_000));
   const untilMs =
     number === undefined ? httpDateMs(value) : number < FIRST_INSTANT_MS ? number * 1_000 : number;
   if (untilMs === undefined) return undefined;

@@ -127,8 +127,13 @@ describe("Retry-After", () => {
     ["1000000000", undefined, 0],
     ["1000000000000", undefined, 0],
     ["", undefined, undefined],
-    ["-1", undefined, undefined],
-    ["1.5", undefined, undefined],
+    ["-1", undefined, 0],
+    ["1.5", undefined, 1_500],
+    ["2.0", undefined, 2_000],
+    ["0.0001", undefined, 1],
+    ["1795240812.5", undefined, 12_500],
+    ["1.", undefined, undefined],
+    ["3, 3", undefined, undefined],
     ["5 s", undefined, undefined],
     ["soon", undefined, undefined],
     ["2026-11-21T06:00:12Z", undefined, undefined],
@@ -146,6 +151,13 @@ describe("Retry-After", () => {
   it("asks for nothing where it is missing", () => {
     expect(retryAfterMs(new Map(), NOW)).toBeUndefined();
   });
+
+  it.each([[["2", "30"]], [["30", "2"]], [["soon", "30"]]])(
+    "that comes as %j asks for the longest",
+    (values) => {
+      expect(retryAfterMs(new Map([["retry-after", values]]), NOW)).toBe(30_000);
+    },
+  );
 });
 
 describe("the wait that a 429 asks for", () => {
@@ -188,6 +200,8 @@ describe("the wait that a 429 asks for", () => {
     [{ "ratelimit-reset": "0" }, undefined],
     [{ "x-ratelimit-reset": "1795240799" }, undefined],
     [{ "x-ratelimit-reset": "soon" }, undefined],
+    [{ "x-ratelimit-reset": "-30" }, undefined],
+    [{ "x-ratelimit-reset": "29.5" }, 29_500],
     [{ ratelimit: "" }, undefined],
     [{ ratelimit: '"default";r=50;t=30' }, undefined],
     [{}, undefined],
@@ -209,9 +223,24 @@ describe("the wait that a 429 asks for", () => {
     [403, { ratelimit: "limit=100, remaining=7, reset=30" }, undefined],
     [403, { ratelimit: '"default";t=30' }, undefined],
     // What was answered rightly holds nothing back.
+    [200, { "retry-after": "soon" }, undefined],
     [200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "30" }, undefined],
   ])("in a %i with %j, which is no 429, is %s ms", (status, headers, expected) => {
     expect(asked(headers, status)).toBe(expected);
+  });
+
+  it.each(["5 s", "3, 3", "soon", "PT3S", "2026-11-21T06:00:12Z", ["", "soon"]])(
+    "is a minute where Retry-After is %j: who takes no requests asks for some time, of unknown length",
+    (unread) => {
+      expect(asked({ "retry-after": unread }, 429)).toBe(60_000);
+      expect(asked({ "retry-after": unread }, 503)).toBe(60_000);
+      expect(asked({ "retry-after": unread }, 404)).toBeUndefined();
+      expect(asked({ "retry-after": unread }, 200)).toBeUndefined();
+    },
+  );
+
+  it("is not said by an empty Retry-After", () => {
+    expect(asked({ "retry-after": " " }, 503)).toBeUndefined();
   });
 });
 

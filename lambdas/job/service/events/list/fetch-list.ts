@@ -17,6 +17,7 @@ import { MAX_ENTRIES } from "./list-page.ts";
 import { EventListBuilder } from "./listed-events.ts";
 import { namesNextPage, nextLink } from "./next-link.ts";
 import { larger, type Stated, type StatedTotal } from "./page-hints.ts";
+import { nextValue } from "./page-words.ts";
 import { ASK, type FetchedPage, type PageClient, readFetchedPage } from "./read-page.ts";
 
 export interface ListOptions {
@@ -294,9 +295,9 @@ class Pages {
       case "last":
         return this.#list.last;
       case "pointer":
-        return columnText(beside, valueAt(beside, placeholder.tokens)) || undefined;
+        return nextValue(columnText(beside, valueAt(beside, placeholder.tokens)), this.#hasHadValue);
       case "header":
-        return headers.get(placeholder.name)?.[0]?.trim() || undefined;
+        return nextValue(headers.get(placeholder.name)?.[0]?.trim(), this.#hasHadValue);
     }
   }
 

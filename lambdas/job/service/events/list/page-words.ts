@@ -150,6 +150,16 @@ export function isNothing(value: unknown): boolean {
   return /^(?:false|null|-\d+|0*)$/i.test(String(value));
 }
 
+/**
+ * What is sent for the next page, by a person's word for where it stands; undefined for the empty values of JSON, and behind
+ * others for 0 and -1 too: what follows does not lie before the beginning. On a first page they may be an echo.
+ */
+export function nextValue(text: string | null | undefined, isBehindOthers: boolean): string | undefined {
+  const isEmpty = /^(?:null|false|\[\]|\{\})?$/i.test(text ?? "");
+  const isEnd = isBehindOthers && (text === "0" || text === "-1");
+  return isEmpty || isEnd ? undefined : (text ?? undefined);
+}
+
 /** A date or a time of day, or seconds or milliseconds since 1970. */
 export function isInstant(value: unknown): boolean {
   const number = countOf(value);

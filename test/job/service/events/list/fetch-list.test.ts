@@ -909,6 +909,36 @@ describe("the list with --next-page", () => {
     expect(await found(list, nextPage)).toMatchObject({ warnings });
   });
 
+  it.each(["null", "false", '""', "[]", "{ }", '"null"', '"False"', "0", '"0"', "-1"])(
+    "the list ends where its last page has %s in place of what asks for the next one",
+    async (none) => {
+      const top = (page: SentPage): string =>
+        `"token":${page.isLast ? none : JSON.stringify(cursorOf(page))}`;
+      const headers = (page: SentPage) => ({ "x-token": cursorOf(page) ?? none.replaceAll(/[" ]/g, "") });
+      const list = { pageSize: 4, asked: "cursor", members: { top } } as const;
+
+      const whole = { uuids: SORTED, requests: 3 };
+      expect(await found(list, "cursor={/token}")).toMatchObject(whole);
+      expect(await found({ ...list, headers }, "cursor={header:X-Token}")).toMatchObject(whole);
+    },
+  );
+
+  it.each<readonly [what: string, asked: string, tokens: readonly string[]]>([
+    ["a number below -1, which may be a cursor", "-2", ['"a"', "-2"]],
+    ["a word", "END", ['"a"', '"END"']],
+    // Else a part would be taken for the whole where a pointer leads to what was asked for.
+    ["0 on the first page", "0", ["0"]],
+  ])("the service is asked for %s: %s", async (_, asked, tokens) => {
+    await using server = await paged(
+      (nth) => `{"data":[{"uuid":"${SORTED[nth]}"}],"token":${tokens[nth - 2] ?? null}}`,
+    );
+    await using connection = await connect({}, { baseUrl: server.url, nextPage: "cursor={/token}" });
+
+    await connection.service.list();
+
+    expect(server.seen.at(-1)).toBe(`/v1/events?is_listed=true&cursor=${asked}`);
+  });
+
   it("sends what it is told, percent-encoded, from the first request on", async () => {
     await using server = await paged((nth) => {
       const cursor = nth < 4 ? `a b+/${nth}&=é` : "";
