@@ -56,7 +56,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Without a limit the product is not a number, and nothing is more than that.",
   },
   "lambdas/job/run/publish/retention.ts": {
-    "applyRetention: else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId)) → else if ((retiredAtMs <= nowMs - DAY_MS) && !inUse.has(snapshotId))":
+    "retireAndDelete: else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId)) → else if ((retiredAtMs <= nowMs - DAY_MS) && !inUse.has(snapshotId))":
       "Without an instant the comparison is with no number, and false.",
     "madeAtMs: if (namedAtMs === undefined || !isFuture(namedAtMs, nowMs)) return namedAtMs; → if ((!isFuture(namedAtMs, nowMs))) return namedAtMs;":
       "Without an instant the comparison is with no number, and it is in no future.",
