@@ -1,6 +1,6 @@
 // `check` and `discover`: what they say, and that they send nothing while another process has the lease.
 
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
@@ -112,6 +112,23 @@ test("check exits with what is wrong besides", async () => {
   await leased(world, livingLease(Date.now()));
 
   expect((await world.ask("check", "--credentials", "none.json")).exitCode).toBe(2);
+});
+
+test("run deletes what is too old, but not beside the process that has the lease", async () => {
+  const world = await laptop({ events: makeEvents(3) });
+  const old = join(world.warehouse, "runs/default/2020-01-01T00-00-00.000Z");
+  await mkdir(old, { recursive: true });
+  await writeFile(join(old, "outcome.json"), "");
+  await leased(world, livingLease(Date.now()));
+
+  const beside = await world.ask("run", "--fresh");
+  const after = await readdir(old);
+  await rm(join(world.warehouse, "accounts"), { recursive: true });
+  const alone = await world.ask("run", "--fresh");
+
+  expect([beside, alone].map(({ exitCode }) => exitCode)).toEqual([4, 0]);
+  expect(after).toEqual(["outcome.json"]);
+  await expect(readdir(old)).rejects.toThrow("ENOENT");
 });
 
 test("run that meets the lease of an execution is skipped, and names it; status shows it", async () => {

@@ -30,6 +30,14 @@ describe("a run without a terminal that finds no warehouse", () => {
       },
     ],
     [
+      "a folder whose publications are none",
+      "warehouse",
+      async ({ warehouse }: Laptop) => {
+        await mkdir(join(warehouse, "publications", "default"), { recursive: true });
+        await writeFile(join(warehouse, "publications", "README"), "");
+      },
+    ],
+    [
       "a missing folder in an empty one",
       "disk/warehouse",
       async ({ cwd }: Laptop) => mkdir(join(cwd, "disk")),

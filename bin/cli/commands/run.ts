@@ -2,9 +2,10 @@
 
 import { SyncError, undefinedIfDamaged } from "../../../lambdas/job/errors/sync-error.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
-import { publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
+import { orWarn, publicationOf, type RunResult } from "../../../lambdas/job/run/record/run-result.ts";
 import { run } from "../../../lambdas/job/run/run.ts";
 import { systemRandom } from "../../../lambdas/job/runtime/clock.ts";
+import type { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
 import { formatRunId, isOfLayout, KEPT_DAYS, runInstant } from "../../../lambdas/job/storage/layout.ts";
 import { readEnd } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
@@ -80,9 +81,6 @@ async function started(
       else if (directory) await requireDisk(directory, { isUnattended, fresh, overDamaged });
       if (fresh && (await readEnd(ports.store).catch(undefinedIfDamaged))?.head)
         ports.logger.warn(FRESH_AGAIN);
-      const nowMs = context.clock.now();
-      if (directory) await expire(accountStore(directory, values.account), nowMs);
-      await directory?.tidy(nowMs, values.account);
       const dryRun = values.dryRun ? { dryRun: { limit: values.limit } } : {};
       const result = await run(ports, settings, {
         trigger: "manual",
@@ -90,6 +88,9 @@ async function started(
         overDamaged: values.overDamaged,
         ...dryRun,
       });
+      // Beside the process that has the lease nothing is deleted, whatever this one's clock shows.
+      if (directory && result.row.outcome !== "SKIPPED")
+        await orWarn(ports.logger, "old files could not be deleted", deleteOld(directory, values, context));
       if (result.row.snapshot_id !== null) await credentialsWork(values.credentials);
       return { result, store };
     },
@@ -99,6 +100,15 @@ async function started(
 
 const FRESH_AGAIN =
   "this account has a snapshot already. --fresh does not belong into a schedule: it resumes nothing, and makes a warehouse where the disk is not there";
+
+async function deleteOld(
+  directory: DirectoryStore,
+  { account }: Values,
+  { clock }: CommandContext,
+): Promise<void> {
+  await expire(accountStore(directory, account), clock.now());
+  await directory.tidy(clock.now(), account);
+}
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -7,6 +7,7 @@ import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { hasPublishedFiles } from "../../../lambdas/job/snapshot/files/units.ts";
 import { createColumns } from "../../../lambdas/job/snapshot/rows/table-columns.ts";
 import type { DirectoryStore } from "../../../lambdas/job/storage/directory/directory-store.ts";
+import { accountsIn } from "../../../lambdas/job/storage/known-accounts.ts";
 import { COLUMNS_FILE, FOLDERS } from "../../../lambdas/job/storage/layout.ts";
 
 /** How a run was started. */
@@ -44,8 +45,7 @@ export async function requireFiles(store: DirectoryStore): Promise<void> {
 
 async function isWarehouse(store: DirectoryStore): Promise<boolean> {
   if ((await store.read(COLUMNS_FILE)) !== undefined) return true;
-  for await (const _ of store.list(FOLDERS.publications)) return true;
-  return false;
+  return (await accountsIn(store, FOLDERS.publications)).length > 0;
 }
 
 /** What lies beside a folder that is missing shows that its disk is there. */

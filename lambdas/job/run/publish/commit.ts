@@ -1,6 +1,6 @@
 // The second half of PUBLISH: what changed, and the one write that commits.
 
-import { addRestart, isDamage, SyncError } from "../../errors/sync-error.ts";
+import { addRestart, isDamage, SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { mapOrdered } from "../../runtime/map-ordered.ts";
 import { type Manifest, readManifest } from "../../snapshot/files/manifest.ts";
 import { type PartInfo, type WrittenPart, writeParts } from "../../snapshot/files/parts.ts";
@@ -148,6 +148,8 @@ async function writeChanges(
     return writeParts({ store, key: () => key(index), lines: own, maxBytes: Infinity });
   };
   const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, signal };
+  // A restart compares with nothing; a head of a later version is no damage, and ends it too.
+  if (base === null && head) await readManifest(store, head.snapshot_id).catch(undefinedIfDamaged);
   const before = base === null ? undefined : await readManifest(store, base);
   const parts =
     head === undefined

@@ -11,7 +11,6 @@ import { logMarkSchema } from "../../storage/log-mark.ts";
 import {
   type AccountStore,
   parseJson,
-  readJson,
   SELDOM_PARSED,
   type Store,
   writeJsonOnce,
@@ -135,7 +134,7 @@ export async function createManifest(store: Store, key: string, manifest: Manife
   const own = MANIFEST.parse(manifest, SELDOM_PARSED); // what could not be read back is not written
   if (await writeJsonOnce(store, key, own)) return own;
 
-  const found = await readJson(store, key, MANIFEST);
+  const found = await readAt(store, key);
   if (found === undefined) throw damaged(key, "it is missing", MAKE_AGAIN);
   if (!isDeepStrictEqual(content(found), content(own))) {
     throw damaged(key, "an earlier attempt wrote a different snapshot", MAKE_AGAIN);
@@ -146,10 +145,8 @@ export async function createManifest(store: Store, key: string, manifest: Manife
 /** Throws `STORE_CORRUPT` when there is none, or it is not that snapshot's. */
 export async function readManifest(store: AccountStore, snapshotId: string): Promise<Manifest> {
   const key = store.keys.manifest(snapshotId);
-  const stored = await store.read(key);
-  if (stored === undefined) throw damaged(key, "it is missing", RESTORE);
-  refuseLater(stored.bytes, key);
-  const manifest = parseJson(stored.bytes, key, MANIFEST);
+  const manifest = await readAt(store, key);
+  if (manifest === undefined) throw damaged(key, "it is missing", RESTORE);
   if (manifest.account !== store.account || manifest.snapshot_id !== snapshotId) {
     throw damaged(key, "it is the manifest of another snapshot", RESTORE);
   }
@@ -157,8 +154,11 @@ export async function readManifest(store: AccountStore, snapshotId: string): Pro
 }
 
 /** Throws `STORE_FAILED` for the format of a later version: that is no damage, and a restart would not help. */
-function refuseLater(bytes: Uint8Array, key: string): void {
-  if (parseJson(bytes, key, ANY_VERSION).version <= VERSION) return;
+async function readAt(store: Store, key: string): Promise<Manifest | undefined> {
+  const stored = await store.read(key);
+  if (stored === undefined) return undefined;
+  if (parseJson(stored.bytes, key, ANY_VERSION).version <= VERSION)
+    return parseJson(stored.bytes, key, MANIFEST);
   throw new SyncError("STORE_FAILED", `The file ${key} was written by a later version of this program.`, {
     fields: { key },
     next: "Upgrade this one, then start again.",

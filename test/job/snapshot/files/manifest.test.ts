@@ -160,10 +160,13 @@ describe("a manifest", () => {
     });
   });
 
-  it("of a later version is no damage: the program is to be upgraded", async () => {
+  it.each([
+    ["that is read", () => readManifest(accountStore(store, "uk"), ID)],
+    ["that its run finds, which an earlier version resumes", () => createManifest(store, KEY, MANIFEST)],
+  ])("of a later version %s is no damage: the program is to be upgraded", async (_, read) => {
     store.put(KEY, JSON.stringify({ version: 2 }));
 
-    expect(await toldBy(readManifest(accountStore(store, "uk"), ID))).toMatchObject({
+    expect(await toldBy(read())).toMatchObject({
       code: "STORE_FAILED",
       message: `The file ${KEY} was written by a later version of this program. Upgrade this one, then start again.`,
     });

@@ -252,6 +252,28 @@ describe("--over-damaged", () => {
     },
   );
 
+  it.each(["run", "accept", "rollback"] as const)(
+    "publishes nothing with %s over a head of a later version, which is not damaged: the program is to be upgraded",
+    async (action) => {
+      const first = await world.publish(10, 1);
+      const second = await world.publish(10, 2);
+      await world.store.put(layout(ACCOUNT).manifest(second), JSON.stringify({ version: 2 }));
+
+      const { row, error } =
+        action === "run"
+          ? await world.run({ overDamaged: true })
+          : await world.acceptOrRollback({
+              ...(action === "accept" ? { action, force: true } : { action, pin: true }),
+              snapshotId: first,
+              overDamaged: true,
+            });
+
+      expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_FAILED" });
+      expect(said(error)).toContain("written by a later version of this program. Upgrade this one");
+      expect(await world.head()).toMatchObject({ snapshot_id: second });
+    },
+  );
+
   it("says of a held snapshot, whose head is whole, what publishing it would change", async () => {
     const head = await world.publish(10, 1);
     world.show(5, 2);
