@@ -153,10 +153,18 @@ class World {
         return;
       case "put it back": {
         const isPutBack = (key: string): boolean => !(step.butViews && key === VIEWS_FILE);
+        const before = this.#retired();
         for (const key of this.store.keys().filter(isPutBack)) await this.store.delete([key]);
         for (const file of this.#copy.filter(([key]) => isPutBack(key))) this.store.put(...file);
+        // That a snapshot is no longer retired is seen once a day.
+        if (this.#retired() !== before) for (const each of ACCOUNTS) await this.refresh(each);
       }
     }
+  }
+
+  #retired(): string {
+    const marks = this.store.keys(FOLDERS.snapshots).filter((key) => key.endsWith("_retired.json"));
+    return marks.toSorted().join();
   }
 
   async #fileAt(key: string): Promise<readonly [string, Uint8Array]> {
