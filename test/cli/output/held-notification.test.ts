@@ -7,7 +7,7 @@ import { GivenOptions } from "../../../bin/cli/options/read-options.ts";
 import { styleHere } from "../../../bin/cli/output/next-command.ts";
 import { notificationText } from "../../../bin/cli/output/notify.ts";
 import { guard } from "../../../lambdas/job/run/publish/guard.ts";
-import { HOLD_REASONS, readersSee } from "../../../lambdas/job/run/record/held-mark.ts";
+import { HOLD_REASONS } from "../../../lambdas/job/run/record/held-mark.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
 import { heldMail } from "../../../lambdas/sync/mail.ts";
 import { heldCommands, nextOf } from "../../../lambdas/words/ends.ts";
@@ -112,14 +112,4 @@ test("an empty list is said first to be the service's fault, before any command"
   expect(hooked("NO_EVENTS")).toMatch(
     /^brand-events-sync, account uk: held \(NO_EVENTS\)\. None of .* fault/,
   );
-});
-
-test.each([
-  ["2026-11-20T06-00-00.000Z", 0, "Readers see data of 26 h 0 min ago."],
-  ["2026-11-23T06-00-00.000Z", 0, "Readers see data of the future."],
-  [null, 12, "Readers see nothing yet."],
-  [null, null, "Readers keep what they see."],
-  [undefined, undefined, "Readers keep what they see."],
-])("compared with %j, %j added: %s", (base_snapshot_id, added, says) => {
-  expect(readersSee({ base_snapshot_id, added }, NOW_MS)).toBe(says);
 });
