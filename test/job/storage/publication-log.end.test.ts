@@ -13,6 +13,7 @@ import {
   readLogSince,
 } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { interposed } from "../run/interposed-store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication, uk } from "./publications.ts";
 
@@ -244,4 +245,35 @@ it("is damage where a number is lost behind what is known of the log, unless a r
     }),
     RUNS,
   );
+});
+
+it.each([1, 4])("is found among 200 entries from number %i on without a list of all", async (first) => {
+  const store = new MemoryStore();
+  const own = uk(store);
+  for (let number = 1; number < first; number += 1)
+    await publish(own, aPublication({ publication: publicationId(number), write_id: `${number}` }));
+  if (first > 1) {
+    const removal = await createRemoval(own, {
+      runId: "2026-11-22T06-00-00.000Z",
+      atMs: Date.parse("2026-11-22T06:00:00Z"),
+      writeId: "removal",
+    });
+    await store.delete(store.keys(FOLDER).filter((key) => !key.includes(removal)));
+  }
+  const last = first + 199;
+  for (let number = Number(lastIn(store)) + 1; number <= last; number += 1)
+    await publish(own, aPublication({ publication: publicationId(number), write_id: `${number}` }));
+  let listed = 0;
+  const counted: Store = {
+    ...interposed(store),
+    async *list(prefix, after) {
+      for await (const key of store.list(prefix, after)) {
+        listed += 1;
+        yield key;
+      }
+    },
+  };
+
+  expect((await readEnd(uk(counted))).last).toBe(publicationId(last));
+  expect(listed).toBeLessThan(10);
 });

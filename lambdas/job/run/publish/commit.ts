@@ -149,8 +149,10 @@ async function writeChanges(
   };
   const bounds = { concurrency: AT_ONCE, ahead: AT_ONCE, signal };
   // A restart compares with nothing; a head of a later version is no damage, and ends it too.
-  if (base === null && head) await readManifest(store, head.snapshot_id).catch(undefinedIfDamaged);
-  const before = base === null ? undefined : await readManifest(store, base);
+  const shown =
+    head &&
+    (await readManifest(store, head.snapshot_id).catch(base === null ? undefinedIfDamaged : undefined));
+  const before = base === null ? undefined : shown;
   const parts =
     head === undefined
       ? (await Array.fromAsync(mapOrdered(manifest.parts.entries(), each, bounds))).flat()
