@@ -1,4 +1,4 @@
-// The verdicts on the changes of a small project are known; and of what decides about data, tests notice twenty changes that
+// The verdicts on the changes of a small project are known; and of what decides about data, tests notice twelve changes that
 // are drawn by lot: others for other sources, the same ones for the same.
 
 import { hash } from "node:crypto";
@@ -84,7 +84,7 @@ test("a mutation of what happens on load dies by any test that uses the file, al
   }
 });
 
-const DRAWN = 20;
+const DRAWN = 12;
 
 test(`${DRAWN} mutations, drawn by lot, are noticed`, async () => {
   const sources = DECIDING.map((file) => [file, readFileSync(join(ROOT, file), "utf8")] as const);
