@@ -147,6 +147,16 @@ describe("nothing is written", () => {
   });
 });
 
+test("a later deletion of several that finds the lease lost deletes nothing", async () => {
+  for (const key of [KEYS.part(ID, 0), KEYS.part(ID, 1)]) memory.put(key, "before");
+  await remove(KEYS.part(ID, 0));
+  [isTaken, isRenewalOverdue] = [true, true];
+
+  await expect(remove(KEYS.part(ID, 1))).rejects.toBe(LOST);
+
+  expect(memory.keys()).toEqual(["from", KEYS.part(ID, 1)]);
+});
+
 test("reading needs no lease", async () => {
   lost.abort(LOST);
 
