@@ -24,6 +24,23 @@ export function interposed(
   };
 }
 
+/** How many keys its lists have given. */
+export function countingKeys(store: Store): { readonly store: Store; readonly listed: () => number } {
+  let listed = 0;
+  return {
+    listed: () => listed,
+    store: {
+      ...interposed(store),
+      async *list(prefix, after) {
+        for await (const found of store.list(prefix, after)) {
+          listed += 1;
+          yield found;
+        }
+      },
+    },
+  };
+}
+
 /** Before the first creation of a file with this in its key, something else happens. */
 export function interposedOnce(store: Store, at: string, act: () => Promise<unknown>): Store {
   let isDone = false;

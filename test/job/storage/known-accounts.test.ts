@@ -13,7 +13,7 @@ import {
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { createRemoval, publish } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store, StoredKey } from "../../../lambdas/job/storage/store.ts";
-import { interposed } from "../run/interposed-store.ts";
+import { countingKeys, interposed } from "../run/interposed-store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { FIRST, uk } from "./publications.ts";
 
@@ -35,20 +35,10 @@ describe("the accounts in a folder", () => {
     const lines = ["a", "a-b", "uk"].map((account) =>
       Array.from({ length: 50 }, (_, n) => layout(account).runLog("2026-11-26T06-00-00.000Z", n + 1)),
     );
-    const inner = storeWith(...lines.flat());
-    let read = 0;
-    const store: Store = {
-      ...interposed(inner),
-      async *list(prefix, after) {
-        for await (const found of inner.list(prefix, after)) {
-          read += 1;
-          yield found;
-        }
-      },
-    };
+    const { store, listed } = countingKeys(storeWith(...lines.flat()));
 
     expect(await accountsIn(store, "run-log/")).toEqual(["a", "a-b", "uk"]);
-    expect(read).toBe(3);
+    expect(listed()).toBe(3);
   });
 
   test("have one among them whose folder cannot be listed: a list that begins in it names it again", async () => {

@@ -13,7 +13,7 @@ import {
   readLogSince,
 } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
-import { interposed } from "../run/interposed-store.ts";
+import { countingKeys } from "../run/interposed-store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication, uk } from "./publications.ts";
 
@@ -263,17 +263,8 @@ it.each([1, 4])("is found among 200 entries from number %i on without a list of 
   const last = first + 199;
   for (let number = Number(lastIn(store)) + 1; number <= last; number += 1)
     await publish(own, aPublication({ publication: publicationId(number), write_id: `${number}` }));
-  let listed = 0;
-  const counted: Store = {
-    ...interposed(store),
-    async *list(prefix, after) {
-      for await (const key of store.list(prefix, after)) {
-        listed += 1;
-        yield key;
-      }
-    },
-  };
+  const counted = countingKeys(store);
 
-  expect((await readEnd(uk(counted))).last).toBe(publicationId(last));
-  expect(listed).toBeLessThan(10);
+  expect((await readEnd(uk(counted.store))).last).toBe(publicationId(last));
+  expect(counted.listed()).toBeLessThan(10);
 });

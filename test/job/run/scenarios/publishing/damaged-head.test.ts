@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { checkEverything } from "../../../../../lambdas/job/commands/check.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
+import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
 import { layout } from "../../../../../lambdas/job/storage/layout.ts";
 import { type AccountStore, accountStore, type Store } from "../../../../../lambdas/job/storage/store.ts";
 import { explained } from "../../../../../lambdas/words/ends.ts";
@@ -229,20 +230,19 @@ describe("a damaged head that is published over", () => {
 });
 
 describe("--over-damaged", () => {
+  const restart = (action: "run" | "accept" | "rollback", snapshotId: string): Promise<RunResult> => {
+    if (action === "run") return world.run({ overDamaged: true });
+    const decision = action === "accept" ? { action, force: true } : { action, pin: true };
+    return world.acceptOrRollback({ ...decision, snapshotId, overDamaged: true });
+  };
+
   it.each(["run", "accept", "rollback"] as const)(
     "restarts with %s over a whole head too",
     async (action) => {
       const first = await world.publish(10, 1);
       const second = await world.publish(10, 2);
 
-      const { row, explanation } =
-        action === "run"
-          ? await world.run({ overDamaged: true })
-          : await world.acceptOrRollback({
-              ...(action === "accept" ? { action, force: true } : { action, pin: true }),
-              snapshotId: first,
-              overDamaged: true,
-            });
+      const { row, explanation } = await restart(action, first);
 
       expect(row).toMatchObject({ outcome: "PUBLISHED", reason: "DAMAGED_HEAD", added: 10, changed: 0 });
       expect(explanation).toMatch(/^restart: all 10 events count as added\./);
@@ -259,14 +259,7 @@ describe("--over-damaged", () => {
       const second = await world.publish(10, 2);
       await world.store.put(layout(ACCOUNT).manifest(second), JSON.stringify({ version: 2 }));
 
-      const { row, error } =
-        action === "run"
-          ? await world.run({ overDamaged: true })
-          : await world.acceptOrRollback({
-              ...(action === "accept" ? { action, force: true } : { action, pin: true }),
-              snapshotId: first,
-              overDamaged: true,
-            });
+      const { row, error } = await restart(action, first);
 
       expect(row).toMatchObject({ outcome: "FAILED", error_code: "STORE_FAILED" });
       expect(said(error)).toContain("written by a later version of this program. Upgrade this one");

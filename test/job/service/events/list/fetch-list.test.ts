@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  type ListOptions as FetchOptions,
-  fetchList,
-  LIST_CAPS,
-} from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
+import { fetchList } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
 import type { ApiRequest } from "../../../../../lambdas/job/service/requests/api-client.ts";
 import type { IsListed } from "../../../../../lambdas/job/settings/values.ts";
 import { cursorOf, type ListOptions, type SentPage } from "../../../../simulator/list-endpoint.ts";
@@ -11,7 +7,7 @@ import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { told } from "../../../../words/said.ts";
 import { connect, errorOf, failedList } from "../../connection.ts";
 import { httpServer } from "../../http/local-server.ts";
-import { entries, readServed, type ServedPage } from "./served-list.ts";
+import { entries, LIST_OPTIONS, readServed, type ServedPage } from "./served-list.ts";
 
 const EVENTS = makeEvents(10);
 const SORTED = EVENTS.map(({ uuid }) => uuid).sort();
@@ -185,17 +181,8 @@ describe("the list", () => {
       const body = Buffer.from(JSON.stringify({ data: [{ uuid }], next: `?page=${pages}` }));
       return read(body, { status: 200, headers: new Map() });
     };
-    const options: FetchOptions = {
-      baseUrl: new URL("https://service.test"),
-      isListed: "any",
-      pointer: undefined,
-      nextPage: undefined,
-      capBytes: LIST_CAPS,
-      timeoutMs: () => 1_000,
-      shownName: (name) => name,
-    };
 
-    const error = await errorOf(fetchList({ get }, options));
+    const error = await errorOf(fetchList({ get }, LIST_OPTIONS));
 
     expect(error).toHaveProperty("message", expect.stringContaining("continue after 10000 pages"));
     expect(pages).toBe(10_000);

@@ -1,8 +1,8 @@
 // A service of a test's own, without sockets: each request for the list is answered by a function.
 
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
-
 import type { EventList, ListTrial } from "../../../../../lambdas/job/service/event-service.ts";
+import { LIST_CAPS, type ListOptions } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
 import { createEventService } from "../../../../../lambdas/job/service/http-event-service.ts";
 import { RateLimiter } from "../../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import { acceleratedClock } from "../../../../simulator/clocks.ts";
@@ -26,6 +26,17 @@ interface Served {
 
 /** Minutes of back-off cost a test a few milliseconds. */
 const SPEED = 100_000;
+
+/** For a client of a test's own. */
+export const LIST_OPTIONS: ListOptions = {
+  baseUrl: new URL("https://service.test"),
+  isListed: "any",
+  pointer: undefined,
+  nextPage: undefined,
+  capBytes: LIST_CAPS,
+  timeoutMs: () => 1_000,
+  shownName: (name) => name,
+};
 
 interface ReadSettings {
   readonly nextPage?: string | undefined;

@@ -3,18 +3,17 @@
 import { describe, expect, it } from "vitest";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import type { ListTrial } from "../../../../../lambdas/job/service/event-service.ts";
-import { LIST_CAPS, type ListOptions } from "../../../../../lambdas/job/service/events/list/fetch-list.ts";
 import { EventTexts } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
 import type { FetchedPage, PageClient } from "../../../../../lambdas/job/service/events/list/read-page.ts";
 import { fetchListAndTry } from "../../../../../lambdas/job/service/events/list/try-next-page.ts";
-import { cursorOf, type ListOptions as Simulated } from "../../../../simulator/list-endpoint.ts";
+import { cursorOf, type ListOptions } from "../../../../simulator/list-endpoint.ts";
 import { makeEvents } from "../../../../simulator/simulated-event.ts";
 import { type ConnectionOptions, connect } from "../../connection.ts";
 import { httpServer } from "../../http/local-server.ts";
-import { entries, readServed } from "./served-list.ts";
+import { entries, LIST_OPTIONS, readServed } from "./served-list.ts";
 
 /** What is tried with a list of so many events, and how many requests for the list were sent. */
-async function tried(events: number, list: Simulated, options: ConnectionOptions = {}) {
+async function tried(events: number, list: ListOptions, options: ConnectionOptions = {}) {
   await using connection = await connect({ events: makeEvents(events), list }, options);
   const trials: ListTrial[] = [];
   const outcome = await connection.service
@@ -28,10 +27,10 @@ async function tried(events: number, list: Simulated, options: ConnectionOptions
 
 const NOTHING = { brought: 0, tried: expect.arrayContaining(["page={page}"]) };
 
-const SILENT: Simulated = { pageSize: 10, next: "none" };
+const SILENT: ListOptions = { pageSize: 10, next: "none" };
 
 describe("a list that nothing calls whole", () => {
-  it.each<[string, number, Simulated, object, requests: number | undefined]>([
+  it.each<[string, number, ListOptions, object, requests: number | undefined]>([
     ["counts pages from 1", 25, SILENT, { fits: "page={page}", brought: 10, tried: [] }, 2],
     [
       "counts them from 0",
@@ -187,17 +186,8 @@ describe("what is tried", () => {
         return requests === 1 && page ? first(page) : later();
       },
     };
-    const options: ListOptions = {
-      baseUrl: new URL("https://service.test"),
-      isListed: "any",
-      pointer: undefined,
-      nextPage: undefined,
-      capBytes: LIST_CAPS,
-      timeoutMs: () => 1_000,
-      shownName: (name) => name,
-    };
     return {
-      list: (signal?: AbortSignal) => fetchListAndTry(client, options, () => undefined, signal),
+      list: (signal?: AbortSignal) => fetchListAndTry(client, LIST_OPTIONS, () => undefined, signal),
       requests: () => requests,
     };
   };
@@ -237,7 +227,7 @@ describe("what is tried", () => {
 });
 
 describe("a list that says that there is more", () => {
-  it.each<[string, Simulated]>([
+  it.each<[string, ListOptions]>([
     ["by a total", { ...SILENT, members: { top: ({ all }) => `"total":${all}` } }],
     [
       "by a link that leads to an inner host",
@@ -278,7 +268,7 @@ describe("a list that says that there is more", () => {
   });
 
   it("sends three requests more at most, whatever it could try", async () => {
-    const list: Simulated = {
+    const list: ListOptions = {
       ...SILENT,
       asked: "cursor",
       parameter: "after",
