@@ -1,13 +1,16 @@
-// The examples of the help, and the next steps of the demonstration, once what stands for one's own is filled in.
+// The examples of the help, and the demonstration with its next steps, once what stands for one's own is filled in.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
-import { printedCommands } from "../command-line.ts";
+import { printedCommands, start } from "../command-line.ts";
 import { type PrintedWorld, printedWorld } from "./printed-world.ts";
 
+const ROOT = join(import.meta.dirname, "../../..");
+const DEMO = join(ROOT, "bin/demo.ts");
 const HERE = ["--account", "uk"];
 const UNLIMITED = { BRAND_REQUESTS_PER_MINUTE: "unlimited", BRAND_BYTES_PER_MINUTE: "unlimited" };
 
@@ -75,10 +78,26 @@ function order([name = ""]: readonly string[]): number {
 
 const ORDER = ["diff", "accept", "run", "others", "rollback", "retire", "remove", "init"];
 
+test("the demonstration makes a warehouse, and prints what the README shows of it", async () => {
+  const cwd = await temporaryDirectory();
+
+  const { exitCode, stdout, stderr } = await start(DEMO, [], { cwd }).ended;
+
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const [, block = ""] = /^```\n(\$ npm run sync -- run [^`]*)^```$/m.exec(readme) ?? [];
+  // The time and how long it took are others, and the dots stand for what is left out.
+  const shown = block.split("\n").filter((line) => line !== "…" && !/\d{4}-\d\d-\d\dT/.test(line));
+  expect(exitCode).toBe(0);
+  expect(shown.length).toBeGreaterThan(8);
+  for (const line of shown) expect(stdout + stderr).toContain(line);
+  for (const file of ["demo-report.html", "demo-warehouse/columns.json"])
+    expect(existsSync(join(cwd, file)), file).toBe(true);
+});
+
 test("the next steps of the demonstration work", async () => {
   await using world = await printedWorld();
   world.service.setEvents(makeEvents(3));
-  const demo = readFileSync(join(import.meta.dirname, "../../../bin/demo.ts"), "utf8");
+  const demo = readFileSync(DEMO, "utf8");
   const lines = [...demo.matchAll(/^ {2}\d\. .*\$\{PROGRAM_NAME\} (.*?)(?:`\);)?$/gm)];
   const steps = lines.flatMap(([, line = ""]) => printedCommands(`npm run sync -- ${line}`));
   const { BRAND_ACCOUNT: _, ...answers } = initial(world);
