@@ -117,9 +117,7 @@ function ofRun(row: RunLogEntry, error: SyncError | undefined, isAbandoned: bool
       return { LoginRefused: 0 };
     case "FAILED":
       return error?.isRetryable && !isAbandoned ? {} : { Failed: 1 };
-    case "SKIPPED":
-    case "SUPERSEDED":
-    case "HANDED_OVER":
+    default:
       return {};
   }
 }

@@ -309,6 +309,16 @@ test.each([
     says: "FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. Then start again: npm run sync -- run --account fr",
   },
   {
+    what: "a failure, with a code and by a trigger of a later version",
+    row: { trigger: "event", error_code: "QUOTA_SPENT", error_message: "No more today." },
+    says: "FAILED QUOTA_SPENT at 2026-11-22 06:00 UTC: No more today. Then start again: npm run sync -- run --account fr",
+  },
+  {
+    what: "a run before one whose outcome only a later version knows",
+    row: { outcome: "DEFERRED", error_code: null, error_message: null },
+    says: "FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. Then start again: npm run sync -- run --account fr",
+  },
+  {
     what: "a run before a verification that failed",
     row: { trigger: "verify", outcome: "FAILED", error_code: "STORE_FAILED", error_message: "no" },
     says: "FAILED LOGIN_REFUSED at 2026-11-21 06:00 UTC: refused. Then start again: npm run sync -- run --account fr",

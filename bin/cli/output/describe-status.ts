@@ -7,7 +7,7 @@ import { RETRYABLE_CODES } from "../../../lambdas/job/errors/sync-error.ts";
 import { nameOfExecution } from "../../../lambdas/job/run/lease/lease-file.ts";
 import type { Held, HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
-import { isRun, type Outcome, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import { isRun, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import {
   changesText,
   countText,
@@ -48,10 +48,7 @@ export function publishableOf({ head, held }: Pick<Status, "head" | "held">): re
 }
 
 /** The outcome as a person reads it: nothing is wrong with a run that was stopped, though the log has it as `FAILED`. */
-export function outcomeWord({
-  outcome,
-  error_code,
-}: Pick<RunLogEntry, "outcome" | "error_code">): Outcome | "interrupted" {
+export function outcomeWord({ outcome, error_code }: Pick<RunLogEntry, "outcome" | "error_code">): string {
   return error_code === "INTERRUPTED" ? "interrupted" : outcome;
 }
 

@@ -62,7 +62,7 @@ function exitCodeOf({ row, error }: RunResult): number {
     case "SKIPPED":
     case "SUPERSEDED":
       return EXIT.skipped;
-    case "FAILED":
+    default:
       return error === undefined ? EXIT.failed : exitCodeOfError(error);
   }
 }

@@ -1,7 +1,7 @@
 // What the run log says: how the last attempts of runs ended, how long they took, and how many requests they sent, against
 // what the limit allows in that time.
 
-import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
+import type { Outcome, RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText } from "../../../lambdas/job/run/record/texts.ts";
 import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
 import { allowance, type Limit } from "../../../lambdas/job/settings/values.ts";
@@ -27,7 +27,7 @@ interface OutcomeLook {
 }
 
 /** The outcomes in the order of a legend: the good one first. */
-const OUTCOMES: Readonly<Record<ReturnType<typeof outcomeWord>, OutcomeLook>> = {
+const LOOKS: Readonly<Record<Outcome | "interrupted", OutcomeLook>> = {
   PUBLISHED: { ended: "published", shape: "circle", colour: "mark" },
   HELD: { ended: "held", shape: "square", colour: "held" },
   FAILED: { ended: "failed", shape: "cross", colour: "failed" },
@@ -37,6 +37,19 @@ const OUTCOMES: Readonly<Record<ReturnType<typeof outcomeWord>, OutcomeLook>> = 
   HANDED_OVER: { ended: "handed over", shape: "triangle-right", colour: "mark" },
   DRY_RUN: { ended: "as a dry run", shape: "plus", colour: "quiet" },
 };
+
+const KNOWN: ReadonlyMap<string, OutcomeLook> = new Map(Object.entries(LOOKS));
+
+/** Another version may have written one that is not known. */
+function lookOf(name: string): OutcomeLook {
+  return KNOWN.get(name) ?? { ended: `as ${name}`, shape: "circle", colour: "quiet" };
+}
+
+/** How the runs ended, in the order of a legend. */
+function outcomesOf(runs: readonly RunLogEntry[]): readonly string[] {
+  const all = new Set(runs.map(outcomeWord));
+  return [...[...KNOWN.keys()].filter((name) => all.has(name)), ...all.difference(KNOWN)];
+}
 
 /**
  * Undefined where no attempt has ended.
@@ -80,9 +93,10 @@ export function runsFigure(
 
 /** `The last 30 attempts of runs: 28 published, 1 held, 1 failed`. */
 function findingOf(runs: readonly RunLogEntry[]): string {
-  const counts = Object.entries(OUTCOMES)
-    .map(([name, { ended }]) => ({ ended, count: runs.filter((run) => outcomeWord(run) === name).length }))
-    .filter(({ count }) => count > 0);
+  const counts = outcomesOf(runs).map((name) => ({
+    ended: lookOf(name).ended,
+    count: runs.filter((run) => outcomeWord(run) === name).length,
+  }));
   const of = runs.length === 1 ? "The only attempt of a run" : `The last ${runs.length} attempts of runs`;
   if (counts.length > 1)
     return `${of}: ${counts.map(({ count, ended }) => `${countText(count)} ${ended}`).join(", ")}`;
@@ -112,23 +126,23 @@ function runsChart(runs: readonly RunLogEntry[]): Html {
   )
     .map(([title, column]) => ({ title, counts: runs.map((run) => run[column]) }))
     .filter(({ counts }) => counts.some((count) => count));
-  const drawn = ({ shape, colour }: OutcomeLook): Html =>
-    symbol(shape, html`fill="none" stroke="var(--${colour})" stroke-width="1.75"`);
+  const drawn = (name: string): Html => {
+    const { shape, colour } = lookOf(name);
+    return symbol(shape, html`fill="none" stroke="var(--${colour})" stroke-width="1.75"`);
+  };
   return chart(
     [
       {
         title: `${unit.name} that each took`,
         height: 120,
-        legend: Object.entries(OUTCOMES)
-          .filter(([name]) => runs.some((run) => outcomeWord(run) === name))
-          .map(([name, look]) => ({ name, symbol: drawn(look) })),
+        legend: outcomesOf(runs).map((name) => ({ name, symbol: drawn(name) })),
         scale: niceScale([0, ...took], 4, 0.1),
         marks: ({ x, y, at }) => [
           ...took.map(
             (value, place) =>
               html`<line x1="${x(place)}" x2="${x(place)}" y1="${y(0)}" y2="${y(value)}" stroke="var(--grid)"/>`,
           ),
-          ...runs.map((run, place) => at(place, took[place] ?? 0, drawn(OUTCOMES[outcomeWord(run)]))),
+          ...runs.map((run, place) => at(place, took[place] ?? 0, drawn(outcomeWord(run)))),
         ],
       },
       ...trouble.map(({ title, counts }) => ({ title, height: 36, ...bars(counts) })),

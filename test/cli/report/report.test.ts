@@ -150,6 +150,18 @@ test("an attempt of the future is marked, and listed last", async () => {
   expect(page).toContain("<h1>No failure, nothing to decide</h1>");
 });
 
+test("an attempt whose outcome only a later version knows is counted and drawn by its word", async () => {
+  const world = new ReportWorld();
+  const uk = world.account("uk");
+  ordinaryDays(uk, 2);
+  uk.fail({ outcome: "DEFERRED" });
+
+  const { page } = await world.report("uk");
+
+  expect(page).toContain("The last 3 attempts of runs: 2 published, 1 as DEFERRED");
+  expect(page).toContain("<h1>No failure, nothing to decide</h1>");
+});
+
 test("fields that did not change are one line, which counts those that did", async () => {
   const world = new ReportWorld();
   ordinaryDays(world.account("uk"), 3);

@@ -63,9 +63,7 @@ export function runEvent(
       const why = { error_code: null, error_message: explanation ?? null };
       return { detailType: "Run Failed", detail: { ...about, attempt, ...why, finished: true } };
     }
-    case "SUPERSEDED":
-    case "HANDED_OVER":
-    case "DRY_RUN":
+    default:
       return undefined;
   }
 }

@@ -8,20 +8,28 @@ import { CLOCK_TOLERANCE_MS, isFuture } from "../../runtime/clock.ts";
 import { formatRunId, isOfLayout, KEPT_DAYS, runInstant } from "../../storage/layout.ts";
 import { type AccountStore, readJson, SELDOM_PARSED, type StoredKey } from "../../storage/store.ts";
 
-const OUTCOMES = ["PUBLISHED", "HELD", "SKIPPED", "SUPERSEDED", "HANDED_OVER", "DRY_RUN", "FAILED"] as const;
+/** What this version writes: rows of other versions may have outcomes, triggers and codes that it does not know. */
+export const OUTCOMES = [
+  "PUBLISHED",
+  "HELD",
+  "SKIPPED",
+  "SUPERSEDED",
+  "HANDED_OVER",
+  "DRY_RUN",
+  "FAILED",
+] as const;
 export type Outcome = (typeof OUTCOMES)[number];
+export type Trigger = "schedule" | "manual" | "accept" | "rollback";
 
-/** `verify` is a command that earlier versions had. */
-const triggerSchema = z.enum(["schedule", "manual", "accept", "rollback", "verify"]);
-
+const word = z.string().regex(/^[A-Za-z_]+$/);
 const count = z.number().int().nonnegative().nullable();
 
 /** Keys in the order of the table's columns (docs/format.md). Counts are null where the run did not get that far. */
 export const runLogEntrySchema = z.object({
   run_id: z.string(),
   attempt: z.number().int().positive(),
-  trigger: triggerSchema,
-  outcome: z.enum(OUTCOMES),
+  trigger: word,
+  outcome: word,
   snapshot_id: z.string().nullable(),
   listed: count,
   events: count,
@@ -39,11 +47,7 @@ export const runLogEntrySchema = z.object({
   started_at: z.string(),
   seconds: z.number().nonnegative(),
   reason: z.string().nullable(),
-  /** Rows of other versions have codes that this one does not know. */
-  error_code: z
-    .string()
-    .regex(/^[A-Z_]+$/)
-    .nullable(),
+  error_code: word.nullable(),
   error_message: z.string().nullable(),
   version: z.string(),
   /** Absent in entries of earlier versions. */
@@ -51,11 +55,13 @@ export const runLogEntrySchema = z.object({
 });
 
 export type RunLogEntry = Readonly<z.infer<typeof runLogEntrySchema>>;
-export type Trigger = RunLogEntry["trigger"];
 
-/** Neither an accept, a rollback nor a verification. */
-export function isRun(trigger: Trigger): boolean {
-  return trigger === "schedule" || trigger === "manual";
+/** `verify` is a command that earlier versions had. */
+const COMMANDS: readonly string[] = ["accept", "rollback", "verify"];
+
+/** Not a command: what is not known counts as a run, whose failure is told. */
+export function isRun(trigger: string): boolean {
+  return !COMMANDS.includes(trigger);
 }
 
 /** Listed events that have no row. */
