@@ -43,6 +43,8 @@ function told({ why, entries, places }: ListDoubt, trial: DoubtReader["trial"]):
       return advise`The list may be a part only: ${came}, as many as a limit that it states${inBrackets}. ${COMPARE} If that is all, set ${setting("nextPage", "none")}, which ignores every sign of more pages; else ${other}.`;
     case "empty":
       return advise`The list may be a part only: ${came}, and then a page without new entries where others were expected${inBrackets}. ${COMPARE} If that is not all, ${other}.`;
+    case "failed":
+      return advise`The list may be a part only: ${came}, and beside them the service names something that failed${inBrackets}. If events are missing, ask the service's operator.`;
     case "overlap":
       return advise`The list may be a part only: ${came.replace(/ came$/, "")} came on two of its pages, alike in every reading, so others may be on none. ${COMPARE} If events are missing, ask the service's operator for pages in a fixed order.`;
   }

@@ -39,6 +39,12 @@ describe("what is said of a list that may be a part only", () => {
       "The list may be a part only: 60 entries came, and then a page without new entries where others were expected. Compare with the service's own pages. If that is not all, `brand-events-sync check` tries what could fit.",
     ],
     [
+      "a page names something that failed",
+      { why: "failed", entries: 60, places: ["/timed_out"] },
+      HERE,
+      "The list may be a part only: 60 entries came, and beside them the service names something that failed (/timed_out). If events are missing, ask the service's operator.",
+    ],
+    [
       "its pages overlap",
       { why: "overlap", entries: 12, places: [] },
       HERE,
@@ -64,6 +70,7 @@ describe("what is said of a list that may be a part only", () => {
     ["all", "unsaid", false],
     ["all", "limit", true],
     ["all", "empty", true],
+    ["all", "failed", true],
     ["all", "overlap", true],
     [undefined, "unsaid", true],
   ])("with the setting %s a doubt of the kind %s is said: %s", (nextPage, why, isSaid) => {

@@ -60,7 +60,8 @@ test("each end is told at each place as the golden file has it", async () => {
     parts.push(
       `## ${reason}\nstatus: ${describeTrouble({ ...SKIPPED, reason }, styleOf(WITH_FILE, "uk"))}\n`,
     );
-  for (const why of ["unsaid", "limit", "empty", "overlap"] as const) parts.push(await doubted(why));
+  for (const why of ["unsaid", "limit", "empty", "failed", "overlap"] as const)
+    parts.push(await doubted(why));
 
   await expect(parts.join("\n").replaceAll("npm run sync --", "brand-events-sync")).toMatchFileSnapshot(
     "ends.golden",

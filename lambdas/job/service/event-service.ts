@@ -45,9 +45,9 @@ export interface EventList {
 export interface ListDoubt {
   /**
    * `unsaid`: nothing says that it is all. `limit`: as many entries came as a limit that a page states. `empty`: the end was a
-   * page without new entries where others were expected. `overlap`: its pages overlap alike in every reading.
+   * page without new entries where others were expected. `failed`: a page names something that failed. `overlap`: its pages overlap alike in every reading.
    */
-  readonly why: "unsaid" | "limit" | "empty" | "overlap";
+  readonly why: "unsaid" | "limit" | "empty" | "failed" | "overlap";
   /** How many entries came; for `overlap`, how many came on a page before. */
   readonly entries: number;
   /** JSON Pointers to members, and names of headers, that could tell. Names that may be data are not shown. */

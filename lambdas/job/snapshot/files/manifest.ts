@@ -63,7 +63,7 @@ export type LeftOutReason = LeftOut["reason"];
  */
 export const doubtSchema = z
   .object({
-    why: z.enum(["unsaid", "limit", "empty", "overlap"]).catch("unsaid"),
+    why: z.enum(["unsaid", "limit", "empty", "failed", "overlap"]).catch("unsaid"),
     entries: count,
     places: z.array(z.string()).readonly(),
   })

@@ -11,6 +11,8 @@ const FAILED = /error|fail|exception|timed?[ _-]?out|unavailable/i;
 const SUCCEEDED = /^(?:success|succeeded|successful|ok)$/i;
 /** No error, although one is named. */
 const NONE = /^(?:none|null|false|0|ok|success\w*)$|\b(?:no|0|without)\b/i;
+/** What is counted; a code is none. */
+const COUNTED = /error|fail|exception/i;
 /** How a request went. */
 const STATE = /code|status|success|message|^ok$|^msg$/i;
 
@@ -30,6 +32,15 @@ export function failureBeside({ beside }: Body, shownName: ShownName): string | 
     return (name === "error" || name === "errors") && typeof value !== "boolean" && isFilled(value);
   });
   return found && formatPointer([shownName(found[0])]);
+}
+
+/** The place where a page with entries names something that failed: what is missing then, only the service knows. */
+export function failureNamed(page: Body, shownName: ShownName): string | undefined {
+  // Other texts are about something else.
+  const isAboutIt = ({ names, value }: Leaf): boolean =>
+    typeof value !== "string" || names.some((name) => FAILED.test(name) || STATE.test(name));
+  const found = leavesOf(page).find((leaf) => isFailure(leaf) && isAboutIt(leaf));
+  return found && formatPointer(found.names.map(shownName));
 }
 
 /** The same of a page without entries, for which any error counts. @param before the last page with entries: what is as it was there is no error */
@@ -72,7 +83,8 @@ function isFailure({ names, value }: Leaf): boolean {
   if (/code$|status$|^error$/i.test(name) && Number(value) >= 400 && Number(value) < 600) return true;
   if (typeof value === "string")
     return !NONE.test(value) && value !== "" && (at !== -1 || FAILED.test(value));
-  return at !== -1 && typeof value !== "number" && isFilled(value);
+  if (typeof value === "number") return value > 0 && COUNTED.test(name) && !/code/i.test(name);
+  return at !== -1 && isFilled(value);
 }
 
 function isFilled(value: unknown): boolean {

@@ -78,6 +78,7 @@ class Pages {
   #lastFilled: FetchedPage | undefined;
   /** A page without entries came that is not as the end of a list is. */
   #hasOddPage = false;
+  #failedAt: string | undefined;
   #rejectedShape: string | undefined;
   #unlisted = 0;
   readonly #warnings: string[] = [];
@@ -167,6 +168,7 @@ class Pages {
     this.#withoutNew = isNew && !isEmpty ? 0 : this.#withoutNew + 1;
     this.#total = larger(this.#total, hints.total);
     this.#pages = larger(this.#pages, hints.pages);
+    this.#failedAt ??= page.failedAt;
     const next = query ? this.#nextByQuery(query, page) : this.#nextByLink(url, page);
     this.#hasSaidMore ||= hints.more !== undefined;
     if (next === undefined) return undefined;
@@ -204,8 +206,9 @@ class Pages {
     const isTotalReached =
       this.#total?.isExact === true && this.#total.value >= distinct && this.#total.value <= received;
     const areAllReached = isTotalReached || this.#pages?.value === this.#count;
-    const end = { pages: this.#count, entries: received, last: this.#last, isOdd: this.#hasOddPage };
-    const doubt = areAllReached ? undefined : doubtAt(end, nextPage);
+    const [isOdd, failedAt] = [this.#hasOddPage, this.#failedAt];
+    const end = { pages: this.#count, entries: received, last: this.#last, isOdd, failedAt };
+    const doubt = areAllReached && failedAt === undefined ? undefined : doubtAt(end, nextPage);
     return {
       ...list,
       rejectedShape: this.#rejectedShape,

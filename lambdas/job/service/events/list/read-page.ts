@@ -5,7 +5,7 @@ import { AddressDoubt } from "../../requests/address-doubt.ts";
 import type { ApiRequest } from "../../requests/api-client.ts";
 import { UnusableBody } from "../../requests/failure.ts";
 import type { ShownName } from "../shape.ts";
-import { failureBeside, failureOfEmpty } from "./empty-page.ts";
+import { failureBeside, failureNamed, failureOfEmpty } from "./empty-page.ts";
 import { type ListPage, readListPage } from "./list-page.ts";
 import { type PageHints, pageHints } from "./page-hints.ts";
 
@@ -13,6 +13,8 @@ export interface FetchedPage extends ListPage {
   /** How many entries it has, with those that were rejected. */
   readonly entries: number;
   readonly hints: PageHints;
+  /** Where a page with entries names something that failed. */
+  readonly failedAt: string | undefined;
   readonly headers: HttpResponse["headers"];
   readonly bytes: number;
 }
@@ -53,7 +55,8 @@ export function readFetchedPage(bytes: Buffer, response: PageResponse): FetchedP
       code: entries === 0 ? "LIST_INCOMPLETE" : "SERVICE_UNAVAILABLE",
     });
   const hints = pageHints(page, { status, headers }, { page: url, first, entries }, shownName);
-  return { ...page, entries, hints, headers, bytes: bytes.length };
+  const failedAt = entries === 0 ? undefined : failureNamed(page, shownName);
+  return { ...page, entries, hints, failedAt, headers, bytes: bytes.length };
 }
 
 function listIn(

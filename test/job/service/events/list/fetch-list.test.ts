@@ -384,7 +384,7 @@ describe("the end of the pages", () => {
       { nextPage: PAGE },
     );
 
-    expect(list).toMatchObject({ events: { length: 6 }, doubt: undefined });
+    expect(list).toMatchObject({ events: { length: 6 }, doubt: { why: "failed", places: ["/code"] } });
   });
 
   it("is not a page without a list", async () => {
@@ -695,6 +695,24 @@ describe("the pages that a service sends one after the other", () => {
 
     expect(list?.events.length).toBe(place === undefined ? 2 : undefined);
     expect(error?.message).toEqual(place && expect.stringContaining(`with an error at ${place}.`));
+  });
+
+  it.each<[beside: object, place: string | undefined]>([
+    [{ took: 3, timed_out: true }, "/timed_out"],
+    [{ _shards: { successful: 3, failed: 2 } }, "/_shards/failed"],
+    [{ meta: { errorCount: 1 } }, "/meta/errorCount"],
+    [{ error: true }, "/error"],
+    [{ success: { ok: false } }, "/success/ok"],
+    [{ message: "1 region is unavailable" }, "/message"],
+    [{ status: 503 }, "/status"],
+    [{ timed_out: false, _shards: { failed: 0 }, errorCount: 0, error_code: 3, timeout: 30 }, undefined],
+    [{ status: 200, message: "no error", note: "errors are logged", errors: [] }, undefined],
+  ])("with entries and %j are doubted for %s, whatever else they say", async (beside, place) => {
+    const body = { ...one, ...beside, total: 2, totalPages: 2, next: null };
+    const { list } = await inTurn([{ ...body, next: "?page=2" }, { ...other, totalPages: 2 }], undefined);
+
+    expect(list?.events.length).toBe(4);
+    expect(list?.doubt).toEqual(place && { why: "failed", entries: 4, places: [place] });
   });
 
   it("end where a cursor leads back, unless as much came as they state", async () => {
