@@ -36,9 +36,8 @@ export function failureBeside({ beside }: Body, shownName: ShownName): string | 
 
 /** The place where a page with entries names something that failed: what is missing then, only the service knows. */
 export function failureNamed(page: Body, shownName: ShownName): string | undefined {
-  // Other texts are about something else.
-  const isAboutIt = ({ names, value }: Leaf): boolean =>
-    typeof value !== "string" || names.some((name) => FAILED.test(name) || STATE.test(name));
+  // A text elsewhere is about something else.
+  const isAboutIt = ({ names }: Leaf): boolean => names.some((name) => FAILED.test(name) || STATE.test(name));
   const found = leavesOf(page).find((leaf) => isFailure(leaf) && isAboutIt(leaf));
   return found && formatPointer(found.names.map(shownName));
 }

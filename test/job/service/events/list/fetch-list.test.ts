@@ -348,6 +348,7 @@ describe("the end of the pages", () => {
     [{ code: 500 }, "/code"],
     [{ meta: { statusCode: "503" } }, "/meta/statusCode"],
     [{ error: true }, "/error"],
+    [{ lastFailure: "busy" }, "/lastFailure"],
     [{ errors: [{ text: "busy" }] }, "/errors"],
     [{ lastError: { code: 7 } }, "/lastError/code"],
     [{ detail: "The request timed out." }, "/detail"],
