@@ -15,7 +15,7 @@ import { age, throttledText } from "../../../bin/cli/output/words.ts";
 import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 import { ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { afterFailure, afterSkip } from "../../../lambdas/words/ends.ts";
+import { afterFailure, whySkipped } from "../../../lambdas/words/ends.ts";
 import { ANY_SHELL, say } from "../../../lambdas/words/style.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { PUBLISHED } from "../../sync/rows.ts";
@@ -243,7 +243,7 @@ test.each([
   ["LOGIN_REFUSED", /^The service had refused/],
   ["NOT_SET_UP", /^The credentials were not/],
 ])("after a start that was skipped because of %s it says why", (reason, why) => {
-  expect(afterSkip(reason).why).toMatch(why);
+  expect(whySkipped(reason)).toMatch(why);
 });
 
 test("a text that says that a run may restart gets the command", () => {
