@@ -21,7 +21,7 @@ import {
   type SettingsFile,
   WAREHOUSE_OPTIONS,
 } from "../options/options.ts";
-import { absolute, type GivenOptions } from "../options/read-options.ts";
+import { type GivenOptions, settingsFile } from "../options/read-options.ts";
 import { NEXT_OPTIONS } from "../output/next-command.ts";
 import { notify } from "../output/notify.ts";
 import type { FailedStart } from "../wiring/command.ts";
@@ -69,12 +69,7 @@ function rightFile(named: string | undefined, cwd: string): SettingsFile | undef
   const path = resolve(cwd, title);
   const found = rightSettings(path);
   if (found === undefined && named === undefined && !existsSync(path)) return undefined;
-  const { accounts = {}, ...shared } = found ?? {};
-  const settings = {
-    ...absolute(shared, path),
-    accounts: Object.fromEntries(Object.entries(accounts).map(([name, own]) => [name, absolute(own, path)])),
-  };
-  return { path, title, settings: settings as FileSettings, accounts: Object.keys(accounts) };
+  return settingsFile(path, title, (found ?? { accounts: {} }) as FileSettings);
 }
 
 interface Accounts {
