@@ -29,7 +29,7 @@ import { openWarehouse } from "../wiring/open-warehouse.ts";
 
 /** Never throws: whatever happens here changes neither the outcome nor the exit code. */
 export async function tellFailedStart(error: unknown, start: FailedStart): Promise<void> {
-  const { stderr: terminal, proxies, signal, clock, stdin, isFileRight } = start;
+  const { signal, stdin, isFileRight } = start;
   if (signal.aborted) return;
   const given = isFileRight ? start.given : withRightFile(start.given);
   const { account, all } = accountsOf(given);
@@ -41,8 +41,9 @@ export async function tellFailedStart(error: unknown, start: FailedStart): Promi
   const values = own.readRight([...next, ...NOTIFY_OPTIONS, "dryRun"]);
   const told = error instanceof SyncError ? error.next : [];
   await notify(async () => ({ event: failedStartEvent(account ?? null, error), next: told }), {
+    ...start,
     values: account === undefined ? { ...values, ...given.readRight(["all"]) } : values,
-    ...{ terminal, proxies, signal, clock, random: systemRandom },
+    random: systemRandom,
   });
   const isTyped = stdin().isTTY === true && isMistake(error);
   if (!(error instanceof SyncError) || isTyped || values.dryRun === true) return;

@@ -50,7 +50,7 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
   const event = runEvent("uk", result, "0000000007", (id) => heldCommands(id, styleHere(values)));
   await notify(async () => ({ event, next: nextOf(result) }), {
     values,
-    terminal: {
+    stderr: {
       message: (line) => {
         text += `${line}\n`;
       },
