@@ -293,15 +293,6 @@ test.each([
   expect(text).not.toContain("CANARY");
 });
 
-test("a port where nothing listens is told", async () => {
-  const server = await receiver();
-  await server[Symbol.asyncDispose]();
-
-  const { text } = await told({ url: server.url }, HELD_RESULT);
-
-  expect(text).toContain("there was no answer (ECONNREFUSED), after 3 attempts");
-});
-
 test("a server that answers and then hangs has got the notification", async () => {
   await using server = await httpServer((_, response) => void response.writeHead(200).write("o"));
 
