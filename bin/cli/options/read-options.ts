@@ -164,25 +164,21 @@ export function openSettingsFile(named: string | undefined, cwd: string): Settin
   const title = named ?? SETTINGS_FILE;
   const path = resolve(cwd, title);
   const given = readSettingsFile(path, title);
-  if (given === undefined) {
-    if (named === undefined) return undefined;
-    throw new SyncError(
-      "CONFIG_INVALID",
-      `The settings file ${path} does not exist. Check --config and BRAND_CONFIG.`,
-    );
-  }
-  return settingsFile(path, title, checkedSettings(fileSettingsSchema, given, { title, keyPath: [] }));
+  if (given !== undefined)
+    return settingsFile(path, title, checkedSettings(fileSettingsSchema, given, { title, keyPath: [] }));
+  if (named === undefined) return undefined;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The settings file ${path} does not exist. Check --config and BRAND_CONFIG.`,
+  );
 }
 
 /** With paths that start from the file. */
-export function settingsFile(path: string, title: string, settings: FileSettings): SettingsFile {
-  const accounts = Object.entries(settings.accounts).map(([name, own]) => [name, absolute(own, path)]);
-  return {
-    path,
-    title,
-    settings: { ...absolute(settings, path), accounts: Object.fromEntries(accounts) },
-    accounts: Object.keys(settings.accounts),
-  };
+export function settingsFile(path: string, title: string, given: FileSettings): SettingsFile {
+  const accounts = Object.fromEntries(
+    Object.entries(given.accounts).map(([name, own]) => [name, absolute(own, path)]),
+  );
+  return { path, title, settings: { ...absolute(given, path), accounts }, accounts: Object.keys(accounts) };
 }
 
 /** The values with paths that start from the file. */
