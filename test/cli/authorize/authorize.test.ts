@@ -7,7 +7,6 @@ import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { resultPage, SAFE_HEADERS, systemBrowser } from "../../../bin/cli/authorize/receive-answer.ts";
 import { tokensText } from "../../../lambdas/job/credentials/tokens/token-store.ts";
-import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { sampleTokens } from "../../job/credentials/tokens/memory-token-store.ts";
 import { temporaryDirectory } from "../../job/storage/directory/temporary-directory.ts";
 import { CANARY } from "../../simulator/account.ts";
@@ -15,7 +14,7 @@ import type { IdentityProvider } from "../../simulator/identity/identity-provide
 import { decide } from "../../simulator/identity/person.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { Simulator } from "../../simulator/simulator.ts";
-import { against, type Ended, lastJson, type SyncOptions, sync } from "../command-line.ts";
+import { against, type Ended, lastJson, type SyncOptions, stoppedAt, sync } from "../command-line.ts";
 import { authorizing, printedAddress, visit } from "./around-authorize.ts";
 
 const ELSEWHERE = "https://app.example/brand/callback";
@@ -87,12 +86,9 @@ describe("authorize", () => {
 
   test("takes the answer of a provider that ignores PKCE, state and the redirect address with --paste", async () => {
     provider.configure({ extras: "ignores" });
-    const stop = new AbortController();
-    const onStderr = (text: string): void => {
-      if (text.includes("authorize again with --paste")) stop.abort(new SyncError("INTERRUPTED", "Seen."));
-    };
+    const stopped = stoppedAt("authorize again with --paste");
 
-    const listened = await authorize([], { openBrowser: person(), signal: stop.signal, onStderr });
+    const listened = await authorize([], { openBrowser: person(), ...stopped });
     const pasted = await paste(redirectUri);
 
     expect([listened.exitCode, pasted.exitCode]).toEqual([130, 0]);
