@@ -4,6 +4,7 @@ import { trialAdvice } from "../job/commands/check-service.ts";
 import { type Advice, advise, command, setting } from "../job/errors/advice.ts";
 import { countText } from "../job/run/record/texts.ts";
 import { isAnswered, type ListDoubt, type ListTrial } from "../job/service/event-service.ts";
+import { firstNamed } from "./hold.ts";
 import { type Style, say } from "./style.ts";
 
 /** Where the sentence is read. */
@@ -15,7 +16,6 @@ interface DoubtReader {
   readonly trial?: { readonly found: ListTrial | undefined } | undefined;
 }
 
-const MOST_PLACES = 3;
 const COMPARE = "Compare with the service's own pages.";
 
 /** One line. Undefined where there is no doubt, or a person has answered it. */
@@ -28,8 +28,7 @@ export function doubtText(
 
 function told({ why, entries, places }: ListDoubt, trial: DoubtReader["trial"]): Advice {
   const came = entriesText(entries);
-  const some = places.slice(0, MOST_PLACES).join(", ");
-  const named = places.length > MOST_PLACES ? `${some} and ${places.length - MOST_PLACES} more` : some;
+  const named = firstNamed(places);
   const inBrackets = places.length === 0 ? "" : ` (${named})`;
   if (trial?.found?.fits !== undefined)
     return advise`The list is not whole, though nothing says so: ${came}. ${trialAdvice(trial.found)}`;

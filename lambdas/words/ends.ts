@@ -1,7 +1,7 @@
 // What follows an end: by its code or its reason, the command that a person runs next, and why a start was skipped.
 
 import { type Advice, type CommandRef, command, inOrder } from "../job/errors/advice.ts";
-import { ERROR_CODES, type ErrorCode } from "../job/errors/sync-error.ts";
+import type { ErrorCode } from "../job/errors/sync-error.ts";
 import type { HeldCommands } from "../job/run/record/held-mark.ts";
 import { OTHER_VERSION_TEXT, type RunResult, type Skipped } from "../job/run/record/run-result.ts";
 import { nextOfHold } from "./hold.ts";
@@ -16,39 +16,16 @@ export interface Step {
 /** A check may pass after the cause is gone, and would change nothing. */
 const AGAIN: Step = { purpose: "Then start again", command: command("run") };
 const RESUME: Step = { purpose: "To resume it", command: command("run") };
-const START: Step = { purpose: "To start a run", command: command("run") };
+export const START: Step = { purpose: "To start a run", command: command("run") };
 const AUTHORIZE: Step = { purpose: "To authorize again", command: command("authorize") };
-
-/** Of a run that no later start resumes. */
-const AFTER: Readonly<Record<ErrorCode, Step>> = {
-  ACCOUNT_DISABLED: AGAIN,
-  AUTHORIZATION_EXPIRED: AUTHORIZE,
-  CATALOG_FAILED: AGAIN,
-  CONFIG_INVALID: AGAIN,
-  CREDENTIALS_INVALID: AGAIN,
-  INTERRUPTED: AGAIN,
-  LIST_INCOMPLETE: AGAIN,
-  LOGIN_REFUSED: AGAIN,
-  NOT_ENTITLED: AGAIN,
-  QUERY_FAILED: AGAIN,
-  SERVICE_UNAVAILABLE: AGAIN,
-  SNAPSHOT_INCOMPLETE: AGAIN,
-  SNAPSHOT_NOT_FOUND: AGAIN,
-  STORE_CORRUPT: AGAIN,
-  STORE_FAILED: AGAIN,
-  THROTTLED: AGAIN,
-  UNAUTHENTICATED: AGAIN,
-  UNEXPECTED_RESPONSE: AGAIN,
-};
 
 /**
  * @param code of the error; null for a defect, others of another version
  * @param isUnfinished the next run resumes it
  */
 export function afterFailure(code: unknown, isUnfinished: boolean): Step {
-  const known = ERROR_CODES.find((each) => each === code);
-  const step = known === undefined ? AGAIN : AFTER[known];
-  return isUnfinished && step === AGAIN ? RESUME : step;
+  if (code === ("AUTHORIZATION_EXPIRED" satisfies ErrorCode)) return AUTHORIZE;
+  return isUnfinished ? RESUME : AGAIN;
 }
 
 type SkipReason = Skipped["reason"] | "NOT_SET_UP";
@@ -63,9 +40,8 @@ const SKIPPED: Readonly<Record<SkipReason, string>> = {
 };
 
 /** Of a reason of another version nothing is known. */
-export function afterSkip(reason: string | null): { readonly why?: string; readonly next: Step } {
-  const why = new Map(Object.entries(SKIPPED)).get(reason ?? "");
-  return { ...(why !== undefined && { why }), next: START };
+export function whySkipped(reason: string | null): string | undefined {
+  return new Map(Object.entries(SKIPPED)).get(reason ?? "");
 }
 
 /** What a person does about an end, beside the step that follows. */

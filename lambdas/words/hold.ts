@@ -86,8 +86,8 @@ const reasons = (missing: Missing): string => missingReasons(missing, MOST_REASO
 
 const without = (missing: Missing): string => (allOf(missing) === 0 ? "" : ` Missing: ${reasons(missing)}.`);
 
-/** The preview names more of them. */
-function firstNamed(some: readonly string[], all = some.length): string {
+/** `a, b, c and 9 more`. */
+export function firstNamed(some: readonly string[], all = some.length): string {
   const more = all - MOST_NAMED;
   return `${some.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${countText(more)} more` : ""}`;
 }

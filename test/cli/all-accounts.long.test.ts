@@ -1,16 +1,22 @@
 // `--all`: each account of the settings file in turn; and how long a run that no person has started keeps trying while the
 // service gives no response at all.
 
-import { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
-import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { httpServer } from "../job/service/http/local-server.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { acceleratedClock } from "../simulator/clocks.ts";
 import { ManualClock } from "../simulator/manual-clock.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
-import { lastJson, printedCommand, type SyncOptions, sync, writeAccounts } from "./command-line.ts";
+import {
+  atTerminal,
+  lastJson,
+  printedCommand,
+  type SyncOptions,
+  stoppedAt,
+  sync,
+  writeAccounts,
+} from "./command-line.ts";
 
 /** Of the three accounts `us` has a wrong password. */
 async function threeAccounts(simulator: Simulator, over: object = {}): Promise<string> {
@@ -101,15 +107,8 @@ test("run, check and discover go through all accounts, and one that cannot begin
 test("an interruption ends the account at work and begins no other", async () => {
   await using simulator = await Simulator.start({ events: makeEvents(40) });
   const cwd = await threeAccounts(simulator);
-  const stop = new AbortController();
 
-  const ended = await sync(["run", "--all", "--json"], {
-    cwd,
-    signal: stop.signal,
-    onStderr: (text) => {
-      if (text.includes("events are listed")) stop.abort(new SyncError("INTERRUPTED", "Stopped."));
-    },
-  });
+  const ended = await sync(["run", "--all", "--json"], { cwd, ...stoppedAt("events are listed") });
   const status = await sync(["status", "--account", "lab", "--json"], { cwd });
 
   expect(ended.exitCode).toBe(130);
@@ -223,13 +222,12 @@ test("a service that comes back in time is read, and no person is told", async (
 });
 
 test.each([
-  ["a run at a terminal", ["run", "--account", "uk"], true],
-  ["a check", ["check", "--account", "uk"], undefined],
-])("%s does not wait", async (_, args, isTTY) => {
+  ["a run at a terminal", ["run", "--account", "uk"], { stdin: atTerminal() }],
+  ["a check", ["check", "--account", "uk"], {}],
+])("%s does not wait", async (_, args, options) => {
   const world = await twoAccounts(CLOSED);
-  const stdin = Object.assign(Readable.from([]), { isTTY });
 
-  const ended = await world.command(args, { stdin });
+  const ended = await world.command(args, options);
 
   expect(ended.exitCode).toBe(1);
   expect(ended.stdout + ended.stderr).toContain("failed 6 times");
@@ -237,12 +235,8 @@ test.each([
 
 test("a signal ends the wait", async () => {
   const world = await twoAccounts(CLOSED);
-  const stop = new AbortController();
-  const onStderr = (text: string): void => {
-    if (text.includes("keeps trying")) stop.abort(new SyncError("INTERRUPTED", "Stopped by SIGTERM."));
-  };
 
-  const ended = await world.command(["run", "--all", "--json"], { signal: stop.signal, onStderr });
+  const ended = await world.command(["run", "--all", "--json"], stoppedAt("keeps trying"));
 
   expect(ended.exitCode).toBe(130);
   expect(world.told).toEqual([]);

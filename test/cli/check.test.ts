@@ -3,12 +3,11 @@
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { livingLease } from "../job/run/lease/lease-world.ts";
 import { rawServer } from "../job/service/http/local-server.ts";
 import { ManualClock } from "../simulator/manual-clock.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { type Laptop, laptop, lastJson, sync } from "./command-line.ts";
+import { type Laptop, laptop, lastJson, stoppedAt, sync } from "./command-line.ts";
 
 test("check says how many events there are and how long a run of them takes", async () => {
   const world = await laptop({ events: makeEvents(40) });
@@ -40,14 +39,9 @@ test("check names a server that takes the connection and does not answer, within
   const world = await laptop();
   const clock = new ManualClock(Date.now());
   await using silent = await rawServer(() => clock.advance(1_500));
-  const stop = new AbortController();
-  const onStderr = (text: string): void => {
-    if (text.includes("no answer")) stop.abort(new SyncError("INTERRUPTED", "Seen."));
-  };
+  const options = { cwd: world.cwd, clock, ...stoppedAt("no answer") };
 
-  const { stderr } = await sync(["check", "--base-url", silent.url], {
-    ...{ cwd: world.cwd, clock, signal: stop.signal, onStderr },
-  });
+  const { stderr } = await sync(["check", "--base-url", silent.url], options);
 
   expect(stderr).toContain(`no answer yet from ${silent.url}\n`);
 });

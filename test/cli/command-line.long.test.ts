@@ -70,13 +70,11 @@ test.each([
 test.each([
   { what: "an unknown option", args: ["run", ...LOOPBACK, "--log-file", "x"], says: "unknown option" },
   { what: "an unknown command", args: ["authorise"], says: "unknown command" },
-  { what: "a wrong value", args: ["run", ...LOOPBACK, "--max-drop", "120"], says: "--max-drop: expected" },
   {
     what: "--limit without --dry-run",
     args: ["run", ...LOOPBACK, "--limit", "3"],
     says: "--limit needs --dry-run",
   },
-  { what: "no base URL", args: ["discover"], says: "--base-url" },
   { what: "no credentials file", args: ["run", ...LOOPBACK], says: '{"method":"session"' },
   {
     what: "two forms of rows",

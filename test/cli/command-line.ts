@@ -10,6 +10,7 @@ import { onTestFinished } from "vitest";
 import type { OpenBrowser } from "../../bin/cli/authorize/receive-answer.ts";
 import { main } from "../../bin/cli/main.ts";
 import { Terminal } from "../../bin/cli/output/terminal.ts";
+import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { type Clock, systemClock } from "../../lambdas/job/runtime/clock.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
@@ -70,6 +71,18 @@ export async function sync(args: readonly string[], options: SyncOptions): Promi
   });
   return { exitCode, stdout: stdout.text, stderr: stderr.text };
 }
+
+/** Stops the command as soon as it says this. */
+export function stoppedAt(said: string): Required<Pick<SyncOptions, "signal" | "onStderr">> {
+  const stop = new AbortController();
+  const onStderr = (text: string): void => {
+    if (text.includes(said)) stop.abort(new SyncError("INTERRUPTED", "Stopped."));
+  };
+  return { signal: stop.signal, onStderr };
+}
+
+/** The input of a person at a terminal, who types nothing. */
+export const atTerminal = (): Readable => Object.assign(Readable.from([]), { isTTY: true });
 
 /** Starts a TypeScript program in `cwd` with no `BRAND_` variable but those given. */
 export function start(

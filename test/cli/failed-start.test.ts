@@ -3,11 +3,18 @@
 
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { httpServer } from "../job/service/http/local-server.ts";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { type Ended, laptop, lastJson, printedCommands, sync, writeAccounts } from "./command-line.ts";
+import {
+  atTerminal,
+  type Ended,
+  laptop,
+  lastJson,
+  printedCommands,
+  sync,
+  writeAccounts,
+} from "./command-line.ts";
 
 interface World {
   readonly cwd: string;
@@ -195,12 +202,11 @@ test("a dry run that fails is a person's try: no trouble, and no last outcome", 
 test("a mistake at a terminal is recorded nowhere, and is no last outcome", async () => {
   const world = await twoAccounts();
   await rm(join(world.cwd, "credentials/uk.json"));
-  const stdin = Object.assign(Readable.from([]), { isTTY: true });
 
-  const { exitCode } = await sync(UK, { ...world, stdin });
+  const { exitCode } = await sync(UK, { ...world, stdin: atTerminal() });
   const oauth = { method: "oauth", client_id: "a", client_secret: "b" };
   await writeFile(join(world.cwd, "credentials/uk.json"), JSON.stringify(oauth), { mode: 0o600 });
-  const inTheRun = await sync(UK, { ...world, stdin });
+  const inTheRun = await sync(UK, { ...world, stdin: atTerminal() });
 
   expect([exitCode, inTheRun.exitCode]).toEqual([2, 2]);
   expect(inTheRun.stderr).toContain("The method oauth needs the address of the identity provider");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { customEvent, makeEvents } from "../simulator/simulated-event.ts";
-import { against, type Ended, laptop, lastJson, shellWords, sync } from "./command-line.ts";
+import { against, type Ended, laptop, lastJson, shellWords, stoppedAt, sync } from "./command-line.ts";
 import { readRows } from "./warehouse.ts";
 
 test("an unfinished run that is not continued is named, with the options that continue it", async () => {
@@ -21,13 +21,8 @@ test("an unfinished run that is not continued is named, with the options that co
   simulator.configure({ onRequest: undefined });
 
   /** Stopped before it does anything. */
-  const looked = (...args: readonly string[]): Promise<Ended> => {
-    const look = new AbortController();
-    const onStderr = (text: string): void => {
-      if (text.includes("continues nothing")) look.abort(new SyncError("INTERRUPTED", "Seen."));
-    };
-    return sync(["run", ...args, ...options], { cwd, signal: look.signal, onStderr });
-  };
+  const looked = (...args: readonly string[]): Promise<Ended> =>
+    sync(["run", ...args, ...options], { cwd, ...stoppedAt("continues nothing") });
   const other = await looked();
   const old = await looked(...lift, "--resume-within", "0");
   const [, named = ""] = /; a run with (--lift .*) continues its \d+ of 12 events\n/.exec(other.stderr) ?? [];

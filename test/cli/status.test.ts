@@ -4,7 +4,6 @@ import { writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { formatRunId } from "../../lambdas/job/storage/layout.ts";
 import { aManifest } from "../job/snapshot/files/manifests.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
@@ -137,15 +136,6 @@ test("where no account needs attention, the last line names the one with the old
   const { stdout } = await sync(["status"], { cwd });
 
   expect(stdout).toMatch(/\nOne account with its last runs: npm run sync -- status --account uk .*\n$/);
-});
-
-test.each(["status", "status --account uk", "report"])("%s ends when a person stops it", async (command) => {
-  const { cwd } = await threeAccounts();
-  const signal = AbortSignal.abort(new SyncError("INTERRUPTED", "Stopped by SIGINT."));
-
-  const { exitCode, stdout } = await sync(command.split(" "), { cwd, signal });
-
-  expect({ exitCode, stdout }).toEqual({ exitCode: 130, stdout: "" });
 });
 
 test("prints the object of each account as JSON, which is that of one account", async () => {

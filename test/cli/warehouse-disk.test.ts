@@ -2,19 +2,15 @@
 
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { makeEvents } from "../simulator/simulated-event.ts";
-import { against, type Laptop, laptop, sync } from "./command-line.ts";
+import { against, atTerminal, type Laptop, laptop, sync } from "./command-line.ts";
 
 const EVENTS = { events: makeEvents(3) };
 
 /** A run that a person starts at a terminal. */
 const byHand = ({ cwd, simulator }: Laptop, ...args: readonly string[]) =>
-  sync(["run", ...against(simulator), ...args], {
-    cwd,
-    stdin: Object.assign(Readable.from([]), { isTTY: true }),
-  });
+  sync(["run", ...against(simulator), ...args], { cwd, stdin: atTerminal() });
 
 const filesIn = (folder: string): Promise<readonly string[]> => readdir(folder, { recursive: true });
 

@@ -307,16 +307,6 @@ test.each([
   expect(shown).not.toMatch(/^PUBLISHED/m);
 });
 
-test("status --json is one line, and its texts are whole", async () => {
-  const cwd = await temporaryDirectory();
-  await warehouseWithHostileLog(cwd);
-
-  const ended = await sync(["status", "--account", "default", "--json"], { cwd });
-
-  expect(ended.stdout).not.toMatch(/\u0085|\u009b|\u202e/);
-  expect(lastJson(ended)["runs"]).toMatchObject([{ reason: `${HOSTILE}\u0085` }]);
-});
-
 const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
 const BASE = ["--base-url", "https://service.test"];
 const S3 = ["--warehouse", "s3://bucket-of-a-test/w", "--database", "d"];

@@ -28,9 +28,9 @@ describe("what is said of a list that may be a part only", () => {
     ],
     [
       "it is as long as a limit",
-      { why: "limit", entries: 1_000, places: ["/limit"] },
+      { why: "limit", entries: 1_000, places: ["/limit", "/max", "/size"] },
       HERE,
-      "The list may be a part only: 1,000 entries came, as many as a limit that it states (/limit). Compare with the service's own pages. If that is all, set --next-page none, which ignores every sign of more pages; else `brand-events-sync check` tries what could fit.",
+      "The list may be a part only: 1,000 entries came, as many as a limit that it states (/limit, /max, /size). Compare with the service's own pages. If that is all, set --next-page none, which ignores every sign of more pages; else `brand-events-sync check` tries what could fit.",
     ],
     [
       "it ended oddly",

@@ -43,21 +43,18 @@ export async function exchangeCode(code: string, options: ExchangeOptions): Prom
       // What proves that the code was asked for here (RFC 7636 §4.5).
       code_verifier: request.codeVerifier,
     };
-    let requests = 1;
-    let answer = await tokenEndpoint.ask(credentials, grant);
-    for (; answer.kind === "put-off"; requests += 1) {
-      const pauseMs = putOffPauseMs(answer, requests);
-      if (pauseMs === undefined) break;
+    for (let requests = 1; ; requests += 1) {
+      const answer = await tokenEndpoint.ask(credentials, grant);
+      if (answer.kind === "tokens") return await store(answer.tokens);
+      if (answer.kind === "over") {
+        const why = "The identity provider does not accept the code: it has expired or was used already.";
+        const fields = { method: "oauth", status: answer.status };
+        throw new SyncError("AUTHORIZATION_EXPIRED", why, { fields, next: `Authorize again: ${authorize}` });
+      }
+      const pauseMs = answer.kind === "put-off" ? putOffPauseMs(answer, requests) : undefined;
+      if (pauseMs === undefined) throw answer.error(requests);
       await clock.sleep(pauseMs);
-      answer = await tokenEndpoint.ask(credentials, grant);
     }
-    if (answer.kind === "over") {
-      const why = "The identity provider does not accept the code: it has expired or was used already.";
-      const fields = { method: "oauth", status: answer.status };
-      throw new SyncError("AUTHORIZATION_EXPIRED", why, { fields, next: `Authorize again: ${authorize}` });
-    }
-    if (answer.kind !== "tokens") throw answer.error(requests);
-    await store(answer.tokens);
   } finally {
     await transport.close();
   }

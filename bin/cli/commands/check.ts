@@ -22,9 +22,8 @@ export const checkCommand = command({
   options: [...SERVICE_OPTIONS, "lifted", "deep", "all"],
   example: "check --base-url https://service.example",
   execute: async (values, context) => {
-    const { doubt, advice, exitCode } = await tryAccount(values, context);
-    const isAsked = doubt?.why === "unsaid" && advice.length === 0 && !values.json && !values.all;
-    if (isAsked) await tellWhatToSet(values, context);
+    const { isOpen, exitCode } = await tryAccount(values, context);
+    if (isOpen && !values.json && !values.all) await tellWhatToSet(values, context);
     return exitCode;
   },
   failureJson: (code, remedy) => ({ ok: false, checks: [{ name: "settings", ok: false, code, remedy }] }),
@@ -34,10 +33,10 @@ export interface Tried {
   /** The checks, which are printed as well. */
   readonly checks: readonly Check[];
   readonly exitCode: number;
-  /** Of the list; undefined where a person has answered it. */
-  readonly doubt: ListDoubt | undefined;
   /** Settings that were tried and work. */
   readonly advice: readonly FoundSetting[];
+  /** Only a person can say whether the list is whole: nothing says it, and nothing that was tried brought more. */
+  readonly isOpen: boolean;
 }
 
 /** Asks a person at a terminal whether the list is whole. */
@@ -89,8 +88,8 @@ export async function tryAccount(
   return {
     checks: found,
     exitCode: exitCodeOf(found),
-    doubt: said === undefined ? undefined : doubt,
     advice,
+    isOpen: said !== undefined && doubt?.why === "unsaid" && advice.length === 0,
   };
 }
 

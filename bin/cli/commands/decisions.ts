@@ -47,7 +47,7 @@ const accept = command({
   options: [...PUBLISH_OPTIONS, "force"],
   example: "accept 2026-11-21T06-00-00.000Z",
   execute: ({ force, ...values }, context, snapshotId) =>
-    publish(values, context, { action: "accept", snapshotId, force, overDamaged: values.overDamaged }),
+    publish(values, context, { action: "accept", snapshotId, force }),
   failureJson,
 });
 
@@ -59,12 +59,7 @@ const rollback = command({
   options: [...PUBLISH_OPTIONS, "noPin"],
   example: "rollback 2026-11-20T06-00-00.000Z",
   execute: ({ noPin, ...values }, context, snapshotId) =>
-    publish(values, context, {
-      action: "rollback",
-      snapshotId,
-      pin: !noPin,
-      overDamaged: values.overDamaged,
-    }),
+    publish(values, context, { action: "rollback", snapshotId, pin: !noPin }),
   failureJson,
 });
 
@@ -73,16 +68,14 @@ async function publish(
   context: CommandContext,
   request: AcceptOrRollback,
 ): Promise<number> {
-  const { directory, ...ports } = await portsOf(values, context);
-  const { store } = ports;
-  if (directory) await requireFiles(directory);
-  await refuseMissingWarehouse(store, values, "SNAPSHOT_NOT_FOUND");
-  const result = await acceptOrRollback(ports, request);
-  const undo = await undoOf(store, result);
+  const ports = await portsOfSnapshots(values, context);
+  const { overDamaged } = values;
+  const result = await acceptOrRollback(ports, { ...request, overDamaged });
+  const undo = await undoOf(ports.store, result);
   const command = undo && undoCommand(undo, values);
   const exitCode = reportRun(context, result, values, command === undefined ? {} : { undo_command: command });
   if (!values.json) {
-    context.stdout.lines(describeHead(await readHead(store), context.clock.now()));
+    context.stdout.lines(describeHead(await readHead(ports.store), context.clock.now()));
     context.stdout.lines(command === undefined ? [] : [`To undo this: ${command}`]);
   }
   return exitCode;
@@ -90,7 +83,7 @@ async function publish(
 
 function undoCommand(
   { snapshotId, pin }: Undo,
-  values: OptionValues<(typeof PUBLISH_OPTIONS)[number]>,
+  values: OptionValues<(typeof PLACE_OPTIONS)[number]>,
 ): string {
   return commandLineText(["rollback", snapshotId, ...(pin ? [] : ["--no-pin"])], PLACE_OPTIONS, values);
 }
@@ -103,9 +96,7 @@ const retireCommand = command({
   options: [...PLACE_OPTIONS, "yes", "logLevel", "json"],
   example: "retire 2026-11-21T06-00-00.000Z --yes",
   execute: async (values, context, snapshotId) => {
-    const { directory, ...ports } = await portsOf(values, context);
-    if (directory) await requireFiles(directory);
-    await refuseMissingWarehouse(ports.store, values, "SNAPSHOT_NOT_FOUND");
+    const ports = await portsOfSnapshots(values, context);
     const { ok, explanation } = await retire(ports, { snapshotId, yes: values.yes });
     const again = commandLineText(["retire", snapshotId, "--yes"], PLACE_OPTIONS, values);
     const lines = ok ? [explanation] : [explanation, `Nothing was changed. To retire it: ${again}`];
@@ -168,10 +159,17 @@ const remove = command({
 
 export const DECISIONS: readonly CommandOfList[] = [accept, rollback, retireCommand, remove];
 
-async function portsOf(
-  values: OptionValues<(typeof PLACE_OPTIONS)[number] | "logLevel">,
-  context: CommandContext,
-) {
+type PortValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "logLevel">;
+
+/** Throws `STORE_FAILED` and `SNAPSHOT_NOT_FOUND` where there is no snapshot at all. */
+async function portsOfSnapshots(values: PortValues, context: CommandContext) {
+  const ports = await portsOf(values, context);
+  if (ports.directory) await requireFiles(ports.directory);
+  await refuseMissingWarehouse(ports.store, values, "SNAPSHOT_NOT_FOUND");
+  return ports;
+}
+
+async function portsOf(values: PortValues, context: CommandContext) {
   const { stderr, signal, clock } = context;
   const { store, catalog, directory } = await openWarehouse(values, context);
   const logger = new Display({ terminal: stderr, clock, level: values.logLevel });

@@ -21,7 +21,7 @@ import {
   type SettingsFile,
   WAREHOUSE_OPTIONS,
 } from "../options/options.ts";
-import { absolute, type GivenOptions } from "../options/read-options.ts";
+import { type GivenOptions, settingsFile } from "../options/read-options.ts";
 import { NEXT_OPTIONS } from "../output/next-command.ts";
 import { notify } from "../output/notify.ts";
 import type { FailedStart } from "../wiring/command.ts";
@@ -29,7 +29,7 @@ import { openWarehouse } from "../wiring/open-warehouse.ts";
 
 /** Never throws: whatever happens here changes neither the outcome nor the exit code. */
 export async function tellFailedStart(error: unknown, start: FailedStart): Promise<void> {
-  const { stderr: terminal, proxies, signal, clock, stdin, isFileRight } = start;
+  const { signal, stdin, isFileRight } = start;
   if (signal.aborted) return;
   const given = isFileRight ? start.given : withRightFile(start.given);
   const { account, all } = accountsOf(given);
@@ -41,8 +41,9 @@ export async function tellFailedStart(error: unknown, start: FailedStart): Promi
   const values = own.readRight([...next, ...NOTIFY_OPTIONS, "dryRun"]);
   const told = error instanceof SyncError ? error.next : [];
   await notify(async () => ({ event: failedStartEvent(account ?? null, error), next: told }), {
+    ...start,
     values: account === undefined ? { ...values, ...given.readRight(["all"]) } : values,
-    ...{ terminal, proxies, signal, clock, random: systemRandom },
+    random: systemRandom,
   });
   const isTyped = stdin().isTTY === true && isMistake(error);
   if (!(error instanceof SyncError) || isTyped || values.dryRun === true) return;
@@ -69,12 +70,7 @@ function rightFile(named: string | undefined, cwd: string): SettingsFile | undef
   const path = resolve(cwd, title);
   const found = rightSettings(path);
   if (found === undefined && named === undefined && !existsSync(path)) return undefined;
-  const { accounts = {}, ...shared } = found ?? {};
-  const settings = {
-    ...absolute(shared, path),
-    accounts: Object.fromEntries(Object.entries(accounts).map(([name, own]) => [name, absolute(own, path)])),
-  };
-  return { path, title, settings: settings as FileSettings, accounts: Object.keys(accounts) };
+  return settingsFile(path, title, (found ?? { accounts: {} }) as FileSettings);
 }
 
 interface Accounts {

@@ -131,7 +131,7 @@ async function settle(
     await writeSetting(path, account, advice);
     tried = await check();
   }
-  if (tried.doubt?.why !== "unsaid" || tried.advice.length > 0) return tried;
+  if (!tried.isOpen) return tried;
   const isAll = await askIsAll(context);
   if (isAll) {
     await writeSetting(path, account, { setting: "nextPage", value: "all" });

@@ -26,7 +26,7 @@ interface Question<Value> {
   readonly name: string;
   readonly words: string;
   /** What Enter alone means. */
-  readonly fallback?: string;
+  readonly fallback?: string | undefined;
   readonly isHidden?: true;
   /** Of the answer; after one that it does not accept the question is asked again. */
   readonly schema: z.ZodType<Value>;
@@ -173,9 +173,8 @@ function withScheme(answer: string): string | undefined {
 
 /** The identity provider's. @param before that of the other accounts */
 export function askAuthUrl(given: string | undefined, before: string | undefined, ask: Ask): Promise<string> {
-  const fallback = before === undefined ? {} : { fallback: before };
   const words = "Address of the identity provider";
-  return ask(given, { name: "--auth-url", words, schema: authUrl, meant: withScheme, ...fallback });
+  return ask(given, { name: "--auth-url", words, schema: authUrl, meant: withScheme, fallback: before });
 }
 
 /**
@@ -189,10 +188,12 @@ export async function askBaseUrl(
   ask: Ask,
 ): Promise<string> {
   const question = {
-    ...{ name: "--base-url", words: "Address of the service", schema: baseUrl, meant: withScheme },
-    ...(before === undefined ? {} : { fallback: before }),
+    name: "--base-url",
+    words: "Address of the service",
+    schema: baseUrl,
+    meant: withScheme,
   };
-  const address = await ask(given, question);
+  const address = await ask(given, { ...question, fallback: before });
   const url = new URL(address);
   const { hostname } = url;
   if (given !== undefined || proxyFor(url, proxies) !== undefined) return address;
@@ -240,8 +241,7 @@ export async function askPassword(
   before?: string,
 ): Promise<ServiceCredentials> {
   const schema = method === "basic" ? withoutColon : filledText;
-  const fallback = before === undefined ? {} : { fallback: before };
-  const email = await ask(given, { name: "--email", words: "E-mail address", schema, ...fallback });
+  const email = await ask(given, { name: "--email", words: "E-mail address", schema, fallback: before });
   const password = await ask(undefined, secret("BRAND_PASSWORD", "Password"));
   return parseCredentials(JSON.stringify({ method, email, password }));
 }

@@ -41,21 +41,19 @@ export const runCommand = command({
   example: "run --base-url https://service.example --account uk",
   execute: async (values, context) => {
     const { account } = values;
-    const { stderr: terminal, proxies, signal, clock } = context;
-    const tell = (of: Parameters<typeof notify>[0]): Promise<void> =>
-      notify(of, { values, terminal, proxies, signal, clock, random: systemRandom });
     const { result, store } = await started(values, context).catch(async (error: unknown) => {
       await tellFailedStart(error, { ...context, isFileRight: true });
       throw error;
     });
     const exitCode = reportRun(context, result, values);
-    await tell(async () => {
+    const endOf = async () => {
       const published = await publicationOf(accountStore(store, account), result.row);
       const event = runEvent(account, result, published?.publication, (id) =>
         heldCommands(id, styleHere(values)),
       );
       return { event, next: nextOf(result) };
-    });
+    };
+    await notify(endOf, { ...context, values, random: systemRandom });
     return exitCode;
   },
   failureJson,

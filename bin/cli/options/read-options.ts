@@ -14,7 +14,7 @@ import { liftText } from "../../../lambdas/job/settings/lifted-column.ts";
 import { parseSetting } from "../../../lambdas/job/settings/setting-problem.ts";
 import { STANDARD_INPUT, secretIdOf } from "../../../lambdas/job/settings-file/places.ts";
 import { checkedSettings, readSettingsFile } from "../../../lambdas/job/settings-file/read-settings.ts";
-import { fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
+import { type FileSettings, fileSettingsSchema } from "../../../lambdas/job/settings-file/settings-schema.ts";
 import { parseLiftedColumns } from "../../../lambdas/job/snapshot/rows/lifted-column.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import {
@@ -164,25 +164,25 @@ export function openSettingsFile(named: string | undefined, cwd: string): Settin
   const title = named ?? SETTINGS_FILE;
   const path = resolve(cwd, title);
   const given = readSettingsFile(path, title);
-  if (given === undefined) {
-    if (named === undefined) return undefined;
-    throw new SyncError(
-      "CONFIG_INVALID",
-      `The settings file ${path} does not exist. Check --config and BRAND_CONFIG.`,
-    );
-  }
-  const settings = checkedSettings(fileSettingsSchema, given, { title, keyPath: [] });
-  const accounts = Object.entries(settings.accounts).map(([name, own]) => [name, absolute(own, path)]);
-  return {
-    path,
-    title,
-    settings: { ...absolute(settings, path), accounts: Object.fromEntries(accounts) },
-    accounts: Object.keys(settings.accounts),
-  };
+  if (given !== undefined)
+    return settingsFile(path, title, checkedSettings(fileSettingsSchema, given, { title, keyPath: [] }));
+  if (named === undefined) return undefined;
+  throw new SyncError(
+    "CONFIG_INVALID",
+    `The settings file ${path} does not exist. Check --config and BRAND_CONFIG.`,
+  );
+}
+
+/** With paths that start from the file. */
+export function settingsFile(path: string, title: string, given: FileSettings): SettingsFile {
+  const accounts = Object.fromEntries(
+    Object.entries(given.accounts).map(([name, own]) => [name, absolute(own, path)]),
+  );
+  return { path, title, settings: { ...absolute(given, path), accounts }, accounts: Object.keys(accounts) };
 }
 
 /** The values with paths that start from the file. */
-export function absolute<Values extends object>(values: Values, file: string): Values {
+function absolute<Values extends object>(values: Values, file: string): Values {
   const places = Object.entries(values).flatMap(([key, place]) =>
     PLACES.includes(key) && typeof place === "string" ? [[key, placeBeside(file, place)]] : [],
   );

@@ -17,7 +17,7 @@ import {
 import { isFuture } from "../../../lambdas/job/runtime/clock.ts";
 import { runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
-import { afterFailure, afterSkip, heldCommands, names } from "../../../lambdas/words/ends.ts";
+import { afterFailure, heldCommands, names, START, whySkipped } from "../../../lambdas/words/ends.ts";
 import { type Style, say } from "../../../lambdas/words/style.ts";
 import { type StyleHere, sentence } from "./next-command.ts";
 import { formatTable, type TableRows } from "./table.ts";
@@ -86,13 +86,12 @@ export function urgencyOf(one: AccountStatus): (typeof URGENCY)[number] {
 export function describeTrouble(row: RunLogEntry, style: StyleHere, advice: Advice = []): string {
   const { outcome, reason, error_code: code, error_message: message, started_at } = row;
   const isUnfinished = RETRYABLE_CODES.some((each) => each === code);
-  const skip = afterSkip(reason);
-  const step = outcome === "FAILED" ? afterFailure(code, isUnfinished) : skip.next;
+  const step = outcome === "FAILED" ? afterFailure(code, isUnfinished) : START;
   return [
     [outcomeWord(row), reasonOf(row), `at ${minute(Date.parse(started_at))}:`]
       .filter((part) => part !== "")
       .join(" "),
-    sentence(message ?? skip.why),
+    sentence(message ?? whySkipped(reason)),
     say(advice, style),
     names(advice, step) ? "" : style.step(step).join(": "),
   ]
@@ -122,13 +121,13 @@ export function statusTable(
   nowMs: number,
   width = Number.POSITIVE_INFINITY,
 ): TableRows {
-  const tables = DETAILS.map((detail) => withoutEmpty(found.map((one) => rowOf(one, nowMs, detail))));
-  const fits = (table: TableRows): boolean =>
-    formatTable(table)
+  const tableWith = (detail: Detail): TableRows =>
+    withoutEmpty(found.map((one) => rowOf(one, nowMs, detail)));
+  const fits = (detail: Detail): boolean =>
+    formatTable(tableWith(detail))
       .split("\n")
       .every((line) => line.length <= width);
-  const [all = { columns: [], rows: [] }, , urgent = all] = tables;
-  return width === Number.POSITIVE_INFINITY ? all : (tables.find(fits) ?? urgent);
+  return tableWith(DETAILS.find(fits) ?? "urgent");
 }
 
 function withoutEmpty(rows: readonly (readonly string[])[]): TableRows {
@@ -187,8 +186,7 @@ export function describeHeld(
 ): readonly string[] {
   const { accept, diff } = heldCommands(snapshotId, style);
   return [
-    ...(preview ? [wouldDo(preview, head)] : []),
-    ...(preview ? firstOfEach(preview) : []),
+    ...(preview ? [wouldDo(preview, head), ...firstOfEach(preview)] : []),
     `look at it: ${diff}`,
     `publish it anyway: ${accept}`,
     `or wait: readers keep what they see. ${ifNotAccepted(isPinned)} This one is retired after 30 days.`,

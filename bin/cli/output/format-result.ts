@@ -3,7 +3,7 @@
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { ChangedRow, ChangedValue } from "../../../lambdas/job/snapshot/rows/first-changes.ts";
 import type { OptionValues, TextFormat } from "../options/options.ts";
-import { cell, type ResultRow, share, type TableRows, tableOf, widthOf } from "./table.ts";
+import { cell, type ResultRow, type ResultRows, share, type TableRows, tableOf, widthOf } from "./table.ts";
 import { oneLine } from "./terminal.ts";
 
 type Formatter = (result: ResultRows, options: FormOptions) => AsyncGenerator<string>;
@@ -152,17 +152,6 @@ async function* vertical({ columns, batches }: ResultRows): AsyncGenerator<strin
     yield lines.map((line) => `${line}\n`).join("");
   }
   yield `(${count} ${count === 1 ? "row" : "rows"})\n`;
-}
-
-/** The result of a query as it arrives: the names of its columns, then batches of rows, every value as text or null. */
-export interface ResultRows {
-  readonly columns: readonly string[];
-  /** Which columns have texts that are JSON; none where this is absent. */
-  readonly json?: readonly boolean[];
-  /** Can be read once. */
-  readonly batches: AsyncIterable<readonly ResultRow[]> | Iterable<readonly ResultRow[]>;
-  /** What is not in it, because files are missing; only the line of `--json` has it. */
-  readonly missing?: readonly object[];
 }
 
 /** As `diff` and a dry run name what differs; with the values, where the changes have them. */

@@ -23,7 +23,7 @@ type Values = Parameters<typeof styleHere>[0] & Partial<OptionValues<(typeof NOT
 
 interface NotifyOptions {
   readonly values: Values;
-  readonly terminal: Pick<Terminal, "message">;
+  readonly stderr: Pick<Terminal, "message">;
   readonly proxies: Proxies;
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, "now" | "sleep">;
@@ -40,7 +40,7 @@ interface End {
 
 /** @param endOf asked only where there is somebody to tell */
 export async function notify(endOf: () => Promise<End>, options: NotifyOptions): Promise<void> {
-  const { values, terminal, signal } = options;
+  const { values, stderr, signal } = options;
   // A person who stops a run knows how it ended.
   if (values.notifyUrl === undefined || signal.aborted) return;
   const url = new URL(values.notifyUrl);
@@ -59,7 +59,7 @@ export async function notify(endOf: () => Promise<End>, options: NotifyOptions):
   } catch (error) {
     problem = problemOf(error);
   }
-  terminal.message(
+  stderr.message(
     problem === undefined
       ? `The notification is delivered to ${url.host}.`
       : `The notification is not delivered to ${url.host}: ${problem}. The run itself is not affected. Check --notify-url.`,

@@ -13,8 +13,15 @@ export interface TableRows {
   readonly rows: readonly ResultRow[];
 }
 
-interface Batches extends Pick<TableRows, "columns"> {
-  readonly batches: AsyncIterable<TableRows["rows"]> | Iterable<TableRows["rows"]>;
+/** The result of a query as it arrives: the names of its columns, then batches of rows. */
+export interface ResultRows {
+  readonly columns: readonly string[];
+  /** Which columns have texts that are JSON; none where this is absent. */
+  readonly json?: readonly boolean[];
+  /** Can be read once. */
+  readonly batches: AsyncIterable<readonly ResultRow[]> | Iterable<readonly ResultRow[]>;
+  /** What is not in it, because files are missing; only the line of `--json` has it. */
+  readonly missing?: readonly object[];
 }
 
 interface TableOptions {
@@ -37,7 +44,10 @@ const FIRST_CHARACTERS = 16 * 1024 * 1024;
 const ROWS_IN_A_PIECE = 64;
 
 /** In pieces. The first rows say how wide the columns are. */
-export async function* tableOf({ columns, batches }: Batches, options: TableOptions): AsyncGenerator<string> {
+export async function* tableOf(
+  { columns, batches }: ResultRows,
+  options: TableOptions,
+): AsyncGenerator<string> {
   let layout: TableLayout | undefined;
   let waiting: ResultRow[] = [];
   let characters = 0;

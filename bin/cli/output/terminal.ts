@@ -71,9 +71,9 @@ export class Terminal {
     this.#write(ownLines(text));
   }
 
-  /** A message that may quote others. Its first line begins at the margin, the later ones are indented. */
+  /** A message that may quote others: its later lines are indented, so that none of them passes for one of ours. */
   message(text: string): void {
-    this.#write(`${this.#coloured(indentedLines(text))}\n`);
+    this.#write(`${this.#coloured(ownLines(text).replaceAll("\n", "\n  "))}\n`);
   }
 
   /** The value on one line, for programs. */
@@ -178,11 +178,6 @@ function ownLines(text: string): string {
   return text.replaceAll(FOUND, (all, unsafe?: string) =>
     unsafe === undefined || unsafe === "\n" || unsafe === "\t" ? all : visible(unsafe),
   );
-}
-
-/** A text that may quote others: its later lines are indented, so that none of them passes for one of ours. */
-function indentedLines(text: string): string {
-  return ownLines(text).replaceAll("\n", "\n  ");
 }
 
 function visible(character: string): string {

@@ -23,8 +23,7 @@ import accessors from "@duckdb/node-api/lib/vectors/dataAccessors.js";
 import { literal } from "../../../lambdas/job/catalog/duckdb/views-sql.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { FOLDERS } from "../../../lambdas/job/storage/layout.ts";
-import type { ResultRows } from "../output/format-result.ts";
-import type { ResultRow, TableRows } from "../output/table.ts";
+import type { ResultRow, ResultRows, TableRows } from "../output/table.ts";
 import { type QueryOptions, queryError, type Views, withPrepared } from "./locked-duckdb.ts";
 import { noSql } from "./read-sql.ts";
 

@@ -55,32 +55,25 @@ async function readSource({ argument, file, cwd, stdin, signal }: SqlSource): Pr
     );
   }
   if (argument === "" && file === undefined) throw noSql();
-  if (argument === "-" || file === "-") {
-    const bytes = await readInputAtMost(stdin(), MOST_TEXT_BYTES, signal).catch(tooLarge("Standard input"));
-    return textOf(bytes, "Standard input");
-  }
+  if (argument === "-" || file === "-")
+    return textOf(readInputAtMost(stdin(), MOST_TEXT_BYTES, signal), "Standard input");
   if (file === undefined) return argument;
   const path = resolve(cwd, file);
-  const read = readAtMost(createReadStream(path), MOST_TEXT_BYTES).catch(tooLarge(path));
-  const bytes = await read.catch((error: unknown) => {
-    if (error instanceof SyncError) throw error;
+  const read = readAtMost(createReadStream(path), MOST_TEXT_BYTES).catch((error: unknown) => {
+    if (error instanceof TooLarge) throw error;
     throw new SyncError(
       "CONFIG_INVALID",
       `The SQL in ${path} cannot be read: ${systemReason(error)}. Correct --file.`,
     );
   });
-  return textOf(bytes, path);
+  return textOf(read, path);
 }
 
-function textOf(bytes: Uint8Array, place: string): string {
+async function textOf(read: Promise<Uint8Array>, place: string): Promise<string> {
+  const bytes = await read.catch((error: unknown) => {
+    throw error instanceof TooLarge ? new SyncError("CONFIG_INVALID", `${place} ${error.message}.`) : error;
+  });
   const text = utf8Text(bytes);
   if (text === undefined) throw new SyncError("CONFIG_INVALID", `${place} ${NOT_UTF8}`);
   return text;
-}
-
-/** Rethrows all else. */
-function tooLarge(place: string): (error: unknown) => never {
-  return (error) => {
-    throw error instanceof TooLarge ? new SyncError("CONFIG_INVALID", `${place} ${error.message}.`) : error;
-  };
 }

@@ -1,11 +1,11 @@
 // One account: what is known of it at a glance, what needs attention, and the figures.
 
-import { type Status, status } from "../../../lambdas/job/commands/status.ts";
+import { type AccountStatus, type Status, status } from "../../../lambdas/job/commands/status.ts";
 import type { HeldSnapshot } from "../../../lambdas/job/run/publish/held-snapshots.ts";
 import { ifNotAccepted } from "../../../lambdas/job/run/record/held-mark.ts";
 import { isRun, lastRuns, type RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
 import { countText, durationText, missingReasons } from "../../../lambdas/job/run/record/texts.ts";
-import { type DamagedAccount, orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
+import { orDamage } from "../../../lambdas/job/storage/known-accounts.ts";
 import { publicationId, runInstant } from "../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../lambdas/job/storage/publication.ts";
 import { readLogSince } from "../../../lambdas/job/storage/publication-log.ts";
@@ -25,25 +25,18 @@ import { type Html, html } from "../output/html.ts";
 import type { StyleHere } from "../output/next-command.ts";
 import { age, minute, plural } from "../output/words.ts";
 import { manifestFigures, publicationsFigure, storageFigure } from "./account-figures.ts";
-import { details, type Figure, figures, table } from "./figure.ts";
+import { details, figures, table } from "./figure.ts";
 import { type RequestLimit, runsFigure } from "./run-figures.ts";
 
-interface AccountReport {
+export interface ReportedAccount {
   readonly account: string;
-  readonly status: Status;
-  readonly lastRun: RunLogEntry | undefined;
-  /** The newest run that came to nothing, where none made a snapshot since. */
-  readonly failed: RunLogEntry | undefined;
-  readonly figures: readonly Figure[];
-}
-
-export type ReportedAccount = (AccountReport | DamagedAccount) & {
+  readonly found: AccountStatus;
   /** What needs attention, in a few words; undefined where nothing does. */
   readonly trouble: string | undefined;
   /** From when the data are that readers see; undefined where they see nothing. */
   readonly dataMs: number | undefined;
   readonly content: readonly Html[];
-};
+}
 
 export interface AccountOptions {
   readonly nowMs: number;
@@ -56,38 +49,49 @@ const MOST_RUNS = 60;
 
 /** Reads only, and no event. */
 export async function reportAccount(store: AccountStore, options: AccountOptions): Promise<ReportedAccount> {
-  const found = await orDamage(store.account, () => readAccount(store, options));
-  const head = "damage" in found ? null : found.status.head;
-  const style = options.styleFor(store.account);
+  const { account } = store;
+  const read = await orDamage(account, () => readAccount(store, options));
+  if (!("damage" in read)) return read;
+  const { code } = read.damage;
   return {
-    ...found,
-    trouble: attentionOf(found, style),
-    dataMs: head === null ? undefined : madeAtMs(head),
-    content: contentOf(found, options.nowMs, style),
+    account,
+    found: read,
+    trouble: `The account cannot be read (${code})`,
+    dataMs: undefined,
+    content: [note("failed", `This account cannot be read: ${code}`, sayError(read.damage, ANY_SHELL))],
   };
 }
 
-async function readAccount(store: AccountStore, { nowMs, limitOf }: AccountOptions): Promise<AccountReport> {
+async function readAccount(
+  store: AccountStore,
+  { nowMs, limitOf, styleFor }: AccountOptions,
+): Promise<ReportedAccount> {
   const { account } = store;
   const found = await status(store, nowMs);
   const publications = await lastPublications(store, found.head);
   const attempts = await lastRuns(store, MOST_RUNS, nowMs);
   const runs = attempts.filter(({ trigger }) => isRun(trigger)).toReversed();
-  const failed = troubleOf(found);
   const isAll = publications.length < MOST_PUBLICATIONS;
   const drawn = [
     publicationsFigure(publications, isAll),
     runsFigure(runs, limitOf(account), nowMs),
     await storageFigure(store, found, publications, isAll),
     ...(await manifestFigures(store, publications)),
-  ];
-  const lastRun = runs.at(-1);
+  ].filter((each) => each !== undefined);
+  const style = styleFor(account);
+  const doubt = style.doubt(found.doubt);
+  const notes = [...heldNotes(found, style), ...failedNotes(found, style)];
+  if (doubt !== undefined) notes.push(note("held", DOUBTED, doubt));
   return {
     account,
-    status: found,
-    lastRun,
-    failed,
-    figures: drawn.filter((each) => each !== undefined),
+    found,
+    trouble: attentionOf(found) ?? (doubt === undefined ? undefined : DOUBTED),
+    dataMs: found.head === null ? undefined : madeAtMs(found.head),
+    content: [
+      facts(found, runs.at(-1), nowMs),
+      ...(notes.length > 0 ? [html`<div class="notes">\n${notes}</div>\n`] : []),
+      ...figures(drawn),
+    ],
   };
 }
 
@@ -107,14 +111,12 @@ async function lastPublications(
 
 export const NOTHING = "Nothing is published yet";
 
-function attentionOf(one: AccountReport | DamagedAccount, style: StyleHere): string | undefined {
-  if ("damage" in one) return `The account cannot be read (${one.damage.code})`;
-  const { status: found, failed } = one;
+function attentionOf(found: Status): string | undefined {
   const held = publishableOf(found).length;
   if (held > 0) return `${plural(held, "snapshot")} ${held === 1 ? "waits" : "wait"} for your decision`;
+  const failed = troubleOf(found);
   if (failed) return failureText(failed);
-  if (found.head === null) return NOTHING;
-  return style.doubt(found.doubt) === undefined ? undefined : DOUBTED;
+  return found.head === null ? NOTHING : undefined;
 }
 
 const DOUBTED = "The list of events may be a part only";
@@ -127,44 +129,24 @@ function failureText(failed: RunLogEntry): string {
   return `The last run ${how}${reason === "" ? "" : ` (${reason})`}`;
 }
 
-function contentOf(one: AccountReport | DamagedAccount, nowMs: number, style: StyleHere): readonly Html[] {
-  if ("damage" in one)
-    return [failedNote(`This account cannot be read: ${one.damage.code}`, sayError(one.damage, ANY_SHELL))];
-  const { failed } = one;
-  const doubt = style.doubt(one.status.doubt);
-  const notes = [
-    ...heldNotes(one.status, style),
-    ...(failed
-      ? [
-          failedNote(
-            failureText(failed),
-            [failed.error_message, say(one.status.next, style)].filter(Boolean).join(" ") || null,
-          ),
-        ]
-      : []),
-    ...(doubt === undefined ? [] : [doubtNote(doubt)]),
-  ];
-  return [
-    facts(one, nowMs),
-    ...(notes.length > 0 ? [html`<div class="notes">\n${notes}</div>\n`] : []),
-    ...figures(one.figures),
-  ];
+/** Of the newest run that came to nothing, where none made a snapshot since. */
+function failedNotes(found: Status, style: Style): readonly Html[] {
+  const failed = troubleOf(found);
+  if (failed === undefined) return [];
+  const message = [failed.error_message, say(found.next, style)].filter(Boolean).join(" ");
+  return [note("failed", failureText(failed), message)];
 }
 
-function failedNote(title: string, message: string | null): Html {
-  return html`<div class="note failed"><h3>${title}</h3>${message === null ? "" : html`\n<p>${message}</p>`}
+function note(kind: "failed" | "held", title: string, message: string): Html {
+  return html`<div class="note ${kind}"><h3>${title}</h3>${message === "" ? "" : html`\n<p>${message}</p>`}
 </div>
 `;
-}
-
-function doubtNote(doubt: string): Html {
-  return html`<div class="note held"><h3>${DOUBTED}</h3>\n<p>${doubt}</p>\n</div>\n`;
 }
 
 type Fact = readonly [name: string, value: string, more: string];
 
 /** What everybody asks for first: how old, how many events, and how the last run ended. */
-function facts({ status: { head, lease }, lastRun }: AccountReport, nowMs: number): Html {
+function facts({ head, lease }: Status, lastRun: RunLogEntry | undefined, nowMs: number): Html {
   const now: readonly Fact[] = lease
     ? [["Running now", runInstant(lease.run_id) === undefined ? "a command" : "a run", running(lease)]]
     : [];
@@ -205,13 +187,13 @@ function heldNotes(status: Status, style: Style): readonly Html[] {
   const [newest, ...others] = publishableOf(status).toReversed();
   const older = status.held.filter(({ snapshotId }) => snapshotId <= (status.head?.snapshot_id ?? ""));
   return [
-    ...(newest ? [note(newest, status, style)] : []),
+    ...(newest ? [heldNote(newest, status, style)] : []),
     ...more(`${plural(others.length, "held snapshot")} more`, others),
     ...more(`${plural(older.length, "held snapshot")} older than what readers see`, older.toReversed()),
   ];
 }
 
-function note(one: HeldSnapshot, { head }: Status, style: Style): Html {
+function heldNote(one: HeldSnapshot, { head }: Status, style: Style): Html {
   const { accept, diff } = heldCommands(one.snapshotId, style);
   const { snapshotId, reason, preview, facts: hold } = one;
   const missing = preview ? missingReasons(preview) : "";

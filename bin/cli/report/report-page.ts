@@ -30,7 +30,8 @@ export async function makeReport(options: ReportOptions): Promise<Report> {
   for (const account of options.accounts) {
     accounts.push(await reportAccount(accountStore(store, account), options));
   }
-  return { page: reportPage(accounts, warehouse, nowMs), damaged: accounts.filter((one) => "damage" in one) };
+  const damaged = accounts.map(({ found }) => found).filter((found) => "damage" in found);
+  return { page: reportPage(accounts, warehouse, nowMs), damaged };
 }
 
 function reportPage(found: readonly ReportedAccount[], warehouse: string, nowMs: number): string {
@@ -77,7 +78,7 @@ ${content}</div></details>
 
 function overview(accounts: readonly ReportedAccount[], nowMs: number): Html {
   const { columns, rows } = statusTable(
-    accounts.map((one) => ("damage" in one ? one : one.status)),
+    accounts.map(({ found }) => found),
     nowMs,
   );
   const lines = accounts.map(({ account, trouble }, place) => {

@@ -21,20 +21,13 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
       const { email, password } = simulator.credentials;
 
       const terminal = syncOnTerminal(["init"], { cwd, columns: 100, env });
-      await terminal.until("Account, a name of your own [default]: ");
-      terminal.type("not a name\r");
-      await terminal.until("and got");
-      terminal.type("uk\r");
-      await terminal.until("Address of the service: ");
-      terminal.type(`${new URL(simulator.url).host}\r`);
-      await terminal.until(`Address of the service [${simulator.url}]: `);
-      terminal.type(`${simulator.url}/v1x\u007f\r`);
-      await terminal.until("[session]: ");
-      terminal.type("\r");
-      await terminal.until("E-mail address: ");
-      terminal.type(`${email}\r`);
-      await terminal.until("Password (not shown): ");
-      terminal.type(`${password}x\u007f\r`);
+      await terminal.answer("Account, a name of your own [default]: ", "not a name");
+      await terminal.answer("and got", "uk");
+      await terminal.answer("Address of the service: ", new URL(simulator.url).host);
+      await terminal.answer(`Address of the service [${simulator.url}]: `, `${simulator.url}/v1x\u007f`);
+      await terminal.answer("[session]: ", "");
+      await terminal.answer("E-mail address: ", email);
+      await terminal.answer("Password (not shown): ", `${password}x\u007f`);
       const exitCode = await terminal.exitCode;
       const text = terminal.text();
       const next = await sync(printedCommand(text.replaceAll("\r", ""), "run"), { cwd });
@@ -70,14 +63,16 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
     for (const [tries, answer] of ["wrong-1", ...typed, password].slice(0, logins).entries()) {
       if (tries > 0) {
         const left = 3 - tries;
-        await terminal.until(
+        await terminal.answer(
           new RegExp(`${left} more tr(?:y|ies); [\\s\\S]*E-mail address \\[${email}\\]: $`),
+          "",
         );
-        terminal.type("\r");
       }
       // After the answers before, each of which was refused.
-      await terminal.until(new RegExp(`(?:LOGIN_REFUSED[\\s\\S]*){${tries}}Password \\(not shown\\): $`));
-      terminal.type(`${answer}\r`);
+      await terminal.answer(
+        new RegExp(`(?:LOGIN_REFUSED[\\s\\S]*){${tries}}Password \\(not shown\\): $`),
+        answer,
+      );
     }
     const ended = await terminal.exitCode;
 
@@ -98,13 +93,10 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
     const there = "https://127.0.0.1/";
 
     const terminal = syncOnTerminal(["init", "--account", "uk"], { cwd, columns: 200 });
-    await terminal.until("Address of the service: ");
-    terminal.type(`https://${host}\r`);
+    await terminal.answer("Address of the service: ", `https://${host}`);
     await terminal.until(`There is no host ${host}. Correct the address, or keep it with Enter.`);
-    await terminal.until(`Address of the service [https://${host}/]: `);
-    terminal.type(keeps ? "\r" : `${there}\r`);
-    await terminal.until("[session]: ");
-    terminal.type("oauth\rthe-client\rsecret\rhttps://login.example\r");
+    await terminal.answer(`Address of the service [https://${host}/]: `, keeps ? "" : there);
+    await terminal.answer("[session]: ", "oauth\rthe-client\rsecret\rhttps://login.example");
     const exitCode = await terminal.exitCode;
 
     expect(exitCode, terminal.text()).toBe(0);
@@ -117,14 +109,10 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
     const cwd = await temporaryDirectory();
 
     const terminal = syncOnTerminal(["init", "--account", "uk", "--method", "session"], { cwd, columns: 80 });
-    await terminal.until("Address of the service: ");
-    terminal.type("api.example\r");
-    await terminal.until("Address of the service [https://api.example]: ");
-    terminal.type("localhost:9461\r");
-    await terminal.until("Address of the service [http://localhost:9461]: ");
-    terminal.type("127.0.0.1:9461\r");
-    await terminal.until("Address of the service [http://127.0.0.1:9461]: ");
-    terminal.type("\r");
+    await terminal.answer("Address of the service: ", "api.example");
+    await terminal.answer("Address of the service [https://api.example]: ", "localhost:9461");
+    await terminal.answer("Address of the service [http://localhost:9461]: ", "127.0.0.1:9461");
+    await terminal.answer("Address of the service [http://127.0.0.1:9461]: ", "");
     await terminal.until("E-mail address: ");
     terminal.interrupt();
 
@@ -136,8 +124,10 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
     const secret = "CANARY-client-secret";
 
     const terminal = syncOnTerminal(["init"], { cwd, columns: 100 });
-    await terminal.until("[default]: ");
-    terminal.type(`\rhttps://127.0.0.1\roauth\rthe-client\r${secret}\rhttps://login.example\r`);
+    await terminal.answer(
+      "[default]: ",
+      `\rhttps://127.0.0.1\roauth\rthe-client\r${secret}\rhttps://login.example`,
+    );
     const exitCode = await terminal.exitCode;
     const text = terminal.text();
 
@@ -159,8 +149,7 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
     const { email, password } = simulator.credentials;
     const given = ["--account", "uk", "--base-url", simulator.url, "--method", "session", "--email", email];
     const terminal = syncOnTerminal(["init", ...given], { cwd, columns: 200 });
-    await terminal.until("Password (not shown): ");
-    terminal.type(`${password}\r`);
+    await terminal.answer("Password (not shown): ", password);
     const settings = async (): Promise<unknown> =>
       JSON.parse(await readFile(join(cwd, "brand-events.json"), "utf8")).accounts.uk;
     const own = { baseUrl: `${simulator.url}/`, credentials: "./credentials/uk.json" };
@@ -183,8 +172,7 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
       await using there = await newAccount({});
       const { cwd, terminal, settings, own } = there;
 
-      await terminal.until(QUESTION);
-      terminal.type(`${typed}\r`);
+      await terminal.answer(QUESTION, typed);
       const exitCode = await terminal.exitCode;
       const run = await sync(printedCommand(terminal.text().replaceAll("\r", ""), "run"), { cwd });
 
@@ -199,14 +187,14 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
     await using there = await newAccount({ shape: "result-items", pageSize: 10, next: "none" });
     const { cwd, terminal, settings, own } = there;
 
-    await terminal.until(
+    await terminal.answer(
       '"listPointer": "/result/items" works. Write it into brand-events.json? yes or no [yes]: ',
+      "",
     );
-    terminal.type("\r");
-    await terminal.until(
+    await terminal.answer(
       '"nextPage": "page={page}" works. Write it into brand-events.json? yes or no [yes]: ',
+      "y",
     );
-    terminal.type("y\r");
     const exitCode = await terminal.exitCode;
     const run = await sync(printedCommand(terminal.text().replaceAll("\r", ""), "run"), { cwd });
 
@@ -218,13 +206,11 @@ describe.runIf(hasPseudoTerminals)("init on a terminal", { timeout: 20_000 }, ()
 
   test("check asks too, says what to set, and changes no file", async () => {
     await using there = await newAccount({});
-    await there.terminal.until(QUESTION);
-    there.terminal.type("\r");
+    await there.terminal.answer(QUESTION, "");
     await there.terminal.exitCode;
 
     const terminal = syncOnTerminal(["check"], { cwd: there.cwd, columns: 200 });
-    await terminal.until(QUESTION);
-    terminal.type("yes\r");
+    await terminal.answer(QUESTION, "yes");
     const exitCode = await terminal.exitCode;
 
     expect(exitCode, terminal.text()).toBe(0);

@@ -3,8 +3,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { TextFormat } from "../../../bin/cli/options/options.ts";
-import { changesText, formatResult, type ResultRows } from "../../../bin/cli/output/format-result.ts";
-import type { ResultRow } from "../../../bin/cli/output/table.ts";
+import { changesText, formatResult } from "../../../bin/cli/output/format-result.ts";
+import type { ResultRow, ResultRows } from "../../../bin/cli/output/table.ts";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import type { ChangedRow, ChangedValue } from "../../../lambdas/job/snapshot/rows/first-changes.ts";
 

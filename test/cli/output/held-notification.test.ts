@@ -103,13 +103,3 @@ describe.each(HOLD_REASONS)("held as %s", (reason) => {
     }
   });
 });
-
-test("an empty list is said first to be the service's fault, before any command", () => {
-  const counts = { ...ALL, listed: 0, events: 0 };
-  const hold = guard(counts, LIMITS);
-
-  expect(hold && whyHeld(hold)).toMatch(/^An empty list is nearly always the service's fault/);
-  expect(hooked("NO_EVENTS")).toMatch(
-    /^brand-events-sync, account uk: held \(NO_EVENTS\)\. None of .* fault/,
-  );
-});

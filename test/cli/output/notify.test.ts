@@ -50,7 +50,7 @@ async function told(given: Given, result: RunResult): Promise<{ text: string; wa
   const event = runEvent("uk", result, "0000000007", (id) => heldCommands(id, styleHere(values)));
   await notify(async () => ({ event, next: nextOf(result) }), {
     values,
-    terminal: {
+    stderr: {
       message: (line) => {
         text += `${line}\n`;
       },
@@ -291,15 +291,6 @@ test.each([
   await expect.poll(() => server.connections).toBe(3);
   expect(text).toContain(`is not delivered to ${host(server)}: ${says}`);
   expect(text).not.toContain("CANARY");
-});
-
-test("a port where nothing listens is told", async () => {
-  const server = await receiver();
-  await server[Symbol.asyncDispose]();
-
-  const { text } = await told({ url: server.url }, HELD_RESULT);
-
-  expect(text).toContain("there was no answer (ECONNREFUSED), after 3 attempts");
 });
 
 test("a server that answers and then hangs has got the notification", async () => {

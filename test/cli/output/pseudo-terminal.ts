@@ -18,7 +18,8 @@ export interface OnTerminal {
   readonly until: (part: string | RegExp, from?: number) => Promise<string>;
   readonly resize: (columns: number) => void;
   readonly interrupt: () => void;
-  readonly type: (text: string) => void;
+  /** Waits for the question, and types this and Enter. */
+  readonly answer: (question: string | RegExp, typed: string) => Promise<void>;
   readonly exitCode: Promise<number>;
 }
 
@@ -52,7 +53,10 @@ export function syncOnTerminal(
     until,
     resize: (columns) => child.stdin.write(`${columns}\n`),
     interrupt: () => child.stdin.write("interrupt\n"),
-    type: (typed) => child.stdin.write(`type:${Buffer.from(typed).toString("hex")}\n`),
+    answer: async (question, typed) => {
+      await until(question);
+      child.stdin.write(`type:${Buffer.from(`${typed}\r`).toString("hex")}\n`);
+    },
     exitCode,
   };
 }

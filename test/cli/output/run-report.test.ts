@@ -15,7 +15,7 @@ import { age, throttledText } from "../../../bin/cli/output/words.ts";
 import { RESTART } from "../../../lambdas/job/errors/sync-error.ts";
 import { ifNotAccepted, type Preview } from "../../../lambdas/job/run/record/held-mark.ts";
 import type { RunLogEntry } from "../../../lambdas/job/run/record/run-log.ts";
-import { afterFailure, afterSkip } from "../../../lambdas/words/ends.ts";
+import { afterFailure } from "../../../lambdas/words/ends.ts";
 import { ANY_SHELL, say } from "../../../lambdas/words/style.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { PUBLISHED } from "../../sync/rows.ts";
@@ -209,47 +209,17 @@ const ENVIRONMENT = {
 };
 const style = styleOf(new GivenOptions({}, ENVIRONMENT, "/srv"), "uk");
 
-test.each([
-  [
-    "AUTHORIZATION_EXPIRED",
-    false,
-    ["To authorize again", "authorize --account uk --auth-url https://id.example/ --credentials /uk.json"],
-  ],
-  [
-    "STORE_FAILED",
-    true,
-    [
-      "To resume it",
-      "run --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50",
-    ],
-  ],
-  [
-    "LIST_INCOMPLETE",
-    false,
-    [
-      "Then start again",
-      "run --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50",
-    ],
-  ],
-])("after %s, unfinished: %j, comes %j", (code, isUnfinished, [purpose, command]) => {
-  const next = style.step(afterFailure(code, isUnfinished));
+// What follows each end: `test/words/ends.test.ts`.
+test("a command to run next has the options of its command, and neither those of the log nor of the result", () => {
+  const [, command] = style.step(afterFailure("STORE_FAILED", true));
 
-  expect(next).toEqual([purpose, `npm run sync -- ${command}`]);
-});
-
-test.each([
-  ["LEASE_TAKEN", /^Another process worked/],
-  ["OTHER_VERSION", /^The run was begun by another version/],
-  ["LOGIN_REFUSED", /^The service had refused/],
-  ["NOT_SET_UP", /^The credentials were not/],
-])("after a start that was skipped because of %s it says why", (reason, why) => {
-  expect(afterSkip(reason).why).toMatch(why);
-});
-
-test("a text that says that a run may restart gets the command", () => {
-  expect(say(RESTART, style)).toBe(
-    "Or restart over the damage; then all events count as added: `npm run sync -- run --over-damaged --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50`.",
+  expect(command).toBe(
+    "npm run sync -- run --account uk --warehouse /data --base-url https://service.example/ --auth-url https://id.example/ --credentials /uk.json --max-drop 50",
   );
+  expect(style.step(afterFailure("AUTHORIZATION_EXPIRED", true))).toEqual([
+    "To authorize again",
+    "npm run sync -- authorize --account uk --auth-url https://id.example/ --credentials /uk.json",
+  ]);
 });
 
 test("where the address of a service is not known, no command is shown that could not work", () => {

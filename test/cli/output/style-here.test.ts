@@ -32,16 +32,6 @@ test.each<[string, Advice, string]>([
     advise`Or allow as many: ${setting("maxMissingPercent", 3)}.`,
     `Or allow as many: "maxMissingPercent": 3 ${OF_UK}.`,
   ],
-  [
-    "a pointer",
-    advise`set ${setting("listPointer", "/result/items")}`,
-    `set "listPointer": "/result/items" ${OF_UK}`,
-  ],
-  [
-    "a query",
-    advise`Set ${setting("nextPage", "page={page}&n=1")}.`,
-    `Set "nextPage": "page={page}&n=1" ${OF_UK}.`,
-  ],
 ])("advice with %s names the key, and the file that has it", async (_, advice, said) => {
   expect(say(advice, await styleFor({}))).toBe(said);
 });

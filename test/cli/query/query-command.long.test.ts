@@ -304,21 +304,6 @@ describe("query --out", () => {
     expect((await readdir(folder)).toSorted()).toEqual(["link.csv", "old.csv"]);
   });
 
-  it("leaves the file before as it is when the query fails half-way, and nothing beside it", async () => {
-    const folder = await temporaryDirectory();
-    await writeFile(join(folder, "x.csv"), "before");
-
-    const { exitCode } = await run([
-      "SELECT CASE WHEN range < 100000 THEN '1' ELSE 'x' END::INTEGER FROM range(200000)",
-      "--out",
-      join(folder, "x.csv"),
-    ]);
-
-    expect(exitCode).toBe(1);
-    expect(await readFile(join(folder, "x.csv"), "utf8")).toBe("before");
-    expect(await readdir(folder)).toEqual(["x.csv"]);
-  });
-
   it.each([
     ["a folder", "folder", "it is a folder"],
     ["a folder that does not exist", "none/x.csv", "there is no such file or folder (ENOENT)"],

@@ -11,7 +11,7 @@ import { figures, sizeText } from "../../../bin/cli/report/figure.ts";
 import { allowedFor } from "../../../bin/cli/report/run-figures.ts";
 import { formatRunId, layout } from "../../../lambdas/job/storage/layout.ts";
 import { createRemoval } from "../../../lambdas/job/storage/publication-log.ts";
-import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { livingLease } from "../../job/run/lease/lease-world.ts";
 import { ordinaryDays, ReportWorld, smallWorld, UUID } from "./report-world.ts";
 
@@ -70,27 +70,7 @@ test("of a long log the newest 400 publications are shown", async () => {
   expect(page).toContain("The last 400 publications");
 });
 
-test("publications below a removal count no more, also damaged ones", async () => {
-  const world = new ReportWorld();
-  const uk = world.account("uk");
-  uk.publish();
-  const removal = { runId: formatRunId(world.clock.nowMs + 1), atMs: world.clock.nowMs + 1, writeId: "1" };
-  await createRemoval(accountStore(world.store, "uk"), removal);
-  world.store.put(layout("uk").publication("0000000001"), "cut");
-  uk.publish({ events: 7, publication: { publication: "0000000003", base_snapshot_id: null } });
-  const read = world.store.read.bind(world.store);
-  const slow: Store["read"] = async (key) => {
-    if (key === layout("uk").publication("0000000002")) await nextTurn();
-    return read(key);
-  };
-  Object.assign(world.store, { read: slow });
-
-  const { page } = await world.report("uk");
-
-  expect(page).toContain("<li>7 events in the first publication.</li>");
-});
-
-test("what is damaged below a removal hides nothing", async () => {
+test("publications below a removal count no more, and one that is damaged hides nothing", async () => {
   const world = new ReportWorld();
   const uk = world.account("uk");
   uk.publish();
