@@ -184,7 +184,8 @@ class HintReader implements PageHints {
       ([key, value]) =>
         Array.isArray(value) && value.length > 0 && !new Name(key).has("address", "cursor", "next", "page"),
     );
-    const isClear = place.isClear && !hasOwn && name.hasOnly(...AROUND) && (!isNext || name.isOfPages);
+    const isOfList = name.isKnown && !name.has("more", "left", "end", "limit", "size");
+    const isClear = place.isClear && !hasOwn && isOfList && (!isNext || name.isOfPages);
     const inner = members.map(([key, value]): [Place, unknown] => [
       this.#placeOf(key, path, place, isClear),
       value,
@@ -329,20 +330,6 @@ class HintReader implements PageHints {
     return members.length === 0 ? header : `${header} (${shown})`;
   }
 }
-
-/** The words of names of objects that speak of the list. */
-const AROUND = [
-  "box",
-  "page",
-  "entry",
-  "all",
-  "whole",
-  "count",
-  "next",
-  "cursor",
-  "address",
-  "filler",
-] as const;
 
 function isStrong({ name, isClear }: Place): boolean {
   // `more_info` is no more of the list.
