@@ -8,6 +8,7 @@ import type { RateLimiterOptions } from "../../../../lambdas/job/service/rate-li
 import { BadStatus, type Failure } from "../../../../lambdas/job/service/requests/failure.ts";
 import { Sender, type Wait, WaitReporter } from "../../../../lambdas/job/service/requests/sender.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
+import { errorOf } from "../connection.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
 import { setUp as budget, NOW, settled } from "../rate-limit/rate-limiter-setup.ts";
 
@@ -208,10 +209,10 @@ describe("a request", () => {
     [new BadStatus(503), "budget", 0],
   ] as const)(
     "that is not repeated holds the others back where the service asks for it %#",
-    (failure, by, ms) => {
+    async (failure, by, ms) => {
       const { sender, rateLimiter } = sending();
 
-      const error = sender.failed("GET", EVENT, failure);
+      const error = await errorOf(sender.backOff("GET", EVENT, failure, 1, undefined, true));
 
       expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE", fields: { attempts: 1 } });
       expect([rateLimiter.heldBackBy, rateLimiter.pausedMs]).toEqual([by, ms]);

@@ -161,7 +161,7 @@ class TrialPage implements PageClient {
     const isOne = new URLSearchParams(search).get(numbered) === "1";
     if (href === first.href || (skipsOne && isOne)) return request.read(...first.came);
     this.isAsked = true;
-    const page = await this.#client.get({ ...request, isTrial: true }, signal);
+    const page = await this.#client.get({ ...request, isOnce: true }, signal);
     this.#entries = page?.entries ?? 0;
     for (const uuid of uuidsOf(page)) if (!this.#seen.has(uuid)) this.brought += 1;
     return undefined;
