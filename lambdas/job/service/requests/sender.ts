@@ -17,7 +17,7 @@ import {
 } from "./failure.ts";
 import { askedWaitMs, isPutOff, mayPass, RetryDelays } from "./retry.ts";
 
-interface SenderOptions {
+export interface SenderOptions {
   readonly transport: Transport;
   readonly rateLimiter: RateLimiter;
   /** The headers of every request. */
@@ -25,6 +25,7 @@ interface SenderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Called when the reason for waiting changes; with undefined when requests are under way again. */
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
   /** By the monotonic clock. Until then a request to a server that has answered none yet has more attempts than others. */
   readonly keepTryingUntilMs?: number | undefined;
