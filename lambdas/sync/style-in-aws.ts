@@ -1,11 +1,11 @@
 // How settings and commands are spelled in answers, logs and mails: for a shell with credentials for the AWS account.
 
 import { shellWord } from "../job/errors/shown-text.ts";
-import type { RunSettings } from "../job/run/run-settings.ts";
 import type { ListDoubt, ListTrial } from "../job/service/event-service.ts";
 import { doubtText } from "../words/doubt.ts";
 import { awsStyle, type Style } from "../words/style.ts";
 import type { FunctionEnvironment } from "./environment.ts";
+import type { Invocation } from "./function-ports.ts";
 
 export type Environment = Pick<FunctionEnvironment, "region" | "functionName"> &
   Partial<Pick<FunctionEnvironment, "accounts" | "program">>;
@@ -31,8 +31,7 @@ export function styleInAws(environment: Environment, account: string, invoke = i
 /** In an answer, what is said of a list that may be a part only; what was tried where that is given. */
 export function doubtInAws(
   doubt: ListDoubt | undefined,
-  style: Style,
-  { nextPage }: Pick<RunSettings, "nextPage">,
+  { style, settings: { nextPage } }: Pick<Invocation, "style" | "settings">,
   trial?: { readonly found: ListTrial | undefined },
 ): { readonly doubt?: string } {
   const said = doubtText(doubt, { nextPage, style, trial });
