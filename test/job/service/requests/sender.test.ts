@@ -21,13 +21,16 @@ const random = { next: () => 0.5, token: () => "token" };
 /** A sender on a clock that stands still, and what it says of its waits. */
 const sendingWith = (
   transport: Pick<Transport, "send">,
-  { limits = {}, isClockRight }: { limits?: Partial<RateLimiterOptions>; isClockRight?: boolean } = {},
+  {
+    limits = {},
+    ...options
+  }: { limits?: Partial<RateLimiterOptions>; isClockRight?: boolean; keepTryingUntilMs?: number } = {},
 ) => {
   const { clock, rateLimiter } = budget(limits);
   const logger = new LogLines();
   const waits: (Wait | undefined)[] = [];
   const sender = new Sender({
-    ...{ clock, rateLimiter, logger, random, isClockRight, headers: {} },
+    ...{ clock, rateLimiter, logger, random, headers: {}, ...options },
     transport: { ...transport, close: async () => undefined },
     onWait: (wait) => waits.push(wait),
   });
@@ -210,7 +213,7 @@ describe("a request", () => {
   ] as const)(
     "that is not repeated holds the others back where the service asks for it %#",
     async (failure, by, ms) => {
-      const { sender, rateLimiter } = sending();
+      const { sender, rateLimiter } = sendingWith(scriptedTransport(), { keepTryingUntilMs: NOW + MINUTE });
 
       const error = await errorOf(sender.backOff("GET", EVENT, failure, 1, undefined, true));
 
