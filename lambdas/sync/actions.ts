@@ -9,6 +9,7 @@ import { diff } from "../job/commands/diff.ts";
 import { DEFAULT_SAMPLE, discover } from "../job/commands/discover.ts";
 import { status } from "../job/commands/status.ts";
 import { SyncError } from "../job/errors/sync-error.ts";
+import { isObject } from "../job/json/json-pointers.ts";
 import { type Executions, parseExecutionName } from "../job/run/hand-over/executions.ts";
 import { abandonRun } from "../job/run/hand-over/hand-over.ts";
 import { nameOfExecution } from "../job/run/lease/lease-file.ts";
@@ -34,8 +35,8 @@ interface Request {
 
 /** `{}` is a run of the only account. Throws `CONFIG_INVALID` with what was expected and what came. */
 export function parseRequest(event: unknown, accounts: readonly string[], nowMs: number): Request {
-  const isObject = typeof event === "object" && event !== null && !Array.isArray(event);
-  if (!isObject && event !== undefined) throw invalid(`expected a JSON object and got ${kindOf(event)}`);
+  if (!isObject(event) && event !== undefined)
+    throw invalid(`expected a JSON object and got ${kindOf(event)}`);
   const { action = "run", ...input }: Record<string, unknown> = { ...event };
   const understand = ACTIONS.get(action);
   if (understand === undefined) {

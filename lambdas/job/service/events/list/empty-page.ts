@@ -1,7 +1,7 @@
 // What a page without entries is: the end of the list, an error of the service, or neither for sure.
 
-import { formatPointer } from "../../../json/json-pointers.ts";
-import { isObject, type ShownName } from "../shape.ts";
+import { formatPointer, isObject } from "../../../json/json-pointers.ts";
+import type { ShownName } from "../shape.ts";
 import type { ListPage } from "./list-page.ts";
 import { Name } from "./page-words.ts";
 

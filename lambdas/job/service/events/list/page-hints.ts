@@ -2,10 +2,10 @@
 // (docs/service-interface.md §3.2), so names are read by their words. A sign is strong where every word of its place is in the
 // table, and decides; where only some are, it is weak: a person may look there.
 
-import { formatPointer } from "../../../json/json-pointers.ts";
+import { formatPointer, isObject, type JsonObject } from "../../../json/json-pointers.ts";
 import { parseUrl } from "../../../network/proxies.ts";
 import type { HttpResponse } from "../../http/transport.ts";
-import { isObject, type JsonObject, type ShownName } from "../shape.ts";
+import type { ShownName } from "../shape.ts";
 import type { ListPage } from "./list-page.ts";
 import {
   countOf,
