@@ -202,6 +202,7 @@ const environment = {
   functionName: "sync",
   workgroup: "events",
   database: "brand_events",
+  ...{ accounts: {}, program: "sync" },
 };
 const context = { logGroupName: "/aws/lambda/sync", logStreamName: "2026/11/21/[1]0af" };
 const style = styleInAws(environment, "uk");
