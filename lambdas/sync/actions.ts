@@ -9,6 +9,7 @@ import { diff } from "../job/commands/diff.ts";
 import { DEFAULT_SAMPLE, discover } from "../job/commands/discover.ts";
 import { status } from "../job/commands/status.ts";
 import { SyncError } from "../job/errors/sync-error.ts";
+import { isObject } from "../job/json/json-pointers.ts";
 import { type Executions, parseExecutionName } from "../job/run/hand-over/executions.ts";
 import { abandonRun } from "../job/run/hand-over/hand-over.ts";
 import { nameOfExecution } from "../job/run/lease/lease-file.ts";
@@ -23,7 +24,7 @@ import { say, sayError } from "../words/style.ts";
 import type { Invocation } from "./function-ports.ts";
 import { reportResult } from "./report-result.ts";
 import { heldDecision, runResponse } from "./response.ts";
-import { doubtInAws, styleInAws } from "./style-in-aws.ts";
+import { doubtInAws } from "./style-in-aws.ts";
 import type { MetricValues } from "./telemetry.ts";
 
 /** What was asked, with the account that it is about. */
@@ -34,8 +35,8 @@ interface Request {
 
 /** `{}` is a run of the only account. Throws `CONFIG_INVALID` with what was expected and what came. */
 export function parseRequest(event: unknown, accounts: readonly string[], nowMs: number): Request {
-  const isObject = typeof event === "object" && event !== null && !Array.isArray(event);
-  if (!isObject && event !== undefined) throw invalid(`expected a JSON object and got ${kindOf(event)}`);
+  if (!isObject(event) && event !== undefined)
+    throw invalid(`expected a JSON object and got ${kindOf(event)}`);
   const { action = "run", ...input }: Record<string, unknown> = { ...event };
   const understand = ACTIONS.get(action);
   if (understand === undefined) {
@@ -120,13 +121,13 @@ const ACTIONS = new Map<unknown, Understand>(
         runResponse(invocation, await run(invocation.host, invocation.settings, startOf(request))),
       refuseStart,
     ),
-    check: online(z.strictObject({ account }), async ({ ports, host, settings }, { account }) => {
+    check: online(z.strictObject({ account }), async (invocation, { account }) => {
+      const { ports, host, settings, style } = invocation;
       let doubted = {};
-      const style = styleInAws(ports.environment, account);
       const checks = await check(host, settings, {
         onEstimate: (found) => host.logger.info(say(found, style)),
         onDoubt: (doubt, found) => {
-          doubted = doubtInAws(doubt, style, settings, { found });
+          doubted = doubtInAws(doubt, invocation, { found });
         },
       });
       ports.metrics(account, checkMetrics(checks));
@@ -135,29 +136,28 @@ const ACTIONS = new Map<unknown, Understand>(
     }),
     discover: online(
       z.strictObject({ account, limit: eventLimit.default(DEFAULT_SAMPLE) }),
-      async ({ ports, host, settings }, { account, limit }) => {
+      async ({ host, settings, style }, { account, limit }) => {
         const found = await discover(host, settings, limit);
         if ("outcome" in found) {
           const { next: _, ...end } = found;
-          return { account, ...end, explanation: explained(found, styleInAws(ports.environment, account)) };
+          return { account, ...end, explanation: explained(found, style) };
         }
         const { listed, events, fields, duplicateKeys: duplicate_keys, suggestions, doubt } = found;
-        const said = doubtInAws(doubt, styleInAws(ports.environment, account), settings);
+        const said = doubtInAws(doubt, { style, settings });
         return { account, listed, events, fields, duplicate_keys, suggestions, ...said };
       },
     ),
-    status: action(z.strictObject({ account }), async ({ ports, host, settings }) => {
+    status: action(z.strictObject({ account }), async ({ ports, host, settings, style }) => {
       const found = await status(host.store, ports.clock.now());
       const isPinned = found.head?.pinned === true;
-      const style = styleInAws(ports.environment, found.account);
       const held = found.held.map((one) => ({
         ...one,
         explanation: explained({ ...one, hold: one.facts }, style),
-        ...heldDecision(ports.environment, found.account, { ...one, isPinned }),
+        ...heldDecision(style, found.account, { ...one, isPinned }),
       }));
       const { doubt, next, ...others } = found;
       const advised = next.length === 0 ? {} : { next: say(next, style) };
-      return { ...others, held, ...advised, ...doubtInAws(doubt, style, settings) };
+      return { ...others, held, ...advised, ...doubtInAws(doubt, { style, settings }) };
     }),
     /** Compares a snapshot with the one that readers see. */
     diff: action(z.strictObject({ account, snapshotId }), async ({ host }, { account, snapshotId }) => {
@@ -221,7 +221,7 @@ const ACTIONS = new Map<unknown, Understand>(
         const named = parseExecutionName(nameOfExecution(input.executionArn));
         return { ...input, account: named?.account };
       }),
-      async ({ ports, host, settings }, { account, executionArn: execution }) => {
+      async ({ ports, host, settings, style }, { account, executionArn: execution }) => {
         const { executions, name, runId } = ownExecutions(host, execution);
         host.onRunId?.(runId);
         const abandonment = await abandonRun(host, executions, settings, { runId, execution });
@@ -230,7 +230,7 @@ const ACTIONS = new Map<unknown, Understand>(
           return { abandoned: false, ...abandonment, account, run_id: runId };
         }
         const { row, error } = abandonment.result;
-        const explanation = error && sayError(error, styleInAws(ports.environment, host.store.account));
+        const explanation = error && sayError(error, style);
         ports.logger.error(explanation ?? `the execution ${name} has ended`, { error_code: row.error_code });
         return { abandoned: true, explanation, account, run_id: runId };
       },

@@ -12,6 +12,7 @@ import type { HostPorts, RunPorts, WarehousePorts, WorldPorts } from "../job/run
 import type { RunSettings } from "../job/run/run-settings.ts";
 import type { LogFields, Logger } from "../job/runtime/logger.ts";
 import type { Store } from "../job/storage/store.ts";
+import type { Style } from "../words/style.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import { METRIC_DIMENSION, METRICS, type MetricValues } from "./telemetry.ts";
 
@@ -37,6 +38,8 @@ export interface Invocation {
   /** The ports of a run in this invocation. */
   readonly host: RunPorts;
   readonly settings: RunSettings;
+  /** How settings and commands are spelled in its answers and logs. */
+  readonly style: Style;
   readonly context: Context;
 }
 

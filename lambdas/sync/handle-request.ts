@@ -71,11 +71,12 @@ function invocationOf(
   const own = environment.accounts[account];
   if (own === undefined) throw new Error("the request names an unknown account");
   const settings = accountRunSettings(own, environment);
+  const style = styleInAws(environment, account);
   const host: RunPorts = {
     ...ports,
     ...limit,
     store: accountStore(ports.store, account),
-    words: wordsIn(styleInAws(environment, account)),
+    words: wordsIn(style),
     // A process of Lambda cannot tell whether another one still exists, so a start waits for the lease.
     process: {},
     isGone: () => false,
@@ -90,11 +91,11 @@ function invocationOf(
     onRunId,
     onStarted: (started) => tell(ports, account, async () => startedEvent(account, started)),
     onAbandoned: async (result) => {
-      await reportResult(result, { ports, host, settings });
+      await reportResult(result, { ports, host, settings, style });
     },
     requestId: context.awsRequestId,
   };
-  return { ports, host, settings, context };
+  return { ports, host, settings, style, context };
 }
 
 /** Undefined for an account without an identity provider. */

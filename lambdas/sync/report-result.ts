@@ -11,7 +11,7 @@ import { heldCommands } from "../words/ends.ts";
 import { START_RETRIES } from "./environment.ts";
 import type { FunctionPorts, Invocation } from "./function-ports.ts";
 import { failedStartMail, mailOf } from "./mail.ts";
-import { doubtInAws, styleInAws } from "./style-in-aws.ts";
+import { doubtInAws } from "./style-in-aws.ts";
 import type { Mail, MetricValues } from "./telemetry.ts";
 
 /**
@@ -20,7 +20,7 @@ import type { Mail, MetricValues } from "./telemetry.ts";
  */
 export async function reportResult(
   result: RunResult,
-  { ports, host: { store }, settings }: Pick<Invocation, "ports" | "host" | "settings">,
+  { ports, host: { store }, settings, style }: Omit<Invocation, "context">,
 ): Promise<string | undefined> {
   const { account } = store;
   const { row, isRepeat } = result;
@@ -28,8 +28,7 @@ export async function reportResult(
   ports.metrics(account, attemptMetrics(result, settings));
   const used = isRepeat || requests === null ? {} : { requests, retries, throttled };
   const why = row.error_code ?? reason;
-  const style = styleInAws(ports.environment, account);
-  const { doubt } = doubtInAws(result.doubt, style, settings);
+  const { doubt } = doubtInAws(result.doubt, { style, settings });
   const isEnd = !isRepeat && outcome !== "HANDED_OVER" && outcome !== "FAILED";
   if (doubt !== undefined && isEnd) ports.logger.warn(doubt);
   ports.logger.info(`ended as ${outcome}`, { outcome, run_id, attempt, reason: why, seconds, ...used });

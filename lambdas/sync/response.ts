@@ -9,18 +9,17 @@ import { leftOutCount, type RunLogEntry } from "../job/run/record/run-log.ts";
 import type { RunResult } from "../job/run/record/run-result.ts";
 import { countText } from "../job/run/record/texts.ts";
 import { explained, heldCommands } from "../words/ends.ts";
-import { sayError } from "../words/style.ts";
+import { type Style, sayError } from "../words/style.ts";
 import type { FunctionEnvironment } from "./environment.ts";
 import type { Invocation } from "./function-ports.ts";
 import { reportResult } from "./report-result.ts";
-import { doubtInAws, invokeCommand, styleInAws } from "./style-in-aws.ts";
+import { doubtInAws, invokeCommand } from "./style-in-aws.ts";
 
 /** Reports the result. Throws the error of one that failed. */
 export async function runResponse(invocation: Invocation, result: RunResult): Promise<object> {
-  const { ports, host, settings, context } = invocation;
+  const { ports, host, style, context } = invocation;
   const { row, error, isRepeat } = result;
   const { account } = host.store;
-  const style = styleInAws(ports.environment, account);
   const publication = await reportResult(result, invocation);
   // Lambda's own retry of a start whose login was refused. If it failed too, the start would end in the failure queue
   // and raise a second alarm for one cause.
@@ -31,8 +30,8 @@ export async function runResponse(invocation: Invocation, result: RunResult): Pr
   }
   if (error) throw error;
   const undo = await undoOf(host.store, result);
-  const facts = { account, publication, undo, environment: ports.environment, context };
-  return responseOf(result, { ...facts, ...doubtInAws(result.doubt, style, settings) });
+  const facts = { account, publication, undo, environment: ports.environment, style, context };
+  return responseOf(result, { ...facts, ...doubtInAws(result.doubt, invocation) });
 }
 
 interface ResponseFacts {
@@ -43,15 +42,15 @@ interface ResponseFacts {
   readonly undo?: Undo | undefined;
   /** Why the list may be a part only. */
   readonly doubt?: string | undefined;
-  readonly environment: Pick<FunctionEnvironment, "region" | "functionName" | "workgroup" | "database"> &
-    Partial<Pick<FunctionEnvironment, "accounts">>;
+  readonly environment: Pick<FunctionEnvironment, "region" | "functionName" | "workgroup" | "database">;
+  readonly style: Style;
   readonly context: Pick<Context, "logGroupName" | "logStreamName">;
 }
 
 export function responseOf(result: RunResult, facts: ResponseFacts): object {
   const { row, isRepeat, differing } = result;
-  const { account, publication, doubt, environment } = facts;
-  const explanation = explained(result, styleInAws(environment, account));
+  const { account, publication, doubt, style } = facts;
+  const explanation = explained(result, style);
   const { outcome, run_id, snapshot_id, reason, seconds, requests } = row;
   const { listed, events, added, changed, removed, gone, forbidden, rejected, repeated } = row;
   return {
@@ -103,7 +102,7 @@ function nextSteps({ row, preview }: RunResult, facts: ResponseFacts): object {
   }
   if (outcome === "HELD" && snapshotId !== null) {
     const isPinned = wasPinned({ reason, preview });
-    return heldDecision(environment, account, { snapshotId, isPinned, preview });
+    return heldDecision(facts.style, account, { snapshotId, isPinned, preview });
   }
   return {};
 }
@@ -119,16 +118,12 @@ function undoDecision({ undo, account, environment }: ResponseFacts): object {
  * How a person decides on a held snapshot in AWS: what publishing it would do, what to paste, and what waiting means. The
  * events are for the console, the command is for a shell.
  */
-export function heldDecision(
-  environment: ResponseFacts["environment"],
-  account: string,
-  { snapshotId, isPinned, preview }: Held,
-): object {
+export function heldDecision(style: Style, account: string, { snapshotId, isPinned, preview }: Held): object {
   return {
     ...(preview === undefined ? {} : { preview }),
     diff_event: { action: "diff", account, snapshotId },
     accept_event: { action: "accept", account, snapshotId },
-    accept_command: heldCommands(snapshotId, styleInAws(environment, account)).accept,
+    accept_command: heldCommands(snapshotId, style).accept,
     wait: ifNotAccepted(isPinned),
   };
 }

@@ -1,18 +1,19 @@
 // How settings and commands are spelled in answers, logs and mails: for a shell with credentials for the AWS account.
 
 import { shellWord } from "../job/errors/shown-text.ts";
-import type { RunSettings } from "../job/run/run-settings.ts";
 import type { ListDoubt, ListTrial } from "../job/service/event-service.ts";
 import { doubtText } from "../words/doubt.ts";
 import { awsStyle, type Style } from "../words/style.ts";
 import type { FunctionEnvironment } from "./environment.ts";
+import type { Invocation } from "./function-ports.ts";
 
-export type Environment = Pick<FunctionEnvironment, "region" | "functionName"> &
-  Partial<Pick<FunctionEnvironment, "accounts" | "program">>;
+/** Where the function is. */
+type Deployed = Pick<FunctionEnvironment, "region" | "functionName">;
+export type Environment = Deployed & Pick<FunctionEnvironment, "accounts" | "program">;
 
 /** How settings and commands are spelled in answers and logs. */
 export function styleInAws(environment: Environment, account: string, invoke = invokeCommand): Style {
-  const { secretId, tokensSecretId, authUrl } = environment.accounts?.[account] ?? {};
+  const { secretId, tokensSecretId, authUrl } = environment.accounts[account] ?? {};
   const options = {
     "--auth-url": authUrl,
     "--credentials": `secretsmanager:${secretId}`,
@@ -21,18 +22,14 @@ export function styleInAws(environment: Environment, account: string, invoke = i
   const words = Object.entries(options).flatMap(([option, value]) => [option, shellWord(String(value))]);
   return awsStyle(account, {
     invoke: (input) => invoke(environment, input),
-    authorize:
-      authUrl === undefined
-        ? undefined
-        : [environment.program ?? "npm run sync --", "authorize", ...words].join(" "),
+    authorize: authUrl === undefined ? undefined : [environment.program, "authorize", ...words].join(" "),
   });
 }
 
 /** In an answer, what is said of a list that may be a part only; what was tried where that is given. */
 export function doubtInAws(
   doubt: ListDoubt | undefined,
-  style: Style,
-  { nextPage }: Pick<RunSettings, "nextPage">,
+  { style, settings: { nextPage } }: Pick<Invocation, "style" | "settings">,
   trial?: { readonly found: ListTrial | undefined },
 ): { readonly doubt?: string } {
   const said = doubtText(doubt, { nextPage, style, trial });
@@ -40,7 +37,7 @@ export function doubtInAws(
 }
 
 /** The command needs a shell with credentials for the AWS account. */
-export function invokeCommand({ region, functionName }: Environment, input: object): string {
+export function invokeCommand({ region, functionName }: Deployed, input: object): string {
   return [
     "aws lambda invoke",
     ...["--region", region, "--function-name", `${functionName}:live`].map(shellWord),
@@ -53,7 +50,7 @@ export function invokeCommand({ region, functionName }: Environment, input: obje
  * The same for a mail. It has no double quotes, which would have a backslash before them there, so the input is in base64.
  */
 export function mailedCommand(
-  { region, functionName }: Environment,
+  { region, functionName }: Deployed,
   input: object,
   options = "--cli-read-timeout 900",
 ): string {

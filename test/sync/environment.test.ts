@@ -19,19 +19,14 @@ const SETTINGS: FunctionSettings = {
   program: "npm run sync --",
   stateMachineArn: "arn:aws:states:eu-west-1:123456789012:stateMachine:Stack",
 };
+const { secretName: _, ...AS_GIVEN } = SETTINGS;
 const FILE: FunctionFile = { accounts: { uk: { baseUrl: "https://service.example" } } };
 
 test("the defaults of the function are those of the command line", () => {
   const environment = readEnvironment(environmentOf(SETTINGS), functionFileText(FILE));
 
   expect(environment).toEqual({
-    bucket: "warehouse",
-    bucketOwner: "123456789012",
-    database: "brand_events",
-    workgroup: "analysis",
-    metricNamespace: "Mine",
-    stateMachineArn: SETTINGS.stateMachineArn,
-    program: "npm run sync --",
+    ...AS_GIVEN,
     maxTurns: 1_000,
     region: "us-east-1",
     functionName: "brand-events-sync",
@@ -71,13 +66,7 @@ test("the function reads every setting as the stack writes it", () => {
   );
 
   expect(environment).toEqual({
-    bucket: "warehouse",
-    bucketOwner: "123456789012",
-    database: "brand_events",
-    workgroup: "analysis",
-    metricNamespace: "Mine",
-    stateMachineArn: SETTINGS.stateMachineArn,
-    program: "npm run sync --",
+    ...AS_GIVEN,
     maxTurns: 3,
     region: "eu-west-1",
     functionName: "Stack-Sync",
@@ -91,23 +80,20 @@ test("the function reads every setting as the stack writes it", () => {
 
 describe("variables that the stack does not make", () => {
   test.each([
-    { variables: { BRAND_EVENTS_BUCKET: undefined }, names: "BRAND_EVENTS_BUCKET" },
-    { variables: { BRAND_EVENTS_BUCKET: "" }, names: "BRAND_EVENTS_BUCKET" },
-    { variables: { BRAND_EVENTS_BUCKET_OWNER: "" }, names: "BRAND_EVENTS_BUCKET_OWNER" },
-    { variables: { BRAND_EVENTS_SECRET_NAME: undefined }, names: "BRAND_EVENTS_SECRET_NAME" },
-    { variables: { BRAND_EVENTS_SECRET_NAME: "one-for-all" }, names: "BRAND_EVENTS_SECRET_NAME" },
-    { variables: { STATE_MACHINE_ARN: "" }, names: "STATE_MACHINE_ARN" },
-    {
-      variables: { STATE_MACHINE_ARN: "arn:aws:states:eu-west-1:1:execution:a:b" },
-      names: "STATE_MACHINE_ARN",
-    },
-    { variables: { MAX_TURNS: "0" }, names: "MAX_TURNS" },
-  ])("are CONFIG_INVALID: $names", ({ variables, names }) => {
+    ["BRAND_EVENTS_BUCKET", undefined],
+    ["BRAND_EVENTS_BUCKET", ""],
+    ["BRAND_EVENTS_BUCKET_OWNER", ""],
+    ["BRAND_EVENTS_SECRET_NAME", undefined],
+    ["BRAND_EVENTS_SECRET_NAME", "one-for-all"],
+    ["STATE_MACHINE_ARN", ""],
+    ["STATE_MACHINE_ARN", "arn:aws:states:eu-west-1:1:execution:a:b"],
+    ["MAX_TURNS", "0"],
+  ])("are CONFIG_INVALID: %s is %j", (name, value) => {
     const read = (): unknown =>
-      readEnvironment({ ...environmentOf(SETTINGS), ...variables }, functionFileText(FILE));
+      readEnvironment({ ...environmentOf(SETTINGS), [name]: value }, functionFileText(FILE));
 
     expect(read).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
-    expect(read).toThrow(names);
+    expect(read).toThrow(name);
   });
 });
 

@@ -71,7 +71,7 @@ describe("an event that cannot be sent", () => {
 
 test("an error about damaged files that readers see has the whole command that restarts", () => {
   const error = addRestart(damaged("a", "it is cut", RESTORE));
-  const environment = { region: "eu-central-1", functionName: "sync" };
+  const environment = { region: "eu-central-1", functionName: "sync", accounts: {}, program: "sync" };
 
   expect(invocationError(error, start, environment).message).toMatch(
     / Or restart over the damage; then all events count as added: `aws lambda invoke --region eu-central-1 --function-name sync:live .* --payload '{"action":"run","account":"uk","overDamaged":true}' \/dev\/stdout`\. \(account uk, run /,

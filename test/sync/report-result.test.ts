@@ -7,6 +7,7 @@ import type { Outcome, RunLogEntry } from "../../lambdas/job/run/record/run-log.
 import { checkMetrics } from "../../lambdas/sync/actions.ts";
 import { alarmMetrics, attemptMetrics } from "../../lambdas/sync/report-result.ts";
 import { responseOf } from "../../lambdas/sync/response.ts";
+import { styleInAws } from "../../lambdas/sync/style-in-aws.ts";
 import { FAILED, HELD, PREVIEW, PUBLISHED, SKIPPED } from "./rows.ts";
 
 const ended = (outcome: Outcome): RunLogEntry => ({ ...PUBLISHED, outcome });
@@ -201,9 +202,11 @@ const environment = {
   functionName: "sync",
   workgroup: "events",
   database: "brand_events",
+  ...{ accounts: {}, program: "sync" },
 };
 const context = { logGroupName: "/aws/lambda/sync", logStreamName: "2026/11/21/[1]0af" };
-const facts = { account: "uk", environment, context, publication: undefined };
+const style = styleInAws(environment, "uk");
+const facts = { account: "uk", environment, style, context, publication: undefined };
 /** The link to the log, whose group and stream are in the console's encoding. */
 const LOG =
   "https://eu-west-1.console.aws.amazon.com/cloudwatch/home?region=eu-west-1#logsV2:log-groups/log-group/$252Faws$252Flambda$252Fsync/log-events/2026$252F11$252F21$252F$255B1$255D0af";

@@ -36,6 +36,7 @@ const ENVIRONMENT = {
   ...{ region: "eu-west-1", functionName: "Sync", workgroup: "BrandEventsSync", database: "brand_events" },
   accounts: {},
 } as never;
+const STYLE = styleInAws(ENVIRONMENT, "uk");
 const NOW_MS = Date.parse("2026-11-21T08:00:00.000Z");
 const CONTEXT = { logGroupName: "/g", logStreamName: "s" };
 
@@ -71,7 +72,8 @@ test("each end is told at each place as the golden file has it", async () => {
 async function told(name: string, result: RunResult): Promise<string> {
   const { row, error, explanation } = result;
   const style = styleOf(WITH_FILE, "uk");
-  const facts = { account: "uk", publication: undefined, environment: ENVIRONMENT, context: CONTEXT };
+  const inFunction = { environment: ENVIRONMENT, style: STYLE, context: CONTEXT };
+  const facts = { account: "uk", publication: undefined, ...inFunction };
   const inAws = error
     ? invocationError(error, { account: "uk" }, ENVIRONMENT).message
     : JSON.stringify(responseOf(result, facts)).match(/"explanation":(".*?[^\\]")/)?.[1];
@@ -113,7 +115,12 @@ async function mail(result: RunResult): Promise<string> {
       sent = detail.mail ?? {};
     },
   };
-  await reportResult(result, { ports, host: { store: { account: "uk" } }, settings: {} } as never);
+  await reportResult(result, {
+    ports,
+    host: { store: { account: "uk" } },
+    settings: {},
+    style: STYLE,
+  } as never);
   const { section, line1: _, line2 } = sent;
   return section === undefined ? "none" : `${section}, ${line2}`;
 }
@@ -128,7 +135,7 @@ async function doubted(why: ListDoubt["why"]): Promise<string> {
     `## doubt: ${why}`,
     await reported(WITHOUT_FILE, result),
     await reported(WITH_FILE, result),
-    doubtInAws(doubt, styleInAws(ENVIRONMENT, "uk"), { nextPage: undefined }).doubt,
+    doubtInAws(doubt, { style: STYLE, settings: {} as never }).doubt,
     "",
   ].join("\n");
 }

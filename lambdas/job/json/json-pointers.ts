@@ -107,6 +107,8 @@ function differences(before: unknown, after: unknown): string[] {
   return found;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

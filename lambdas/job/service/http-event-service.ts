@@ -3,8 +3,6 @@
 import { type Credentials, CurrentCredentials, type ServiceCredentials } from "../credentials/credentials.ts";
 import { parsePointer } from "../json/json-pointers.ts";
 import { type Proxies, proxyFor } from "../network/proxies.ts";
-import type { Clock, Random } from "../runtime/clock.ts";
-import type { Logger } from "../runtime/logger.ts";
 import { USER_AGENT } from "../runtime/version.ts";
 import { type IsListed, parseNextPage } from "../settings/values.ts";
 import { basicMethod, sessionMethod } from "./auth/by-password.ts";
@@ -17,13 +15,12 @@ import { shownNames } from "./events/shape.ts";
 import { ACCEPT_ENCODING } from "./http/response-collector.ts";
 import type { Transport } from "./http/transport.ts";
 import { UndiciTransport } from "./http/undici-transport.ts";
-import type { RateLimiter } from "./rate-limit/rate-limiter.ts";
 import { AddressDoubt } from "./requests/address-doubt.ts";
 import { ApiClient } from "./requests/api-client.ts";
 import { type AuthenticationMethod, Authenticator } from "./requests/authenticator.ts";
-import { Sender, type Wait } from "./requests/sender.ts";
+import { Sender, type SenderOptions } from "./requests/sender.ts";
 
-export interface EventServiceOptions {
+export interface EventServiceOptions extends Omit<SenderOptions, "headers" | "transport"> {
   /** The base URL in its canonical form. */
   readonly baseUrl: string;
   readonly credentials: ServiceCredentials;
@@ -40,21 +37,11 @@ export interface EventServiceOptions {
   readonly nextPage?: string | undefined;
   /** How many requests the caller makes at once, and how many connections are opened for them. */
   readonly concurrency: number;
-  readonly rateLimiter: RateLimiter;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  /** Called when the reason for waiting changes; with undefined when requests are under way again. */
-  readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
-  /** By the monotonic clock: until then requests are repeated to a server that has not responded yet. */
-  readonly keepTryingUntilMs?: number | undefined;
   /** For one attempt: connect, headers and body. A page of the list has ten times as long, within the time left. */
   readonly timeoutMs?: number | undefined;
   readonly listCaps?: ListOptions["capBytes"];
   /** How long this process may still work, in milliseconds; absent where nothing limits it. */
   readonly timeLeftMs?: (() => number) | undefined;
-  /** True where the service's clock is not compared with this computer's. */
-  readonly isClockRight?: boolean | undefined;
   readonly proxies?: Proxies;
   /** Whether the base URL has answered rightly before this run. Asked only where an error depends on it. */
   readonly hasWorked?: (() => Promise<boolean>) | undefined;
@@ -69,14 +56,9 @@ const LIST_TIMES = 10;
 export function createEventService(options: EventServiceOptions): EventService {
   const {
     stored,
-    rateLimiter,
     clock,
-    random,
     logger,
     proxies,
-    onWait,
-    keepTryingUntilMs,
-    isClockRight,
     timeoutMs = 30_000,
     listCaps = LIST_CAPS,
     timeLeftMs = () => Number.POSITIVE_INFINITY,
@@ -94,10 +76,8 @@ export function createEventService(options: EventServiceOptions): EventService {
     accept: "application/json",
     "accept-encoding": ACCEPT_ENCODING,
   };
-  const shared = { headers, clock, logger, keepTryingUntilMs };
-  const sender = new Sender({ ...shared, transport, rateLimiter, random, onWait, isClockRight });
-  const ports = { ...shared, baseUrl, sender, proxies, transport: options.transport };
-  const method = authenticationMethod(options, ports);
+  const sender = new Sender({ ...options, headers, transport });
+  const method = authenticationMethod(options, { ...options, baseUrl, headers, sender });
   const authenticator = new Authenticator(baseUrl, method, { clock, logger });
   const shownName = shownNames(() => {
     const { method: _, ...sent } = method.credentials.current;

@@ -14,7 +14,10 @@ import { heldCommands, nextOf } from "../../../lambdas/words/ends.ts";
 import { whyHeld } from "../../../lambdas/words/hold.ts";
 import { HELD, PREVIEW } from "../../sync/rows.ts";
 
-const IN_AWS = { environment: { region: "eu-west-1", functionName: "sync" }, clock: { now: () => NOW_MS } };
+const IN_AWS = {
+  environment: { region: "eu-west-1", functionName: "sync", accounts: {}, program: "sync" },
+  clock: { now: () => NOW_MS },
+};
 const RUN = "2026-11-21T06-00-00.000Z";
 const NOW_MS = Date.parse("2026-11-21T08:00:00.000Z");
 

@@ -93,8 +93,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a login that was put off ends the run",
     file: "service/auth/by-password.ts",
-    from: "const isLast = unsure === MOST_UNSURE ? true : undefined;",
-    to: "const isLast = unsure < 10 ? true : undefined;",
+    from: "signal, unsure === MOST_UNSURE);",
+    to: "signal, unsure < 10);",
     isPast: true,
     seed: 151,
   },

@@ -168,8 +168,7 @@ async function send(
     if (!isPutOff(failure)) unsure += 1;
     // A service that does not say when may refuse for as long as its window is full.
     const after = isThrottled(failure) && !isPutOff(failure) ? new BadStatus(429, sender.windowMs) : failure;
-    const isLast = unsure === MOST_UNSURE ? true : undefined;
-    await sender.backOff("POST", url, after, failures, signal, isLast);
+    await sender.backOff("POST", url, after, failures, signal, unsure === MOST_UNSURE);
   }
 }
 

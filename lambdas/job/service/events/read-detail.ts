@@ -3,6 +3,7 @@
 import { advise, setting } from "../../errors/advice.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import { columnText } from "../../json/json-line.ts";
+import { isObject, type JsonObject } from "../../json/json-pointers.ts";
 import {
   compact,
   MalformedJson,
@@ -14,17 +15,7 @@ import {
 import type { Detail, Question } from "../event-service.ts";
 import { type ApiRequest, endpoint } from "../requests/api-client.ts";
 import { BadStatus, NotJson, requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
-import {
-  decodeText,
-  describeValue,
-  isObject,
-  isUuid,
-  type JsonObject,
-  notJson,
-  parseBody,
-  pointerTo,
-  type ShownName,
-} from "./shape.ts";
+import { decodeText, describeValue, isUuid, notJson, parseBody, pointerTo, type ShownName } from "./shape.ts";
 
 /** The event is the outermost of these that is an object with a uuid. */
 const USUAL_PLACES: readonly (readonly string[])[] = [[], ["data"], ["data", "event"]];

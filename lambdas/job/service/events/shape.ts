@@ -1,6 +1,6 @@
 // Describes a JSON text for an error message: names and types, never a value.
 
-import { formatPointer } from "../../json/json-pointers.ts";
+import { formatPointer, isObject } from "../../json/json-pointers.ts";
 import { elements, type Member, members, rootSpan, type Span } from "../../json/json-scanner.ts";
 import { NotJson } from "../requests/failure.ts";
 
@@ -123,12 +123,6 @@ export function decodeText(bytes: Uint8Array): string {
 
 export function notJson(): NotJson {
   return new NotJson("a body that is not JSON");
-}
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** 8-4-4-4-12 hexadecimal digits, any case, any version (docs/service-interface.md §2.1). */

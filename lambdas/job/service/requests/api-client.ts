@@ -5,7 +5,6 @@ import { type Address, type HttpResponse, NoResponse, TIMED_OUT } from "../http/
 import type { RequestKind } from "../rate-limit/rate-limiter.ts";
 import type { Authenticator, Authorization } from "./authenticator.ts";
 import {
-  attemptsExhausted,
   BadStatus,
   type Failure,
   isThrottled,
@@ -25,8 +24,6 @@ export interface ApiRequest<T> {
   readonly bodyCapBytes: number;
   /** How long one attempt may take, and how many may run out of time; without it the transport's own, and as many as of any failure. */
   readonly timeLimit?: { ms(): number; readonly attempts: number };
-  /** A trial: it is not repeated, whatever happens. */
-  readonly isTrial?: true | undefined;
   /** The event was asked for before, so no cache may answer (RFC 9111 §5.2.1.4). */
   readonly isAgain?: boolean;
   /** A failure is not retried: whether it comes now is the question. */
@@ -70,7 +67,7 @@ export class ApiClient {
         if (response === undefined || renewed) continue;
         const { status } = response;
         const waitMs = this.#sender.askedWaitMs(response);
-        if (!isAgain && statusClass(status) === "refused" && request.asksAgain?.(status)) {
+        if (!isAgain && !request.isOnce && request.asksAgain?.(status)) {
           isAgain = true;
           throw new BadStatus(status, Math.max(AGAIN_AFTER_MS, waitMs ?? 0));
         }
@@ -82,12 +79,10 @@ export class ApiClient {
         if (!isFailure(error)) throw error;
         renewed = undefined;
         // A 429 while other requests succeed is the price of sharing a limit, not a failure of this request.
-        if (!isThrottled(error) || this.#sender.successes === successes) failures += 1;
+        if (!isThrottled(error) || this.#sender.successes === successes || request.isOnce) failures += 1;
         successes = this.#sender.successes;
-        if (request.isTrial || (isTimeOut(error) && ++timeOuts === request.timeLimit?.attempts))
-          throw attemptsExhausted({ request: requestName("GET", request.url), failures }, error);
-        if (request.isOnce) throw this.#sender.failed("GET", request.url, error);
-        await this.#sender.backOff("GET", request.url, error, failures, signal);
+        const isLast = request.isOnce || (isTimeOut(error) && ++timeOuts === request.timeLimit?.attempts);
+        await this.#sender.backOff("GET", request.url, error, failures, signal, isLast);
       }
     }
   }

@@ -17,7 +17,7 @@ import {
 } from "./failure.ts";
 import { askedWaitMs, isPutOff, mayPass, RetryDelays } from "./retry.ts";
 
-interface SenderOptions {
+export interface SenderOptions {
   readonly transport: Transport;
   readonly rateLimiter: RateLimiter;
   /** The headers of every request. */
@@ -25,6 +25,7 @@ interface SenderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Called when the reason for waiting changes; with undefined when requests are under way again. */
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
   /** By the monotonic clock. Until then a request to a server that has answered none yet has more attempts than others. */
   readonly keepTryingUntilMs?: number | undefined;
@@ -173,11 +174,11 @@ export class Sender {
     failure: Failure,
     failures: number,
     signal: AbortSignal | undefined,
-    isLast = failures >= ATTEMPTS,
+    isLast = false,
   ): Promise<void> {
     const { clock, logger, keepTryingUntilMs = 0 } = this.#options;
-    const leftMs =
-      this.#hasAnswered || !mayPass(failure, method) ? 0 : keepTryingUntilMs - clock.monotonicMs();
+    const mayWait = !isLast && !this.#hasAnswered && mayPass(failure, method);
+    const leftMs = mayWait ? keepTryingUntilMs - clock.monotonicMs() : 0;
     const longestMs = leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY;
     const leastMs = asksToWait(failure) ? failure.retryAfterMs : 0;
     const delayMs = Math.min(longestMs, Math.max(leastMs, this.#delays.after(failure, failures)));
@@ -189,7 +190,7 @@ export class Sender {
     } else {
       const permanent = permanentProblem({ request, url, failures }, failure, this.#hasResponded);
       if (permanent !== undefined) throw permanent;
-      if (isLast) throw attemptsExhausted({ request, failures }, failure);
+      if (isLast || failures >= ATTEMPTS) throw attemptsExhausted({ request, failures }, failure);
     }
     this.counts.retries += 1;
     logger.debug(`${request}: ${failure.message}; next attempt in ${Math.ceil(delayMs) / 1_000} s`, {
@@ -201,12 +202,6 @@ export class Sender {
     await this.#waitReporter.during({ kind, untilMs: clock.monotonicMs() + delayMs }, () =>
       clock.sleep(delayMs, signal),
     );
-  }
-
-  /** The error of a request that is not repeated. Holds all others back where the service asks for it. */
-  failed(method: TransportRequest["method"], url: Address, failure: Failure): SyncError {
-    if (asksToWait(failure)) this.holdBack(failure.retryAfterMs, failure.status, true);
-    return attemptsExhausted({ request: requestName(method, url), failures: 1 }, failure);
   }
 
   /**

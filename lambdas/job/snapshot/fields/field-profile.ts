@@ -3,7 +3,7 @@
 
 import * as z from "zod";
 import { redactKey } from "../../errors/shown-text.ts";
-import { formatPointer, parsePointer } from "../../json/json-pointers.ts";
+import { formatPointer, isObject, parsePointer } from "../../json/json-pointers.ts";
 import { valueAt, wholeOf } from "../../json/json-scanner.ts";
 
 const JSON_TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
@@ -170,10 +170,6 @@ function typeIndex(value: unknown): number {
     default:
       return value === null ? 3 : Array.isArray(value) ? 5 : 4;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }
 
 export function typesOf({ types }: Field): readonly JsonType[] {

@@ -126,38 +126,30 @@ describe("the login", () => {
   });
 
   it.each([
-    [status(403), "UNEXPECTED_RESPONSE", "status 403"],
-    [status(400), "UNEXPECTED_RESPONSE", "status 400"],
-    [status(405), "UNEXPECTED_RESPONSE", "status 405"],
+    [status(403), "status 403"],
+    [status(400), "status 400"],
+    [status(405), "status 405"],
     [
       status(302, { location: "https://sso.example.test/in?token=canary-body#x" }),
-      "UNEXPECTED_RESPONSE",
       "https://sso.example.test,",
     ],
-    [status(304), "UNEXPECTED_RESPONSE", "nowhere"],
-    [status(302, { location: "https://[" }), "UNEXPECTED_RESPONSE", "not a web address"],
-    [
-      status(302, { location: "/in;jsessionid=canary-cookie" }),
-      "UNEXPECTED_RESPONSE",
-      "another path of http://127.0.0.1",
-    ],
-    [status(419), "UNEXPECTED_RESPONSE", "status 419"],
-    [{ kind: "html" }, "UNEXPECTED_RESPONSE", "status 200 and 0 cookies, none of which is valid"],
-  ] satisfies readonly (readonly [Fault, string, string])[])(
-    "%j ends with %s: %s",
-    async (fault, code, text) => {
-      await using connection = await connect({
-        faults: [{ match: { path: "login", times: Infinity }, fault }],
-      });
-      const { service, simulator, log } = connection;
+    [status(304), "nowhere"],
+    [status(302, { location: "https://[" }), "not a web address"],
+    [status(302, { location: "/in;jsessionid=canary-cookie" }), "another path of http://127.0.0.1"],
+    [status(419), "status 419"],
+    [{ kind: "html" }, "status 200 and 0 cookies, none of which is valid"],
+  ] satisfies readonly (readonly [Fault, string])[])("%j ends the run: %s", async (fault, text) => {
+    await using connection = await connect({
+      faults: [{ match: { path: "login", times: Infinity }, fault }],
+    });
+    const { service, simulator, log } = connection;
 
-      const error = await errorOf(service.list());
+    const error = await errorOf(service.list());
 
-      expect(error).toMatchObject({ code, message: expect.stringContaining(text) });
-      expect(simulator.counts.requests).toBe(1);
-      for (const secret of secrets) expect(said(error, log)).not.toContain(secret);
-    },
-  );
+    expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", message: expect.stringContaining(text) });
+    expect(simulator.counts.requests).toBe(1);
+    for (const secret of secrets) expect(said(error, log)).not.toContain(secret);
+  });
 
   const PUT_OFF = [status(503), status(503, { "retry-after": "1" }), status(429, { "retry-after": "90" })];
   const UNSURE = [408, 425, 500, 501, 502, 504, 520, 429].map((code) => status(code));

@@ -90,47 +90,43 @@ const fullest = (instants: readonly number[]): number =>
   );
 
 describe("the budget, whatever the arrivals", () => {
+  const anyArrivals = (maxLength = 25) => fc.array(arrival, { maxLength });
+  const anyLimit = fc.integer({ min: 1, max: 8 });
+  const RUNS = { numRuns: 40 };
+
   it("fills no window of the service's over the allowance, and serves first come, first served [D17]", async () => {
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(arrival, { maxLength: 25 }),
-        fc.integer({ min: 1, max: 8 }),
-        async (arrivals, limit) => {
-          const { clock, rateLimiter } = limiter({ requestsPerMinute: limit * A_MINUTE });
+      fc.asyncProperty(anyArrivals(), anyLimit, async (arrivals, limit) => {
+        const { clock, rateLimiter } = limiter({ requestsPerMinute: limit * A_MINUTE });
 
-          const served = await serve(rateLimiter, clock, arrivals, 0);
+        const served = await serve(rateLimiter, clock, arrivals, 0);
 
-          expect(fullest(served.map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(limit);
-          expect(served.map(({ index }) => index)).toEqual(arrivals.map((_, index) => index));
-        },
-      ),
-      { numRuns: 40 },
+        expect(fullest(served.map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(limit);
+        expect(served.map(({ index }) => index)).toEqual(arrivals.map((_, index) => index));
+      }),
+      RUNS,
     );
   });
 
   it("fills no window over the allowance of bytes where all details are of one size [D17]", async () => {
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(arrival, { maxLength: 25 }),
-        fc.integer({ min: 1, max: 8 }),
-        async (arrivals, limit) => {
-          const { clock, rateLimiter } = limiter({ bytesPerMinute: (limit * 10 + 9) * A_MINUTE });
+      fc.asyncProperty(anyArrivals(), anyLimit, async (arrivals, limit) => {
+        const { clock, rateLimiter } = limiter({ bytesPerMinute: (limit * 10 + 9) * A_MINUTE });
 
-          const served = await serve(rateLimiter, clock, arrivals, 10);
+        const served = await serve(rateLimiter, clock, arrivals, 10);
 
-          expect(fullest(served.map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(limit);
-        },
-      ),
-      { numRuns: 40 },
+        expect(fullest(served.map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(limit);
+      }),
+      RUNS,
     );
   });
 
   it("fills no window that two budgets share, one after the other, over the allowance, wherever the clock is set", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(arrival, { maxLength: 12 }),
-        fc.array(arrival, { maxLength: 12 }),
-        fc.integer({ min: 1, max: 8 }),
+        anyArrivals(12),
+        anyArrivals(12),
+        anyLimit,
         fc.array(setting, { maxLength: 4 }),
         async (before, after, limit, settings) => {
           const requestsPerMinute = limit * A_MINUTE;
@@ -145,7 +141,7 @@ describe("the budget, whatever the arrivals", () => {
           );
         },
       ),
-      { numRuns: 40 },
+      RUNS,
     );
   });
 });

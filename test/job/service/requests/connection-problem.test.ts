@@ -32,42 +32,23 @@ const failing = (error: NoResponse, afterResponses = 0): Transport & { readonly 
 };
 
 describe("a connection that no retry can fix", () => {
+  const ITS = `the certificate of ${HOST}`;
   it.each([
-    [
-      "SELF_SIGNED_CERT_IN_CHAIN",
-      `the certificate of ${HOST} is not from an authority`,
-      "NODE_EXTRA_CA_CERTS",
-    ],
-    [
-      "DEPTH_ZERO_SELF_SIGNED_CERT",
-      `the certificate of ${HOST} is not from an authority`,
-      "NODE_EXTRA_CA_CERTS",
-    ],
+    ["SELF_SIGNED_CERT_IN_CHAIN", `${ITS} is not from an authority`, "NODE_EXTRA_CA_CERTS"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", `${ITS} is not from an authority`, "NODE_EXTRA_CA_CERTS"],
     [
       "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-      `the certificate of ${HOST} came without that of its issuer`,
+      `${ITS} came without that of its issuer`,
       "Ask the operator to send the whole chain",
     ],
-    ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", `the certificate of ${HOST} is not from`, "NODE_EXTRA_CA_CERTS"],
-    [
-      "CERT_HAS_EXPIRED",
-      `the certificate of ${HOST} is not valid now (CERT_HAS_EXPIRED)`,
-      "this machine's clock",
-    ],
-    [
-      "CERT_NOT_YET_VALID",
-      `the certificate of ${HOST} is not valid now (CERT_NOT_YET_VALID)`,
-      "this machine's clock",
-    ],
-    [
-      "ERR_TLS_CERT_ALTNAME_INVALID",
-      `the certificate of ${HOST} is for other hosts`,
-      "the host of --base-url",
-    ],
-    ["CERT_REVOKED", `the certificate of ${HOST} is not valid`, "Ask the operator"],
-    ["PATH_LENGTH_EXCEEDED", `the certificate of ${HOST} is not valid`, "Ask the operator"],
-    ["UNSPECIFIED", `the certificate of ${HOST} is not valid`, "Ask the operator"],
-    ["CERT_TOO_WEAK", `the certificate of ${HOST}, or that of its authority, is too weak`, "a new one"],
+    ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", `${ITS} is not from`, "NODE_EXTRA_CA_CERTS"],
+    ["CERT_HAS_EXPIRED", `${ITS} is not valid now (CERT_HAS_EXPIRED)`, "this machine's clock"],
+    ["CERT_NOT_YET_VALID", `${ITS} is not valid now (CERT_NOT_YET_VALID)`, "this machine's clock"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", `${ITS} is for other hosts`, "the host of --base-url"],
+    ["CERT_REVOKED", `${ITS} is not valid`, "Ask the operator"],
+    ["PATH_LENGTH_EXCEEDED", `${ITS} is not valid`, "Ask the operator"],
+    ["UNSPECIFIED", `${ITS} is not valid`, "Ask the operator"],
+    ["CERT_TOO_WEAK", `${ITS}, or that of its authority, is too weak`, "a new one"],
     ["ERR_SSL_WRONG_VERSION_NUMBER", `${HOST} does not use TLS`, "the port of --base-url"],
     ["EPROTO", `${HOST} does not use TLS`, "the port of --base-url"],
     ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", `${HOST} refuses the TLS connection`, "a client certificate"],
@@ -95,19 +76,14 @@ describe("a connection that no retry can fix", () => {
     expect(transport.attempts()).toBe(1);
   });
 
+  const PROXY = "the proxy http://proxy.test:3128";
   it.each([
-    ["PROXY_STATUS_407", "the proxy http://proxy.test:3128 requires a user name and a password"],
-    [
-      "PROXY_WITHOUT_BASIC",
-      "the proxy http://proxy.test:3128 accepts only logins such as Negotiate or NTLM (status 407)",
-    ],
-    ["PROXY_STATUS_403", "the proxy http://proxy.test:3128 does not permit connections to the service"],
-    ["ENOTFOUND", "the proxy http://proxy.test:3128 was not found"],
-    [
-      "SELF_SIGNED_CERT_IN_CHAIN",
-      "the certificate of the proxy http://proxy.test:3128 is not from an authority",
-    ],
-    ["ERR_SSL_WRONG_VERSION_NUMBER", "the proxy http://proxy.test:3128 does not use TLS"],
+    ["PROXY_STATUS_407", `${PROXY} requires a user name and a password`],
+    ["PROXY_WITHOUT_BASIC", `${PROXY} accepts only logins such as Negotiate or NTLM (status 407)`],
+    ["PROXY_STATUS_403", `${PROXY} does not permit connections to the service`],
+    ["ENOTFOUND", `${PROXY} was not found`],
+    ["SELF_SIGNED_CERT_IN_CHAIN", `the certificate of ${PROXY} is not from an authority`],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", `${PROXY} does not use TLS`],
   ])("for the proxy's sake, such as %s, ends the run after one attempt", async (reason, problem) => {
     const transport = failing(new NoResponse(reason, "http://proxy.test:3128"));
 
@@ -133,78 +109,72 @@ const OLD = { minVersion: "TLSv1", maxVersion: "TLSv1.1" } as const;
 const TLS_1_2 = { maxVersion: "TLSv1.2" } as const;
 
 describe("a server that refuses TLS before its first response", () => {
-  const refusals: readonly {
-    readonly because: string;
-    readonly start: () => Promise<LocalServer>;
-    readonly cause: string;
-    readonly says: string;
-  }[] = [
-    {
-      because: "its certificate is of an unknown authority",
-      start: () => refusing({}),
-      cause: "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-      says: "NODE_EXTRA_CA_CERTS",
-    },
-    {
-      because: "it speaks plain HTTP",
-      start: () => httpServer((_, response) => response.end("[]")),
-      cause: "ERR_SSL_WRONG_VERSION_NUMBER",
-      says: "does not use TLS",
-    },
-    {
-      because: "it has only TLS 1.1",
-      start: () => refusing(OLD),
-      cause: "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
-      says: "has only an outdated TLS",
-    },
-    {
-      because: "it answers with TLS 1.0 whatever it is offered",
-      start: () => rawServer((socket) => socket.write(Buffer.from(OLD_HELLO))),
-      cause: "ERR_SSL_UNSUPPORTED_PROTOCOL",
-      says: "This program needs TLS 1.2 or 1.3",
-    },
-    {
-      because: "it has no cipher of today",
-      start: () => refusing({ ...TLS_1_2, ciphers: "CAMELLIA128-SHA:@SECLEVEL=0" }, "short"),
-      cause: "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
-      says: "has only outdated ciphers, requires a client certificate or HTTP/2, or does not know this host",
-    },
-    {
-      because: "it requires a client certificate (TLS 1.2)",
-      start: () => refusing({ ...TLS_1_2, requestCert: true, rejectUnauthorized: true }),
-      cause: "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
-      says: "this program has no client certificate",
-    },
-    {
-      because: "its Diffie-Hellman key is too short",
-      start: () =>
+  it.each<[because: string, start: () => Promise<LocalServer>, cause: string, says: string]>([
+    [
+      "its certificate is of an unknown authority",
+      () => refusing({}),
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+      "NODE_EXTRA_CA_CERTS",
+    ],
+    [
+      "it speaks plain HTTP",
+      () => httpServer((_, response) => response.end("[]")),
+      "ERR_SSL_WRONG_VERSION_NUMBER",
+      "does not use TLS",
+    ],
+    [
+      "it has only TLS 1.1",
+      () => refusing(OLD),
+      "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
+      "has only an outdated TLS",
+    ],
+    [
+      "it answers with TLS 1.0 whatever it is offered",
+      () => rawServer((socket) => socket.write(Buffer.from(OLD_HELLO))),
+      "ERR_SSL_UNSUPPORTED_PROTOCOL",
+      "This program needs TLS 1.2 or 1.3",
+    ],
+    [
+      "it has no cipher of today",
+      () => refusing({ ...TLS_1_2, ciphers: "CAMELLIA128-SHA:@SECLEVEL=0" }, "short"),
+      "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
+      "has only outdated ciphers, requires a client certificate or HTTP/2, or does not know this host",
+    ],
+    [
+      "it requires a client certificate (TLS 1.2)",
+      () => refusing({ ...TLS_1_2, requestCert: true, rejectUnauthorized: true }),
+      "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
+      "this program has no client certificate",
+    ],
+    [
+      "its Diffie-Hellman key is too short",
+      () =>
         refusing(
           { ...TLS_1_2, dhparam: SHORT_DH, ciphers: "DHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0" },
           "short",
         ),
-      cause: "ERR_SSL_DH_KEY_TOO_SMALL",
-      says: "with keys of 2,048 bits or more",
-    },
-    {
-      because: "it speaks HTTP/2 only",
-      start: () => refusing({ ALPNProtocols: ["h2"] }),
-      cause: "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL",
-      says: "speaks HTTP/1.1",
-    },
-    {
-      because: "it does not know the host",
-      start: () => alert(112),
-      cause: "ERR_SSL_TLSV1_UNRECOGNIZED_NAME",
-      says: "Check the host of --base-url",
-    },
-    {
-      because: "it misses a client certificate, in the words of other servers",
-      start: () => alert(42),
-      cause: "ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE",
-      says: "requires a client certificate",
-    },
-  ];
-  it.each(refusals)("is told at once: $because", async ({ start, cause, says }) => {
+      "ERR_SSL_DH_KEY_TOO_SMALL",
+      "with keys of 2,048 bits or more",
+    ],
+    [
+      "it speaks HTTP/2 only",
+      () => refusing({ ALPNProtocols: ["h2"] }),
+      "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL",
+      "speaks HTTP/1.1",
+    ],
+    [
+      "it does not know the host",
+      () => alert(112),
+      "ERR_SSL_TLSV1_UNRECOGNIZED_NAME",
+      "Check the host of --base-url",
+    ],
+    [
+      "it misses a client certificate, in the words of other servers",
+      () => alert(42),
+      "ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE",
+      "requires a client certificate",
+    ],
+  ])("is told at once: %s", async (_, start, cause, says) => {
     await using server = await start();
     const baseUrl = server.url.replace("http:", "https:");
 

@@ -8,6 +8,7 @@ import type { RateLimiterOptions } from "../../../../lambdas/job/service/rate-li
 import { BadStatus, type Failure } from "../../../../lambdas/job/service/requests/failure.ts";
 import { Sender, type Wait, WaitReporter } from "../../../../lambdas/job/service/requests/sender.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
+import { errorOf } from "../connection.ts";
 import { scriptedTransport } from "../http/scripted-transport.ts";
 import { setUp as budget, NOW, settled } from "../rate-limit/rate-limiter-setup.ts";
 
@@ -20,13 +21,16 @@ const random = { next: () => 0.5, token: () => "token" };
 /** A sender on a clock that stands still, and what it says of its waits. */
 const sendingWith = (
   transport: Pick<Transport, "send">,
-  { limits = {}, isClockRight }: { limits?: Partial<RateLimiterOptions>; isClockRight?: boolean } = {},
+  {
+    limits = {},
+    ...options
+  }: { limits?: Partial<RateLimiterOptions>; isClockRight?: boolean; keepTryingUntilMs?: number } = {},
 ) => {
   const { clock, rateLimiter } = budget(limits);
   const logger = new LogLines();
   const waits: (Wait | undefined)[] = [];
   const sender = new Sender({
-    ...{ clock, rateLimiter, logger, random, isClockRight, headers: {} },
+    ...{ clock, rateLimiter, logger, random, headers: {}, ...options },
     transport: { ...transport, close: async () => undefined },
     onWait: (wait) => waits.push(wait),
   });
@@ -208,10 +212,10 @@ describe("a request", () => {
     [new BadStatus(503), "budget", 0],
   ] as const)(
     "that is not repeated holds the others back where the service asks for it %#",
-    (failure, by, ms) => {
-      const { sender, rateLimiter } = sending();
+    async (failure, by, ms) => {
+      const { sender, rateLimiter } = sendingWith(scriptedTransport(), { keepTryingUntilMs: NOW + MINUTE });
 
-      const error = sender.failed("GET", EVENT, failure);
+      const error = await errorOf(sender.backOff("GET", EVENT, failure, 1, undefined, true));
 
       expect(error).toMatchObject({ code: "SERVICE_UNAVAILABLE", fields: { attempts: 1 } });
       expect([rateLimiter.heldBackBy, rateLimiter.pausedMs]).toEqual([by, ms]);

@@ -28,73 +28,64 @@ const CHANGED =
   "Look for a proxy between here and the service that changes bodies. If there is none, ask the service's operator.";
 
 describe("a body that is no JSON in UTF-8", () => {
-  it.each([
-    ["is empty", () => sent({}), "an empty body", NOT_THE_SERVICE],
-    ["is a 204", () => sent({}, "", 204), "an empty body (status 204)", NOT_THE_SERVICE],
+  const NO_JSON = "a body that is not JSON";
+  const OTHER = "a body that begins as JSON and is not UTF-8, perhaps ISO-8859-1";
+  const CUT =
+    "Its Content-Length may be too small: ask the service's operator, or look for a proxy that cuts bodies. Then run again.";
+  const says = (charset: string): string => `${NO_JSON} in UTF-8; its Content-Type says ${charset}`;
+  const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
+  it.each<[what: string, answer: Parameters<typeof sent>, named: string, remedy: string]>([
+    ["is empty", [{}], "an empty body", NOT_THE_SERVICE],
+    ["is a 204", [{}, "", 204], "an empty body (status 204)", NOT_THE_SERVICE],
     [
       "is empty and says gzip",
-      () => sent({ "content-encoding": "gzip" }, gzipSync("")),
+      [{ "content-encoding": "gzip" }, gzipSync("")],
       "an empty body",
       NOT_THE_SERVICE,
     ],
     [
       "is a web page",
-      () => sent({ "content-type": "text/html; charset=ISO-8859-1" }, "<p>canary</p>"),
+      [{ "content-type": "text/html; charset=ISO-8859-1" }, "<p>canary</p>"],
       "a web page",
       NOT_THE_SERVICE,
     ],
-    [
-      "is in ISO-8859-1 and says so",
-      () => sent(json("iso-8859-1"), Buffer.from(CANARY, "latin1")),
-      "a body that is not JSON in UTF-8; its Content-Type says iso-8859-1",
-      NOT_UTF8,
-    ],
+    ["is in ISO-8859-1 and says so", [json("iso-8859-1"), latin1(CANARY)], says("iso-8859-1"), NOT_UTF8],
     [
       "is in UTF-16 and says so",
-      () => sent(json('"utf-16le"'), Buffer.from(CANARY, "utf16le")),
-      "a body that is not JSON in UTF-8; its Content-Type says utf-16le",
+      [json('"utf-16le"'), Buffer.from(CANARY, "utf16le")],
+      says("utf-16le"),
       NOT_UTF8,
     ],
-    [
-      "is in ISO-8859-1 and says UTF-8",
-      () => sent(json("utf-8"), Buffer.from(CANARY, "latin1")),
-      "a body that begins as JSON and is not UTF-8, perhaps ISO-8859-1",
-      NOT_UTF8,
-    ],
-    [
-      "says a charset that there is not",
-      () => sent(json("canary"), Buffer.from(CANARY, "latin1")),
-      "a body that begins as JSON and is not UTF-8, perhaps ISO-8859-1",
-      NOT_UTF8,
-    ],
+    ["is in ISO-8859-1 and says UTF-8", [json("utf-8"), latin1(CANARY)], OTHER, NOT_UTF8],
+    ["says a charset that there is not", [json("canary"), latin1(CANARY)], OTHER, NOT_UTF8],
     [
       "is in ISO-8859-1, begins with a line break, and says nothing",
-      () => sent({}, Buffer.from(`\r\n ${CANARY}`, "latin1")),
-      "a body that begins as JSON and is not UTF-8, perhaps ISO-8859-1",
+      [{}, latin1(`\r\n ${CANARY}`)],
+      OTHER,
       NOT_UTF8,
     ],
     [
       "is text in ISO-8859-1",
-      () => sent(json("iso-8859-1"), Buffer.from("canary München", "latin1")),
-      "a body that is not JSON in UTF-8; its Content-Type says iso-8859-1",
+      [json("iso-8859-1"), latin1("canary München")],
+      says("iso-8859-1"),
       NOT_THE_SERVICE,
     ],
-    ["is text", () => sent({}, "canary"), "a body that is not JSON", NOT_THE_SERVICE],
-    ["is no JSON in the middle", () => sent({}, "{canary}"), "a body that is not JSON", NOT_THE_SERVICE],
+    ["is text", [{}, "canary"], NO_JSON, NOT_THE_SERVICE],
+    ["is no JSON in the middle", [{}, "{canary}"], NO_JSON, NOT_THE_SERVICE],
     [
       "is gzip and does not say so",
-      () => sent({}, gzipSync(CANARY)),
+      [{}, gzipSync(CANARY)],
       "a body in gzip whose headers do not say so",
       `${CHANGED} Then run again.`,
     ],
     [
       "is cut by its Content-Length",
-      () => sent({ "content-length": "20" }, CANARY.slice(0, 20)),
+      [{ "content-length": "20" }, CANARY.slice(0, 20)],
       "a body that begins as JSON and ends in the middle of it",
-      "Its Content-Length may be too small: ask the service's operator, or look for a proxy that cuts bodies. Then run again.",
+      CUT,
     ],
-  ])("is retried and named: it %s", async (_, start, what, remedy) => {
-    await using server = await start();
+  ])("is retried and named: it %s", async (_, answer, what, remedy) => {
+    await using server = await sent(...answer);
 
     const { error, text } = await failedList({}, { baseUrl: server.url });
 

@@ -4,13 +4,11 @@ import type { CurrentCredentials, OAuthCredentials } from "../../../credentials/
 import type { OAuthTokens, TokenStore } from "../../../credentials/tokens/token-store.ts";
 import { advise, setting } from "../../../errors/advice.ts";
 import { type Proxies, proxyFor } from "../../../network/proxies.ts";
-import type { Clock } from "../../../runtime/clock.ts";
-import type { Logger } from "../../../runtime/logger.ts";
 import { abortable } from "../../../runtime/on-abort.ts";
 import type { Transport } from "../../http/transport.ts";
 import { UndiciTransport } from "../../http/undici-transport.ts";
 import { type AuthenticationMethod, NEW_PROOF_PAUSES_MS, type Proof } from "../../requests/authenticator.ts";
-import type { Sender } from "../../requests/sender.ts";
+import type { Sender, SenderOptions } from "../../requests/sender.ts";
 import { TokenEndpoint } from "./token-endpoint.ts";
 import { TokenRotation } from "./token-rotation.ts";
 
@@ -23,14 +21,9 @@ export interface OAuthOptions {
   readonly tokensVersion: string | undefined;
 }
 
-interface TokenPorts {
-  readonly headers: Readonly<Record<string, string>>;
+interface TokenPorts extends Pick<SenderOptions, "headers" | "clock" | "logger" | "keepTryingUntilMs"> {
   readonly sender: Pick<Sender, "counts">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** By the monotonic clock: until then a provider that cannot be reached is asked again and again. */
-  readonly keepTryingUntilMs?: number | undefined;
-  readonly proxies: Proxies | undefined;
+  readonly proxies?: Proxies | undefined;
   /** In place of one of its own. */
   readonly transport?: Transport | undefined;
 }

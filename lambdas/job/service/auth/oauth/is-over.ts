@@ -2,7 +2,7 @@
 // it, `{"error":"invalid_grant"}`; providers have many. A refusal that is taken for one although it passes would stop a
 // schedule for a day, so only codes count, and the statuses that refuse.
 
-import { isObject, type JsonObject } from "../../events/shape.ts";
+import { isObject, type JsonObject } from "../../../json/json-pointers.ts";
 
 const STATUSES: ReadonlySet<number> = new Set([200, 400, 401, 403]);
 

@@ -1,7 +1,7 @@
 // What a page without entries is: the end of the list, an error of the service, or neither for sure.
 
-import { formatPointer } from "../../../json/json-pointers.ts";
-import { isObject, type ShownName } from "../shape.ts";
+import { formatPointer, isObject } from "../../../json/json-pointers.ts";
+import type { ShownName } from "../shape.ts";
 import type { ListPage } from "./list-page.ts";
 import { Name } from "./page-words.ts";
 
@@ -21,6 +21,9 @@ interface Leaf {
   readonly names: readonly string[];
   readonly value: unknown;
 }
+
+/** By place. */
+type Leaves = ReadonlyMap<string, Leaf>;
 
 /** The place where a page with entries says that the service could not make all of it; undefined if it does not. */
 export function failureBeside({ beside }: Body, shownName: ShownName): string | undefined {
@@ -48,9 +51,11 @@ export function failureOfEmpty(
   before: Body | undefined,
   shownName: ShownName,
 ): string | undefined {
-  const known = valuesIn(before);
-  const found = leavesOf(page).find((leaf) => isFailure(leaf) && known.get(placeOf(leaf)) !== textOf(leaf));
-  return found && formatPointer(found.names.map(shownName));
+  const known = before && leavesOf(before);
+  const found = leavesOf(page)
+    .entries()
+    .find(([place, leaf]) => isFailure(leaf) && !isAsBefore(leaf, known?.get(place)));
+  return found && formatPointer(found[1].names.map(shownName));
 }
 
 /**
@@ -59,17 +64,20 @@ export function failureOfEmpty(
  * @param isNamed the page before named this one; a number may lead behind the end, where other members are usual
  */
 export function isOddEnd(page: Body, before: Body, isNamed: boolean): boolean {
-  const [known, own] = [valuesIn(before), valuesIn(page)];
-  const lacksOne = isNamed && [...known.keys()].some((place) => !own.has(place));
+  const [known, own] = [besidePaging(before), besidePaging(page)];
+  const lacksOne = isNamed && known.keys().some((place) => !own.has(place));
   return (
     lacksOne ||
-    leavesOf(page).some((leaf) => {
-      if (isAboutPaging(leaf)) return false;
-      const earlier = known.get(placeOf(leaf));
+    own.entries().some(([place, leaf]) => {
+      const earlier = known.get(place);
       if (earlier === undefined) return isFilled(leaf.value);
-      return STATE.test(leaf.names.at(-1) ?? "") && earlier !== textOf(leaf);
+      return STATE.test(leaf.names.at(-1) ?? "") && !isAsBefore(leaf, earlier);
     })
   );
+}
+
+function isAsBefore({ value }: Leaf, before: Leaf | undefined): boolean {
+  return before !== undefined && JSON.stringify(value) === JSON.stringify(before.value);
 }
 
 function isFailure({ names, value }: Leaf): boolean {
@@ -91,38 +99,13 @@ function isFilled(value: unknown): boolean {
   return Boolean(value);
 }
 
-function isAboutPaging({ names }: Leaf): boolean {
-  return names.some((text) => {
-    const name = new Name(text);
-    return name.has(
-      "all",
-      "whole",
-      "count",
-      "page",
-      "next",
-      "cursor",
-      "address",
-      "more",
-      "left",
-      "end",
-      "limit",
-      "size",
-    );
-  });
-}
-
-/** By place, what is not about paging. */
-function valuesIn(page: Body | undefined): ReadonlyMap<string, string> {
-  const leaves = page === undefined ? [] : leavesOf(page).filter((leaf) => !isAboutPaging(leaf));
-  return new Map(leaves.map((leaf) => [placeOf(leaf), textOf(leaf)]));
-}
-
-function placeOf({ names }: Leaf): string {
-  return formatPointer(names);
-}
-
-function textOf({ value }: Leaf): string {
-  return JSON.stringify(value);
+function besidePaging(page: Body): Leaves {
+  const isAboutPaging = (name: string): boolean => new Name(name).hasOther("entry", "box", "filler");
+  return new Map(
+    leavesOf(page)
+      .entries()
+      .filter(([, { names }]) => !names.some(isAboutPaging)),
+  );
 }
 
 /** More of them say nothing more. */
@@ -130,13 +113,13 @@ const MAX_LEAVES = 1_000;
 const MAX_DEPTH = 6;
 
 /** What a page has beside its list. An array is one value. */
-function leavesOf({ beside, path }: Body): readonly Leaf[] {
-  const found: Leaf[] = [];
+function leavesOf({ beside, path }: Body): Leaves {
+  const found = new Map<string, Leaf>();
   const visit = (names: readonly string[], value: unknown, rest: readonly string[] | undefined): void => {
     // The list itself.
-    if (rest?.length === 0 || found.length === MAX_LEAVES) return;
+    if (rest?.length === 0 || found.size === MAX_LEAVES) return;
     const members = isObject(value) && names.length < MAX_DEPTH ? Object.entries(value) : [];
-    if (members.length === 0) found.push({ names, value });
+    if (members.length === 0) found.set(formatPointer(names), { names, value });
     for (const [key, inner] of members)
       visit([...names, key], inner, rest?.[0] === key ? rest.slice(1) : undefined);
   };

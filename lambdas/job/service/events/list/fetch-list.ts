@@ -108,8 +108,7 @@ class Pages {
       timeLimit: { ms: timeoutMs, attempts: MOST_TIME_OUTS },
       read: (body, response) => {
         const page = this.#readPage(url, body, response);
-        const isOdd =
-          !this.#isReached && this.#lastFilled !== undefined && this.#isOdd(page, this.#lastFilled);
+        const isOdd = this.#isOdd(page);
         // Once more: it may be a failure of the moment.
         if (isOdd && !wasOdd) {
           wasOdd = true;
@@ -237,9 +236,10 @@ class Pages {
     }
   }
 
-  #isOdd(page: FetchedPage, before: FetchedPage): boolean {
-    const isNamed = this.#query === undefined || this.#query.placeholder.place !== undefined;
-    return page.entries === 0 && isOddEnd(page, before, isNamed);
+  #isOdd(page: FetchedPage): boolean {
+    const before = this.#lastFilled;
+    if (page.entries > 0 || before === undefined || this.#isReached) return false;
+    return isOddEnd(page, before, this.#query === undefined || this.#query.placeholder.place !== undefined);
   }
 
   #nextByLink(url: URL, page: FetchedPage): URL | undefined {

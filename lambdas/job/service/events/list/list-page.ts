@@ -3,6 +3,7 @@
 
 import { advise, setting } from "../../../errors/advice.ts";
 import { SyncError } from "../../../errors/sync-error.ts";
+import { isObject } from "../../../json/json-pointers.ts";
 import {
   childAt,
   compact,
@@ -18,7 +19,6 @@ import { AddressDoubt } from "../../requests/address-doubt.ts";
 import {
   decodeText,
   describeValue,
-  isObject,
   isUuid,
   notJson,
   parseBody,

@@ -2,10 +2,10 @@
 // (docs/service-interface.md §3.2), so names are read by their words. A sign is strong where every word of its place is in the
 // table, and decides; where only some are, it is weak: a person may look there.
 
-import { formatPointer } from "../../../json/json-pointers.ts";
+import { formatPointer, isObject, type JsonObject } from "../../../json/json-pointers.ts";
 import { parseUrl } from "../../../network/proxies.ts";
 import type { HttpResponse } from "../../http/transport.ts";
-import { isObject, type JsonObject, type ShownName } from "../shape.ts";
+import type { ShownName } from "../shape.ts";
 import type { ListPage } from "./list-page.ts";
 import {
   countOf,
@@ -99,10 +99,6 @@ interface Place {
   readonly header?: string | undefined;
   /** Every word around it is in the table, and nothing else is counted there. */
   readonly isClear: boolean;
-  /** The sign is in what names the next page. */
-  readonly isOfNext: boolean;
-  /** The sign is about a limit of something else than pages. */
-  readonly isOfLimit: boolean;
 }
 
 /** What is nested more deeply is not about pages. */
@@ -154,15 +150,12 @@ class HintReader implements PageHints {
   }
 
   #placeOf(key: string, path: readonly string[], parent: Place | undefined, isClear: boolean): Place {
-    const name = new Name(key);
-    const isOfNext = parent !== undefined && (parent.isOfNext || parent.name.has("next"));
-    const isOfLimit = name.isOtherLimit || parent?.isOfLimit === true || parent?.name.has("limit") === true;
-    return { name, parent, path: [...path, key], header: parent?.header, isClear, isOfNext, isOfLimit };
+    return { name: new Name(key), parent, path: [...path, key], header: parent?.header, isClear };
   }
 
   #read(place: Place, value: unknown, object: JsonObject): void {
     const { name, path } = place;
-    const isNext = place.isOfNext || name.has("next");
+    const isNext = outwards(place).some((each) => each.name.has("next"));
     // Brackets with nothing in them name as much as `null`.
     const isEmpty = typeof value === "object" && Object.keys(Object(value)).length === 0;
     if (isNext && isEmpty) this.#readNext(place, null);
@@ -184,7 +177,8 @@ class HintReader implements PageHints {
       ([key, value]) =>
         Array.isArray(value) && value.length > 0 && !new Name(key).has("address", "cursor", "next", "page"),
     );
-    const isClear = place.isClear && !hasOwn && name.hasOnly(...AROUND) && (!isNext || name.isOfPages);
+    const isOfList = name.isKnown && !name.has("more", "left", "end", "limit", "size");
+    const isClear = place.isClear && !hasOwn && isOfList && (!isNext || name.isOfPages);
     const inner = members.map(([key, value]): [Place, unknown] => [
       this.#placeOf(key, path, place, isClear),
       value,
@@ -295,7 +289,7 @@ class HintReader implements PageHints {
   /** A weak sign. In a header one word alone is about the response, and what a limit is of is no list. */
   #note(place: Place, value: unknown): void {
     const { name, header } = place;
-    const isOther = isInstant(value) || place.isOfLimit;
+    const isOther = isInstant(value) || isOfOtherLimit(place);
     const isAlone = header !== undefined && !name.has("next", "more", "all", "count", "page");
     if (!isOther && !isAlone && this.places.length < MAX_PLACES) this.places.push(this.#shown(place));
   }
@@ -330,19 +324,15 @@ class HintReader implements PageHints {
   }
 }
 
-/** The words of names of objects that speak of the list. */
-const AROUND = [
-  "box",
-  "page",
-  "entry",
-  "all",
-  "whole",
-  "count",
-  "next",
-  "cursor",
-  "address",
-  "filler",
-] as const;
+/** A member, and the objects around it. */
+function* outwards(place: Place): Generator<Place, undefined> {
+  for (let each: Place | undefined = place; each; each = each.parent) yield each;
+}
+
+/** The sign is about a limit of something else than pages. */
+function isOfOtherLimit(place: Place): boolean {
+  return outwards(place).some(({ name }) => name.isOtherLimit || (name !== place.name && name.has("limit")));
+}
 
 function isStrong({ name, isClear }: Place): boolean {
   // `more_info` is no more of the list.

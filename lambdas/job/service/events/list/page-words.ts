@@ -66,9 +66,13 @@ export class Name {
     return meanings.some((each) => this.#meanings.has(each));
   }
 
+  /** A word that is in the table means something else. */
+  hasOther(...meanings: readonly Meaning[]): boolean {
+    return this.#meanings.difference(new Set([undefined, ...meanings])).size > 0;
+  }
+
   hasOnly(...meanings: readonly Meaning[]): boolean {
-    const others = this.#meanings.difference(new Set<string | undefined>(meanings));
-    return this.isKnown && others.size === 0;
+    return this.isKnown && !this.hasOther(...meanings);
   }
 
   hasWord(word: string): boolean {

@@ -86,39 +86,27 @@ class SeenPages implements PageClient {
   ): Promise<ListTrial | undefined> {
     const first = this.#first;
     if (first === undefined || this.#uuids.size === 0 || this.#uuids.size > MOST_SEEN) return undefined;
-    const candidates = new Set([...given, "page={page}"]);
     const tried: string[] = [];
     let left = MOST_REQUESTS;
-    for (const candidate of candidates) {
-      const nextPage = parseNextPage(candidate);
-      const [numbered] = [...new URLSearchParams(candidate)].find(([, each]) => each === "{page}") ?? [];
-      const before = left;
-      // Many services count pages from 1, and then their page 1 is there already.
-      for (const skipsOne of [true, false]) {
-        const page = await this.#try({ ...options, nextPage }, { first, skipsOne, numbered, left }, signal);
-        if (!page.isAsked) break;
-        left -= 1;
-        if (page.brought > 0) return { fits: candidate, brought: page.brought, tried };
-        if (!page.isBehindLast) break;
-      }
-      if (left < before) tried.push(candidate);
+    for (const candidate of new Set([...given, "page={page}"])) {
+      const trial = new TrialPage(this.#client, first, { seen: this.#uuids, candidate, left });
+      await orNothing(fetchList(trial, { ...options, nextPage: parseNextPage(candidate) }, signal), signal);
+      if (trial.brought > 0) return { fits: candidate, brought: trial.brought, tried };
+      if (trial.left < left) tried.push(candidate);
+      left = trial.left;
     }
     return { brought: 0, tried };
   }
+}
 
-  async #try(
-    options: ListOptions,
-    { left, ...known }: TrialOptions & { readonly left: number },
-    signal: AbortSignal | undefined,
-  ): Promise<TrialPage> {
-    const trial = new TrialPage(this.#client, this.#uuids, known);
-    if (left === 0) return trial;
-    await fetchList(trial, options, signal).catch((error: unknown) => {
-      signal?.throwIfAborted();
-      // What a service says to a parameter that it does not know says nothing else.
-      if (!(error instanceof SyncError)) throw error;
-    });
-    return trial;
+/** What a service says to a parameter that it does not know says nothing else. */
+async function orNothing<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof SyncError) return undefined;
+    throw error;
   }
 }
 
@@ -127,43 +115,49 @@ function* uuidsOf(page: FetchedPage | undefined): Generator<string> {
 }
 
 interface TrialOptions {
-  readonly first: FirstPage;
-  /** Takes the first page for page 1. */
-  readonly skipsOne: boolean;
-  /** The parameter that has the number of the page. */
-  readonly numbered: string | undefined;
+  /** Events that the list has. */
+  readonly seen: ReadonlySet<string>;
+  readonly candidate: string;
+  /** How many requests may be sent. */
+  readonly left: number;
 }
 
-/** Asks for one page, behind which it says that there is none, and has the first one already. */
+/**
+ * Asks for one page, behind which it says that there is none, and has the first one already. Many services count pages from
+ * 1, so that is taken for page 1, which is asked for only where page 2 brings nothing: the service may count from 0.
+ */
 class TrialPage implements PageClient {
   /** Events that the list did not have. */
   brought = 0;
-  isAsked = false;
-  #entries = 0;
+  left: number;
   readonly #client: PageClient;
+  readonly #first: FirstPage;
   readonly #seen: ReadonlySet<string>;
-  readonly #options: TrialOptions;
+  /** The parameter that has the number of the page. */
+  readonly #numbered: string;
+  /** The request for page 1, which was not sent. */
+  #one: PageRequest | undefined;
 
-  constructor(client: PageClient, seen: ReadonlySet<string>, options: TrialOptions) {
+  constructor(client: PageClient, first: FirstPage, { seen, candidate, left }: TrialOptions) {
     this.#client = client;
+    this.#first = first;
     this.#seen = seen;
-    this.#options = options;
-  }
-
-  /** Where pages count from 0, page 1 may bring what page 2 did not. */
-  get isBehindLast(): boolean {
-    return this.#options.numbered !== undefined && this.#entries === 0;
+    this.#numbered = [...new URLSearchParams(candidate)].find(([, value]) => value === "{page}")?.[0] ?? "";
+    this.left = left;
   }
 
   async get(request: PageRequest, signal?: AbortSignal): Promise<FetchedPage | undefined> {
-    const { first, skipsOne, numbered = "" } = this.#options;
     const { href, search } = request.url;
-    const isOne = new URLSearchParams(search).get(numbered) === "1";
-    if (href === first.href || (skipsOne && isOne)) return request.read(...first.came);
-    this.isAsked = true;
-    const page = await this.#client.get({ ...request, isTrial: true }, signal);
-    this.#entries = page?.entries ?? 0;
-    for (const uuid of uuidsOf(page)) if (!this.#seen.has(uuid)) this.brought += 1;
+    const isOne = new URLSearchParams(search).get(this.#numbered) === "1";
+    if (isOne) this.#one = request;
+    if (isOne || href === this.#first.href) return request.read(...this.#first.came);
+    for (const each of [request, this.#one]) {
+      if (each === undefined || this.left === 0) break;
+      this.left -= 1;
+      const page = await orNothing(this.#client.get({ ...each, isOnce: true }, signal), signal);
+      for (const uuid of uuidsOf(page)) if (!this.#seen.has(uuid)) this.brought += 1;
+      if (page !== undefined && page.entries > 0) break;
+    }
     return undefined;
   }
 }

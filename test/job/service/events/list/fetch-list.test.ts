@@ -16,6 +16,15 @@ const uuids = (list: { readonly events: Iterable<{ readonly uuid: string }> }): 
 
 /** The members of a page that names the next one so. */
 const nextCursor = (page: SentPage): string => `"next_cursor":${JSON.stringify(cursorOf(page) ?? null)}`;
+const PAGE = "page={page}";
+const FOUR: ListOptions = { pageSize: 4 };
+/** Four events on a page, of which nothing leads to the next. */
+const SILENT: ListOptions = { ...FOUR, next: "none" };
+/** With these members beside the list. */
+const top = (text: string | ((page: SentPage) => string), options: ListOptions = {}): ListOptions => ({
+  ...options,
+  members: { top: text },
+});
 const hasMore = ({ isLast }: SentPage): string => `"has_more":${!isLast}`;
 
 /** A service that logs in, and answers the nth request, the login included, with such a page; `seen` is what was requested. */
@@ -98,40 +107,20 @@ describe("the list", () => {
   });
 
   it.each<readonly [ListOptions, string, string]>([
-    [
-      { pageSize: 4, next: "none", members: { top: nextCursor } },
-      "says at /next_cursor",
-      "cursor={/next_cursor}",
-    ],
-    [{ members: { top: '"total":11' } }, "states a total of 11 at /total", "page={page}"],
-    [
-      { shape: "data-events", members: { data: '"total":11' } },
-      "states a total of 11 at /data/total",
-      "page={page}",
-    ],
-    [
-      { pageSize: 4, members: { top: '"total":11,"per_page":4' } },
-      "states a total of 11 at /total",
-      "page={page}",
-    ],
-    [
-      { pageSize: 4, next: "none", members: { top: '"total":10,"page":1,"per_page":4' } },
-      "states a total of 10 at /total",
-      "page={page}",
-    ],
-    [
-      { pageSize: 4, next: "none", members: { top: '"total":10,"skip":0,"limit":4' } },
-      "states a total of 10 at /total",
-      "skip={received}",
-    ],
-    [{ pageSize: 4, members: { top: '"totalPages":4' } }, "states 4 pages at /totalPages", "page={page}"],
-    [{ pageSize: 4, next: "none", members: { top: hasMore } }, "says at /has_more", "page={page}"],
+    [top(nextCursor, SILENT), "says at /next_cursor", "cursor={/next_cursor}"],
+    [top('"total":11'), "states a total of 11 at /total", PAGE],
+    [{ shape: "data-events", members: { data: '"total":11' } }, "states a total of 11 at /data/total", PAGE],
+    [top('"total":11,"per_page":4', FOUR), "states a total of 11 at /total", PAGE],
+    [top('"total":10,"page":1,"per_page":4', SILENT), "states a total of 10 at /total", PAGE],
+    [top('"total":10,"skip":0,"limit":4', SILENT), "states a total of 10 at /total", "skip={received}"],
+    [top('"totalPages":4', FOUR), "states 4 pages at /totalPages", PAGE],
+    [top(hasMore, SILENT), "says at /has_more", PAGE],
     [
       { pageSize: 4, next: "none", headers: { "x-total-count": "10" } },
       "a total of 10 at X-Total-Count",
-      "page={page}",
+      PAGE,
     ],
-    [{ pageSize: 4, next: "none", status: 206 }, "says at status 206", "page={page}"],
+    [{ pageSize: 4, next: "none", status: 206 }, "says at status 206", PAGE],
   ])(
     "that is not all there is ends the run: %j, with the place (%s), and probably needs %s",
     async (list, place, candidate) => {
@@ -152,9 +141,9 @@ describe("the list", () => {
   it.each<readonly [ListOptions, number]>([
     [{ pageSize: 4, next: "body" }, 3],
     [{ pageSize: 4, next: "body", nextUrl: (relative) => relative.replace("is_listed=true&", "") }, 3],
-    [{ pageSize: 4, members: { top: '"total":10,"totalPages":3' } }, 3],
+    [top('"total":10,"totalPages":3', FOUR), 3],
     [{ pageSize: 4, members: { top: ({ isLast }) => (isLast ? '"x":1' : '"total":10') } }, 3],
-    [{ members: { top: '"total":10,"last":true,"next":null,"per_page":100' } }, 1],
+    [top('"total":10,"last":true,"next":null,"per_page":100'), 1],
     [{ headers: { "x-total": "10", "x-next-poll": "60" } }, 1],
   ])("is all there is where its pages say so: %j takes %i requests", async (list, requests) => {
     await using connection = await connect({ events: EVENTS, list });
@@ -252,22 +241,22 @@ describe("a list that nothing calls whole", () => {
   it.each<readonly [nextPage: string | undefined, list: ListOptions, doubt: object | undefined]>([
     [undefined, {}, UNSAID],
     [undefined, { shape: "array" }, UNSAID],
-    [undefined, { members: { top: '"cursor":"b"' } }, { ...UNSAID, places: ["/cursor"] }],
+    [undefined, top('"cursor":"b"'), { ...UNSAID, places: ["/cursor"] }],
     [undefined, { headers: { "x-acme-total": "58" } }, { ...UNSAID, places: ["X-Acme-Total"] }],
-    [undefined, { members: { top: '"limit":10,"after":"b"' } }, { ...LIMIT, places: ["/limit", "/after"] }],
-    [undefined, { members: { top: '"limit":11' } }, UNSAID],
-    [undefined, { members: { top: '"total":10' } }, undefined],
-    [undefined, { members: { top: '"has_more":false,"limit":10' } }, undefined],
-    [undefined, { members: { top: '"has_more":false,"is_partial_brand":true' } }, undefined],
+    [undefined, top('"limit":10,"after":"b"'), { ...LIMIT, places: ["/limit", "/after"] }],
+    [undefined, top('"limit":11'), UNSAID],
+    [undefined, top('"total":10'), undefined],
+    [undefined, top('"has_more":false,"limit":10'), undefined],
+    [undefined, top('"has_more":false,"is_partial_brand":true'), undefined],
     [undefined, { pageSize: 4 }, undefined],
     ["all", {}, undefined],
     ["all", { pageSize: 4 }, undefined],
-    ["all", { members: { top: '"limit":10' } }, LIMIT],
-    ["all", { members: { top: '"limit":10,"total":10' } }, undefined],
-    ["all", { members: { top: '"account":{"limit":10}' } }, undefined],
-    ["none", { members: { top: '"limit":10' } }, undefined],
-    ["links", { members: { top: '"limit":10' } }, undefined],
-    ["page={page}", { members: { top: '"limit":10' } }, undefined],
+    ["all", top('"limit":10'), LIMIT],
+    ["all", top('"limit":10,"total":10'), undefined],
+    ["all", top('"account":{"limit":10}'), undefined],
+    ["none", top('"limit":10'), undefined],
+    ["links", top('"limit":10'), undefined],
+    [PAGE, top('"limit":10'), undefined],
   ])("with nextPage %s and %j is doubted: %j", async (nextPage, list, doubt) => {
     await using connection = await connect({ events: EVENTS, list }, { nextPage });
 
@@ -285,21 +274,21 @@ describe("a list that nothing calls whole", () => {
   });
 
   it("of which nextPage says that it is all is refused by a strong sign", async () => {
-    const list: ListOptions = { pageSize: 4, next: "none", members: { top: hasMore } };
+    const list: ListOptions = top(hasMore, SILENT);
     await using connection = await connect({ events: EVENTS, list }, { nextPage: "all" });
 
     expect(await errorOf(connection.service.list())).toMatchObject({ code: "LIST_INCOMPLETE" });
   });
 
   it.each<[beside: object, candidates: readonly string[]]>([
-    [{ cursor: "b" }, ["cursor={/cursor}", "page={page}", "offset={received}"]],
-    [{ meta: { after: "b", skip: 0 } }, ["after={/meta/after}", "skip={received}", "page={page}"]],
-    [{ pageInfo: { endCursor: "b" } }, ["after={/pageInfo/endCursor}", "page={page}", "offset={received}"]],
-    [{ "a b": { cursor: "b" } }, ["page={page}", "offset={received}"]],
-    [{ start: 0 }, ["start={received}", "page={page}", "offset={received}"]],
-    [{ offset: 0, page: 1 }, ["offset={received}", "page={page}"]],
-    [{ last: "2026-12-01", cursor: "" }, ["page={page}", "offset={received}"]],
-    [{}, ["page={page}", "offset={received}"]],
+    [{ cursor: "b" }, ["cursor={/cursor}", PAGE, "offset={received}"]],
+    [{ meta: { after: "b", skip: 0 } }, ["after={/meta/after}", "skip={received}", PAGE]],
+    [{ pageInfo: { endCursor: "b" } }, ["after={/pageInfo/endCursor}", PAGE, "offset={received}"]],
+    [{ "a b": { cursor: "b" } }, [PAGE, "offset={received}"]],
+    [{ start: 0 }, ["start={received}", PAGE, "offset={received}"]],
+    [{ offset: 0, page: 1 }, ["offset={received}", PAGE]],
+    [{ last: "2026-12-01", cursor: "" }, [PAGE, "offset={received}"]],
+    [{}, [PAGE, "offset={received}"]],
   ])("has with %j the candidates %j", async (beside, candidates) => {
     const { list } = await readServed(() => ({ body: { data: entries(1, 10), ...beside } }));
 
@@ -311,10 +300,10 @@ describe("a list that nothing calls whole", () => {
     [{ nextToken: "b" }, {}, "nextToken={/nextToken}"],
     [{ next: "b" }, {}, "cursor={/next}"],
     [{ next_page: 2 }, {}, "page={/next_page}"],
-    [{ next: true }, {}, "page={page}"],
+    [{ next: true }, {}, PAGE],
     [{ paging: { next: { after: "b" } } }, {}, "after={/paging/next/after}"],
     [{}, { "x-next-cursor": "b" }, "cursor={header:X-Next-Cursor}"],
-    [{ next: "https://inner.test/v1/events?limit=10&page=2" }, {}, "page={page}"],
+    [{ next: "https://inner.test/v1/events?limit=10&page=2" }, {}, PAGE],
     [{ next: "https://inner.test/v1/events?limit=10&offset=10" }, {}, "offset={received}"],
     [{ next: `https://inner.test/v1/events?from=${entries(10, 10)[0]?.uuid}` }, {}, "from={last}"],
     [{ next: "https://inner.test/v1/events?at=b", after: "a", cursor: "b" }, {}, "at={/cursor}"],
@@ -326,7 +315,6 @@ describe("a list that nothing calls whole", () => {
 });
 
 describe("the end of the pages", () => {
-  const PAGE = "page={page}";
   /** Pages of 2 events, three in all, that lead to the next by a link; the `at`th is another. */
   const threePages = (other: (nth: number) => ServedPage | undefined, beside: object = {}, at = 2) => {
     let asked = 0;
@@ -555,7 +543,6 @@ describe("the end of the pages", () => {
 });
 
 describe("the pages that a service sends one after the other", () => {
-  const PAGE = "page={page}";
   const OFFSET = "offset={received}";
   const LAST = "from={last}";
   const CURSOR = "cursor={/next_cursor}";
@@ -784,54 +771,39 @@ describe("the list with --next-page", () => {
   };
 
   it.each<readonly [what: string, nextPage: string, list: ListOptions, requests: number]>([
-    ["links ignores totals", "links", { pageSize: 4, next: "link", members: { top: '"total":11' } }, 3],
+    ["links ignores totals", "links", top('"total":11', { ...FOUR, next: "link" }), 3],
     [
       "links ignores other signs",
       "links",
       { members: { top: '"has_more":true,"totalPages":9,"total":99' }, status: 206 },
       1,
     ],
-    ["none takes one page", "none", { members: { top: '"has_more":true,"total":11' } }, 1],
-    ["page, counted from 1", "page={page}", { pageSize: 4 }, 5],
-    ["page, counted from 0", "page={page}", { pageSize: 4, asked: "page0" }, 4],
-    ["page, all on one", "page={page}", {}, 3],
-    ["page, the last one says so", "page={page}", { pageSize: 4, members: { top: hasMore } }, 4],
-    [
-      "page, that no longer names a next one",
-      "page={page}",
-      { pageSize: 4, members: { top: nextCursor } },
-      4,
-    ],
+    ["none takes one page", "none", top('"has_more":true,"total":11'), 1],
+    ["page, counted from 1", PAGE, { pageSize: 4 }, 5],
+    ["page, counted from 0", PAGE, { pageSize: 4, asked: "page0" }, 4],
+    ["page, all on one", PAGE, {}, 3],
+    ["page, the last one says so", PAGE, top(hasMore, FOUR), 4],
+    ["page, that no longer names a next one", PAGE, top(nextCursor, FOUR), 4],
     ["page, beside a fixed parameter", "size=4&page={page}", { pageSize: 4 }, 5],
-    [
-      "page, 404 behind the last with a total",
-      "page={page}",
-      { pageSize: 4, behindLast: 404, members: { top: '"total":10' } },
-      5,
-    ],
+    ["page, 404 behind the last with a total", PAGE, top('"total":10', { ...FOUR, behindLast: 404 }), 5],
     [
       "page, 400 behind the last with its number",
-      "page={page}",
-      { pageSize: 4, behindLast: 400, members: { top: '"totalPages":3' } },
+      PAGE,
+      top('"totalPages":3', { ...FOUR, behindLast: 400 }),
       5,
     ],
-    [
-      "page, 416 behind the last with a total",
-      "page={page}",
-      { pageSize: 4, behindLast: 416, members: { top: '"total":10' } },
-      5,
-    ],
-    ["page, the only one says so", "page={page}", { members: { top: '"has_more":false' } }, 1],
+    ["page, 416 behind the last with a total", PAGE, top('"total":10', { ...FOUR, behindLast: 416 }), 5],
+    ["page, the only one says so", PAGE, top('"has_more":false'), 1],
     [
       "page, the last one says nothing",
-      "page={page}",
+      PAGE,
       { pageSize: 4, members: { top: ({ isLast }) => (isLast ? '"x":1' : '"has_more":true') } },
       5,
     ],
     ["received", "offset={received}", { pageSize: 4, asked: "offset" }, 4],
     ["received, a page that ends with it", "offset={received}", { pageSize: 5, asked: "offset" }, 3],
     ["last", "after={last}", { pageSize: 4, asked: "after" }, 4],
-    ["a pointer", "cursor={/next_cursor}", { pageSize: 4, asked: "cursor", members: { top: nextCursor } }, 3],
+    ["a pointer", "cursor={/next_cursor}", top(nextCursor, { ...FOUR, asked: "cursor" }), 3],
     [
       "a header",
       "cursor={header:X-Cursor}",
@@ -859,29 +831,29 @@ describe("the list with --next-page", () => {
     ],
     [
       "a total above all pages",
-      "page={page}",
-      { pageSize: 4, members: { top: '"total":11,"per_page":4' } },
+      PAGE,
+      top('"total":11,"per_page":4', FOUR),
       "LIST_INCOMPLETE",
       "a total of 11 at /total, and 10 entries were received. A partial snapshot is never published.",
     ],
     [
       "404 behind a page without a total",
-      "page={page}",
+      PAGE,
       { pageSize: 4, behindLast: 404 },
       "UNEXPECTED_RESPONSE",
       "status 404, and no page says that the entries before it are all: 10.",
     ],
     [
       "404 before the total",
-      "page={page}",
-      { pageSize: 4, behindLast: 404, members: { top: '"total":11' } },
+      PAGE,
+      top('"total":11', { ...FOUR, behindLast: 404 }),
       "UNEXPECTED_RESPONSE",
       "status 404",
     ],
     [
       "a pointer that is empty, and another sign",
       "cursor={/cursor}",
-      { pageSize: 4, members: { top: hasMore } },
+      top(hasMore, FOUR),
       "LIST_INCOMPLETE",
       "has nothing at /cursor, where the setting for the next page looks, but says at /has_more",
     ],
@@ -908,7 +880,7 @@ describe("the list with --next-page", () => {
       "No page of the list has a value where the setting for the next page looks for one, so only the first page was read: /cursor",
     ],
     ["cursor={header:X-Cursor}", {}, "looks for one, so only the first page was read: header X-Cursor"],
-    ["cursor={/next_cursor}", { pageSize: 4, asked: "cursor", members: { top: nextCursor } }, undefined],
+    ["cursor={/next_cursor}", top(nextCursor, { ...FOUR, asked: "cursor" }), undefined],
   ])("%s with %j warns: %s", async (nextPage, list, warning) => {
     const warnings = warning === undefined ? [] : [expect.stringContaining(warning)];
 

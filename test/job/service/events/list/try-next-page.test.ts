@@ -142,6 +142,12 @@ describe("what is tried", () => {
       ["page=2", "page=1", "offset=2"],
     ],
     [
+      "and a number that is not of a page, also 1",
+      [{ data: entries(1, 1) }, none, none, none],
+      [{ brought: 0, tried: EACH }],
+      ["page=2", "page=1", "offset=1"],
+    ],
+    [
       "but not page 1 where page 2 has entries",
       [one, one, one],
       [{ brought: 0, tried: EACH }],
