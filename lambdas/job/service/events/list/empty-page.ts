@@ -41,7 +41,9 @@ export function failureBeside({ beside }: Body, shownName: ShownName): string | 
 export function failureNamed(page: Body, shownName: ShownName): string | undefined {
   // A text elsewhere is about something else.
   const isAboutIt = ({ names }: Leaf): boolean => names.some((name) => FAILED.test(name) || STATE.test(name));
-  const found = leavesOf(page).find((leaf) => isFailure(leaf) && isAboutIt(leaf));
+  const found = leavesOf(page)
+    .values()
+    .find((leaf) => isFailure(leaf) && isAboutIt(leaf));
   return found && formatPointer(found.names.map(shownName));
 }
 
