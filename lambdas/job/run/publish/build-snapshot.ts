@@ -2,6 +2,7 @@
 
 import { advise, command } from "../../errors/advice.ts";
 import { damaged, SyncError } from "../../errors/sync-error.ts";
+import { batches } from "../../runtime/batches.ts";
 import { isAnswered } from "../../service/event-service.ts";
 import {
   FieldProfiler,
@@ -62,14 +63,14 @@ export async function buildSnapshot(
     const key = store.keys.part(runId, index);
     return { file: key.slice(key.lastIndexOf("/") + 1), ...content };
   });
-  const name = async (rows: RangeRows, index: number): Promise<void> => {
+  const name = async ([index, rows]: readonly [number, RangeRows]): Promise<void> => {
     const key = store.keys.part(runId, index);
     if (await store.copy(chain.keyOf(rows), key)) session.hasAdvanced = true;
     else await verifyFile(store, key, rows, proceed);
   };
-  for (let at = 0; at < staged.length; at += AT_ONCE) {
+  for (const batch of batches([...staged.entries()], AT_ONCE)) {
     proceed();
-    await Promise.all(staged.slice(at, at + AT_ONCE).map((rows, index) => name(rows, at + index)));
+    await Promise.all(batch.map(name));
   }
   const leftOut = chain.records.flatMap(({ left_out }) => left_out);
   const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;
