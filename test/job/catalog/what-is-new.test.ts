@@ -130,7 +130,7 @@ class World {
         if (!step.isFollowed) return;
         await this.refresh(account);
         const removal = this.store.keys(own.keys.publications).at(-1);
-        for (const key of await keysOf(own)) if (key !== removal) await this.store.delete([key]);
+        await this.store.delete((await keysOf(own)).own.filter((key) => key !== removal));
         return;
       }
       case "lose a file": {
