@@ -2,7 +2,7 @@
 // counts after a removal is known by number.
 
 import { gunzipSync, gzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { acceptOrRollback, removeAccount } from "../../../lambdas/job/commands/decisions.ts";
 import { status } from "../../../lambdas/job/commands/status.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
@@ -12,6 +12,12 @@ import { realClock, settableClock } from "../../simulator/clocks.ts";
 import { makeEvents } from "../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
 import { DAY_MS, SmallWorld } from "./small-world.ts";
+
+let world: SmallWorld;
+
+beforeEach(() => {
+  world = new SmallWorld();
+});
 
 const MINUTE_MS = 60_000;
 const keys = layout(ACCOUNT);
@@ -51,7 +57,6 @@ async function planned(world: SmallWorld): Promise<string> {
 
 describe("a head in the future", () => {
   test("stops no run by hand or of a trigger, which are named by their own clock and publish over it [D16]", async () => {
-    const world = new SmallWorld();
     const head = await ahead(world, 10 * DAY_MS, () => world.publish(5));
     world.show(6);
 
@@ -71,14 +76,12 @@ describe("a head in the future", () => {
     { minutes: 9, outcome: "SUPERSEDED" },
     { minutes: 11, outcome: "PUBLISHED" },
   ])("by $minutes minutes: a run that begins now ends as $outcome [D16]", async ({ minutes, outcome }) => {
-    const world = new SmallWorld();
     await ahead(world, minutes * MINUTE_MS, () => world.publish(5));
 
     expect((await world.run()).row.outcome).toBe(outcome);
   });
 
   test("that was there when a run was planned never supersedes it, also once its instant has come", async () => {
-    const world = new SmallWorld();
     await ahead(world, DAY_MS, () => world.publish(5));
     const runId = await planned(world);
     world.clock.advance(DAY_MS);
@@ -87,7 +90,6 @@ describe("a head in the future", () => {
   });
 
   test("that came later supersedes what was planned before, whatever clock resumes it", async () => {
-    const world = new SmallWorld();
     await world.publish(5);
     const runId = await planned(world);
     const head = await ahead(world, DAY_MS, async () => (await world.run({ fresh: true })).row.snapshot_id);
@@ -107,7 +109,6 @@ describe("a head in the future", () => {
     ["is not in the log any more", (end: object) => ({ ...end, write_id: "of-another-life" })],
     ["is not in the plan, which an earlier version made", () => undefined],
   ])("decides by its name where the end that the log had %s", async (_, change) => {
-    const world = new SmallWorld();
     await ahead(world, DAY_MS, () => world.publish(5));
     const runId = await planned(world);
     await editPlan(world, runId, ({ log_end: end, ...header }) => {
@@ -119,7 +120,6 @@ describe("a head in the future", () => {
   });
 
   test("an unfinished run that lies in the future is resumed like any other", async () => {
-    const world = new SmallWorld();
     await world.publish(5);
     const runId = await ahead(world, 3 * DAY_MS, () => planned(world));
 
@@ -127,7 +127,6 @@ describe("a head in the future", () => {
   });
 
   test("hides no held snapshot, however far ahead the clock was", async () => {
-    const world = new SmallWorld();
     await ahead(world, 100 * DAY_MS, () => world.publish(10));
     const held = await world.hold(3);
 
@@ -138,7 +137,6 @@ describe("a head in the future", () => {
   });
 
   test("does not make a held snapshot of a later run older, so accept needs no force", async () => {
-    const world = new SmallWorld();
     await ahead(world, 10 * DAY_MS, () => world.publish(10));
     const held = await world.hold(3);
 
@@ -150,7 +148,6 @@ describe("after a removal under a clock that was ahead or behind", () => {
   test.each([3 * DAY_MS, 12 * MINUTE_MS, -DAY_MS])(
     "by %i ms: runs, held snapshots and rollbacks of the new life count [D27]",
     async (byMs) => {
-      const world = new SmallWorld();
       await world.publish(5);
       await ahead(world, byMs, () => removeAccount(world.ports()));
       world.clock.advance(MINUTE_MS);
@@ -174,7 +171,6 @@ describe("after a removal under a clock that was ahead or behind", () => {
   test.each([3 * DAY_MS, -DAY_MS])(
     "by %i ms: a start by hand resumes the unfinished run of the new life [D27]",
     async (byMs) => {
-      const world = new SmallWorld();
       await world.publish(5);
       await ahead(world, byMs, () => removeAccount(world.ports()));
       world.clock.advance(MINUTE_MS);
@@ -189,7 +185,6 @@ describe("after a removal under a clock that was ahead or behind", () => {
   test.each([3 * DAY_MS, -DAY_MS])(
     "by %i ms: what was planned before it does not count, also where its files are still there [D27]",
     async (byMs) => {
-      const world = new SmallWorld();
       await world.publish(10);
       const held = await world.hold(2);
       world.show(10);
@@ -221,7 +216,6 @@ describe("after a removal under a clock that was ahead or behind", () => {
   );
 
   test("a trigger of before it starts no new life", async () => {
-    const world = new SmallWorld();
     await world.publish(5);
     world.clock.advance(2 * MINUTE_MS);
     await removeAccount(world.ports());
