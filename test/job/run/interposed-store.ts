@@ -24,21 +24,28 @@ export function interposed(
   };
 }
 
-/** How many keys its lists have given. */
-export function countingKeys(store: Store): { readonly store: Store; readonly listed: () => number } {
-  let listed = 0;
-  return {
-    listed: () => listed,
-    store: {
-      ...interposed(store),
-      async *list(prefix, after) {
-        for await (const found of store.list(prefix, after)) {
-          listed += 1;
-          yield found;
-        }
-      },
-    },
+interface Watched {
+  readonly store: Store;
+  /** The keys that were read whole, each time. */
+  readonly reads: readonly string[];
+  /** The keys that lists have given. */
+  readonly listed: readonly string[];
+}
+
+export function watched(store: Store): Watched {
+  const reads: string[] = [];
+  const listed: string[] = [];
+  const read: Store["read"] = (key) => {
+    reads.push(key);
+    return store.read(key);
   };
+  async function* list(prefix: string, after?: string): ReturnType<Store["list"]> {
+    for await (const found of store.list(prefix, after)) {
+      listed.push(found.key);
+      yield found;
+    }
+  }
+  return { store: { ...interposed(store), read, list }, reads, listed };
 }
 
 /** Before the first creation of a file with this in its key, something else happens. */

@@ -12,7 +12,7 @@ import {
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { createRemoval, publish } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store, StoredKey } from "../../../lambdas/job/storage/store.ts";
-import { countingKeys, interposed } from "../run/interposed-store.ts";
+import { interposed, watched } from "../run/interposed-store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { FIRST, uk } from "./publications.ts";
 
@@ -34,10 +34,10 @@ describe("the accounts in a folder", () => {
     const lines = ["a", "a-b", "uk"].map((account) =>
       Array.from({ length: 50 }, (_, n) => layout(account).runLog("2026-11-26T06-00-00.000Z", n + 1)),
     );
-    const { store, listed } = countingKeys(storeWith(...lines.flat()));
+    const { store, listed } = watched(storeWith(...lines.flat()));
 
     expect(await accountsIn(store, "run-log/")).toEqual(["a", "a-b", "uk"]);
-    expect(listed()).toBe(3);
+    expect(listed).toHaveLength(3);
   });
 
   test("have one among them whose folder cannot be listed: a list that begins in it names it again", async () => {

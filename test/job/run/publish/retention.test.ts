@@ -7,7 +7,7 @@ import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { settableClock } from "../../../simulator/clocks.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
-import { interposed, refusing } from "../interposed-store.ts";
+import { interposed, refusing, watched } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
 
 let world: SmallWorld;
@@ -325,18 +325,11 @@ describe("retention", () => {
       world.store.put(keys.retired(id), JSON.stringify({ retired_at: "2026-01-01T00:00:00.000Z" }));
     for (const name of files(world, deleted).filter((each) => each !== "_retired.json"))
       await world.store.delete([`${keys.snapshot(deleted)}${name}`]);
-    const reads = new Set<string>();
-    const store: Store = {
-      ...interposed(world.store),
-      read: (key) => {
-        reads.add(key);
-        return world.store.read(key);
-      },
-    };
+    const { store, reads } = watched(world.store);
 
     await applyRetention(world.ports({ store }), undefined);
 
-    expect([...reads].filter((key) => key.endsWith("_retired.json"))).toEqual([keys.retired(retired)]);
+    expect(reads.filter((key) => key.endsWith("_retired.json"))).toEqual([keys.retired(retired)]);
     expect(files(world, deleted)).toEqual(["_retired.json"]);
   });
 
@@ -350,10 +343,9 @@ describe("retention", () => {
     }
     await world.hold(5, 50);
     const readsFirst = async (): Promise<boolean> => {
-      const reads = new Set<string>();
-      const read: Store["read"] = (key) => world.store.read(reads.add(key) && key);
-      await applyRetention(world.ports({ store: { ...interposed(world.store), read } }), undefined);
-      return reads.has(keys.publication("0000000001"));
+      const { store, reads } = watched(world.store);
+      await applyRetention(world.ports({ store }), undefined);
+      return reads.includes(keys.publication("0000000001"));
     };
 
     const before = await readsFirst();

@@ -12,7 +12,7 @@ import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts"
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
-import { interposed, interposedOnce } from "../interposed-store.ts";
+import { interposed, interposedOnce, watched } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
 
 let world: SmallWorld;
@@ -305,14 +305,7 @@ describe("what a run could not record", () => {
 
 test("a new run reads the head, and of a long log only what leads to it", async () => {
   for (let version = 1; version <= 12; version += 1) await world.publish(10, version);
-  const reads: string[] = [];
-  const store = {
-    ...interposed(world.store),
-    read: (key: string) => {
-      if (key.startsWith("publications/") && !reads.includes(key)) reads.push(key);
-      return world.store.read(key);
-    },
-  };
+  const { store, reads } = watched(world.store);
   const until = interposed(store, async (key) => {
     if (key.startsWith("publications/")) throw new Error("this far");
   });
@@ -321,5 +314,6 @@ test("a new run reads the head, and of a long log only what leads to it", async 
 
   // Doubling from the first, halving, the head.
   const numbers = ["02", "03", "05", "09", "17", "13", "11", "12"].map((number) => `00000000${number}`);
-  expect(reads).toEqual(numbers.map((number) => layout(ACCOUNT).publication(number)));
+  const ofLog = new Set(reads.filter((key) => key.startsWith("publications/")));
+  expect([...ofLog]).toEqual(numbers.map((number) => layout(ACCOUNT).publication(number)));
 });
