@@ -18,7 +18,7 @@ import {
 import { eventRow, type Warehouse, warehouse } from "../../../cli/warehouse.ts";
 import { aManifest } from "../../snapshot/files/manifests.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
-import { aPublication } from "../../storage/publications.ts";
+import { aPublication, uk } from "../../storage/publications.ts";
 import { Publisher, snapshotOfDay } from "../publisher.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
@@ -180,7 +180,7 @@ describe("views.sql", () => {
 
   it("is made of logs, columns and run logs that are read at the same time", async () => {
     const store = new MemoryStore();
-    await publish(accountStore(store, "uk"), aPublication({ snapshot_id: ONE }));
+    await publish(uk(store), aPublication({ snapshot_id: ONE }));
     store.put(layout("uk").manifest(ONE), manifestText("uk", ONE));
     const open = new Set<string>();
     let most = 0;
@@ -191,7 +191,7 @@ describe("views.sql", () => {
       yield* store.list(prefix);
       open.delete(prefix);
     };
-    const watched: Store = { ...accountStore(store, "uk"), list };
+    const watched: Store = { ...uk(store), list };
 
     await new DuckdbCatalog({ store: watched, directory: "/warehouse" }).refresh("uk");
 
@@ -252,7 +252,7 @@ describe("views.sql", () => {
     }
     const store = new RacingStore();
     store.put(layout("uk").manifest(ONE), manifestText("uk", ONE));
-    await publish(accountStore(store, "uk"), aPublication({ snapshot_id: ONE }));
+    await publish(uk(store), aPublication({ snapshot_id: ONE }));
     store.put("views.sql", "old");
 
     await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk");
@@ -314,7 +314,7 @@ describe("views.sql", () => {
 
   it("leaves out a head whose manifest is gone, and names it", async () => {
     const store = new MemoryStore();
-    await publish(accountStore(store, "uk"), aPublication({ snapshot_id: ONE, added: 0 }));
+    await publish(uk(store), aPublication({ snapshot_id: ONE, added: 0 }));
 
     await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk");
 

@@ -16,7 +16,7 @@ import { toldBy } from "../../../words/said.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { aDetail } from "../../service/events/a-detail.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
-import { aPublication } from "../../storage/publications.ts";
+import { aPublication, uk } from "../../storage/publications.ts";
 import { hostWith, worldWith } from "../run-defaults.ts";
 
 const SECOND_MS = 1_000;
@@ -780,7 +780,7 @@ describe("what the head says of refusals", () => {
   async function knownOf(head: Publication | undefined, text?: string): Promise<readonly string[]> {
     const store = new MemoryStore();
     if (text !== undefined) store.put(KEY, text);
-    return [...(await knownRefusals(accountStore(store, "uk"), head)).uuids];
+    return [...(await knownRefusals(uk(store), head)).uuids];
   }
 
   test.each([
