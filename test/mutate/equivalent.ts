@@ -67,6 +67,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Without a limit the product is not a number, and nothing is more than that.",
   },
   "lambdas/job/run/publish/retention.ts": {
+    "headsSince: if (endedAtMs < sinceMs - DAY_MS) break; → if (endedAtMs <= sinceMs - DAY_MS) break;":
+      "What is older than that one ended then, and was no head since.",
     "retireAndDelete: else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId)) → else if ((retiredAtMs <= nowMs - DAY_MS) && !inUse.has(snapshotId))":
       "Without an instant the comparison is with no number, and false.",
     "madeAtMs: if (namedAtMs === undefined || !isFuture(namedAtMs, nowMs)) return namedAtMs; → if ((!isFuture(namedAtMs, nowMs))) return namedAtMs;":

@@ -5,11 +5,9 @@
 import { posix } from "node:path";
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
 import { batches, inOrder } from "../runtime/batches.ts";
-import { isOfLayout, publicationId, runInstant } from "./layout.ts";
+import { isOfLayout, publicationId } from "./layout.ts";
 import { type Entry, entryBytes, type Publication, parseEntry, type Removal } from "./publication.ts";
 import type { AccountStore, StoredKey } from "./store.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Where the log ends. */
 export interface LogEnd {
@@ -69,8 +67,8 @@ export async function readEnd(store: AccountStore, near = ""): Promise<LogEnd> {
 }
 
 /** The newest publication; undefined where nothing is published, or the account was removed. Reads as `readEnd` does. */
-export async function readHead(store: AccountStore, near?: string): Promise<Publication | undefined> {
-  return (await readEnd(store, near)).head;
+export async function readHead(store: AccountStore): Promise<Publication | undefined> {
+  return (await readEnd(store)).head;
 }
 
 /**
@@ -92,21 +90,8 @@ export function isOfRun(runId: string): (publication: Publication) => boolean {
   return ({ action, run_id }) => action === "run" && run_id === runId;
 }
 
-/**
- * The publications that are probably of the run or of its snapshot, newest first, each read on demand. Where it ends
- * depends on clocks, so use it only where a wrong clock does no harm.
- */
-export async function* publicationsSince(store: AccountStore, runId: string): AsyncGenerator<Publication> {
-  const startedAtMs = runInstant(runId) ?? 0;
-  for await (const publication of newestFirst(store)) {
-    yield publication;
-    // No run is published before it starts, by clocks that differ by less than a day.
-    if (Date.parse(publication.published_at) < startedAtMs - DAY_MS) return;
-  }
-}
-
-/** All publications. Throws `STORE_CORRUPT` where it comes to a gap or a damaged file. */
-async function* newestFirst(store: AccountStore): AsyncGenerator<Publication> {
+/** All publications, each read on demand. Throws `STORE_CORRUPT` where it comes to a gap or a damaged file. */
+export async function* newestFirst(store: AccountStore): AsyncGenerator<Publication> {
   const last = Number((await lastId(store)) ?? 0);
   const ids = Array.from({ length: last }, (_, index) => publicationId(last - index));
   for await (const entry of readEntries(store, ids, 1)) {
