@@ -166,7 +166,7 @@ describe("the changes of a publication", () => {
   const FOLDER = layout("uk").changes(PUBLICATION.publication, ID);
   const changesPart = (index: number): string => layout("uk").changesPart(PUBLICATION.publication, ID, index);
   const lines = (change: string, count: number): string => `{"change":"${change}"}\n`.repeat(count);
-  const verify = (over: Partial<Publication> = {}, proceed?: () => void): Promise<void> =>
+  const verify = (over: Partial<Publication> = {}, proceed = (): void => undefined): Promise<void> =>
     verifyChanges(uk(store), { ...PUBLICATION, ...over }, proceed);
 
   beforeEach(() => {
