@@ -68,13 +68,8 @@ export async function publicationsAt(
   const [first] = [...wanted].sort();
   if (first === undefined) return [];
   const { ids } = await countingFrom(store, publicationId(Number(first) - 1));
-  const found: Publication[] = [];
-  for await (const publication of readInOrder(
-    store,
-    ids.filter((id) => wanted.has(id)),
-  ))
-    found.push(publication);
-  return found;
+  const asked = ids.filter((id) => wanted.has(id));
+  return Array.fromAsync(readInOrder(store, asked));
 }
 
 /** Where the snapshot is published if clocks were right: this only says where to look first. */
