@@ -1,16 +1,14 @@
 // A store that does something of a test's own before each creation: waits, lets another run go first, fails.
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 
 export function interposed(
   store: Store,
   beforeCreate: (key: string) => Promise<void> = async () => undefined,
 ): Store {
   return {
-    read: (key) => store.read(key),
-    open: (key) => store.open(key),
-    list: (prefix, after) => store.list(prefix, after),
+    ...accountStore(store, ""),
     create: async (key, body) => {
       await beforeCreate(key);
       return store.create(key, body);
@@ -19,8 +17,6 @@ export function interposed(
       await beforeCreate(to);
       return store.copy(from, to);
     },
-    replace: (key, bytes, version) => store.replace(key, bytes, version),
-    delete: (keys) => store.delete(keys),
   };
 }
 

@@ -117,10 +117,7 @@ class Raced {
     const { store } = this;
     const happens = () => this.#happens();
     return {
-      open: (key) => store.open(key),
-      copy: (from, to) => store.copy(from, to),
-      replace: (key, bytes, version) => store.replace(key, bytes, version),
-      delete: (keys) => store.delete(keys),
+      ...uk(store),
       read: async (key) => {
         await happens();
         return store.read(key);
