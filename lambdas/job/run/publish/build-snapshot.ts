@@ -10,8 +10,7 @@ import {
   type Profile,
   RequiredFields,
 } from "../../snapshot/fields/field-profile.ts";
-import type { LeftOut } from "../../snapshot/files/manifest.ts";
-import { createManifest, type Manifest, writeLeftOut } from "../../snapshot/files/manifest.ts";
+import { countReasons, createManifest, type Manifest, writeLeftOut } from "../../snapshot/files/manifest.ts";
 import { verifyFile } from "../../snapshot/files/parts.ts";
 import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
@@ -73,8 +72,7 @@ export async function buildSnapshot(
     await Promise.all(batch.map(name));
   }
   const leftOut = chain.records.flatMap(({ left_out }) => left_out);
-  const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;
-  const [oversize, tooDeep, unreadable] = [left("oversize"), left("too_deep"), left("unreadable")];
+  const left = countReasons(leftOut.map(({ reason }) => reason));
   const events = parts.reduce((sum, { rows }) => sum + rows, 0);
   if (events + leftOut.length !== planned) throw incomplete(planned, events, leftOut.length);
   const leftOutFile = await writeLeftOut(store, store.keys.leftOut(runId), leftOut);
@@ -91,13 +89,9 @@ export async function buildSnapshot(
     counts: {
       listed: header.listed,
       events,
-      gone: left("gone"),
-      forbidden: left("forbidden"),
-      rejected: header.rejected + oversize + tooDeep + unreadable,
-      oversize,
+      ...left,
+      rejected: header.rejected + left.oversize + left.too_deep + left.unreadable,
       repeated: header.repeated,
-      too_deep: tooDeep,
-      unreadable,
     },
     parts,
     stored,
