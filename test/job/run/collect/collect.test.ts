@@ -16,7 +16,7 @@ import { MAX_PART_BYTES } from "../../../../lambdas/job/snapshot/files/parts.ts"
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
-import { ManualClock } from "../../../simulator/manual-clock.ts";
+import { ManualClock, settled, whileTimePasses } from "../../../simulator/manual-clock.ts";
 import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { aDetail } from "../../service/events/a-detail.ts";
@@ -295,20 +295,7 @@ describe("an event whose refusal is news", () => {
     return isFirst && refusedOnce.includes(place) ? { kind: "left-out", reason: "forbidden" } : answer;
   };
 
-  /** Time passes in steps of a second until the work ends. */
-  async function inTime(work: Promise<void>): Promise<void> {
-    let isOver = false;
-    const ended = work.finally(() => {
-      isOver = true;
-    });
-    ended.catch(() => undefined);
-    for (await turns(); !isOver; await turns()) clock.advance(SECOND_MS);
-    return ended;
-  }
-
-  async function turns(): Promise<void> {
-    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
-  }
+  const inTime = (work: Promise<void>): Promise<void> => whileTimePasses(clock, work);
 
   test("is asked for again behind those after it, and only then recorded, in order", async () => {
     refusedOnce = [2];
@@ -336,7 +323,7 @@ describe("an event whose refusal is news", () => {
     const service = { detail: asDrawn };
     const stopped = start(begun(), { service, signal: stop.signal });
     stopped.catch(() => undefined);
-    await turns();
+    await settled();
     stop.abort(new SyncError("INTERRUPTED", "stopped"));
     await expect(stopped).rejects.toThrow("stopped");
     expect(clock.monotonicMs()).toBe(0);

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
-import { Account, crashedAtMs, KEY, settled, takenBy } from "./lease-world.ts";
+import { settled } from "../../../simulator/manual-clock.ts";
+import { Account, crashedAtMs, KEY, takenBy } from "./lease-world.ts";
 
 let account: Account;
 

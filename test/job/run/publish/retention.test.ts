@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Catalog } from "../../../../lambdas/job/catalog/catalog.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
@@ -6,6 +5,7 @@ import { applyRetention } from "../../../../lambdas/job/run/publish/retention.ts
 import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { settableClock } from "../../../simulator/clocks.ts";
+import { settled } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { interposed, refusing, watched } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
@@ -46,7 +46,7 @@ function slow(store: Store): { readonly store: Store; readonly steps: string[] }
   const steps: string[] = [];
   const slowly = async <Result>(step: string, write: () => Promise<Result>): Promise<Result> => {
     steps.push(step);
-    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+    await settled();
     steps.push(`end of ${step}`);
     return write();
   };

@@ -1,6 +1,5 @@
 // What fails right after the commit takes nothing back: the end says so, and the next start records it.
 
-import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { publicationOf, readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
@@ -8,6 +7,7 @@ import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { settled } from "../../../simulator/manual-clock.ts";
 import { interposed, refusing } from "../interposed-store.ts";
 import { livingLease } from "../lease/lease-world.ts";
 import { serviceWith } from "../run-defaults.ts";
@@ -57,7 +57,7 @@ function leaseIsTaken(world: SmallWorld, after: RunPorts["catalog"]["refresh"]):
       if (world.store.keys("publications/").length === 0) return world.catalog.refresh(account);
       world.store.put(layout(ACCOUNT).lease, livingLease(world.clock.now()));
       world.clock.advance(20_000);
-      for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+      await settled();
       await after(account);
     },
   };

@@ -1,6 +1,5 @@
 // A run whose publication exists is finished, whatever has happened since: never adopted, held or published again.
 
-import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import {
@@ -12,6 +11,7 @@ import { readRunResult } from "../../../../lambdas/job/run/record/run-result.ts"
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { settled } from "../../../simulator/manual-clock.ts";
 import { interposed, interposedOnce, watched } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, SmallWorld } from "../small-world.ts";
 
@@ -239,7 +239,7 @@ describe("what a run could not record", () => {
   /** Creates a file only after many turns of the event loop: what is not waited for is not there yet. */
   const slowly = (world: SmallWorld): Store =>
     interposed(world.store, async () => {
-      for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+      await settled();
     });
 
   /** A crashed run, whose row is there unless the crash was earlier. */
