@@ -4,7 +4,7 @@
 
 import { posix } from "node:path";
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
-import { batches, inOrder } from "../runtime/batches.ts";
+import { batches, inOrder } from "./batches.ts";
 import { isOfLayout, publicationId } from "./layout.ts";
 import { type Entry, entryBytes, type Publication, parseEntry, type Removal } from "./publication.ts";
 import type { AccountStore, StoredKey } from "./store.ts";

@@ -15,8 +15,8 @@ import {
 } from "@aws-sdk/client-glue";
 import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { batches } from "../../runtime/batches.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { batches } from "../../storage/batches.ts";
 import type { TableName } from "../../storage/layout.ts";
 
 type Columns = readonly { readonly name: string; readonly type: string }[];

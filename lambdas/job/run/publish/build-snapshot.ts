@@ -2,7 +2,6 @@
 
 import { advise, command } from "../../errors/advice.ts";
 import { damaged, SyncError } from "../../errors/sync-error.ts";
-import { batches } from "../../runtime/batches.ts";
 import { isAnswered } from "../../service/event-service.ts";
 import {
   FieldProfiler,
@@ -16,6 +15,7 @@ import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";
 import type { Chain, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
+import { batches } from "../../storage/batches.ts";
 import type { TimeBudget } from "../collect/time-budget.ts";
 import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";

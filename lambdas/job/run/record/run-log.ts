@@ -4,8 +4,8 @@ import * as z from "zod";
 import { shownDefect } from "../../errors/shown-text.ts";
 import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
-import { batches, inOrder } from "../../runtime/batches.ts";
 import { CLOCK_TOLERANCE_MS, isFuture } from "../../runtime/clock.ts";
+import { batches, inOrder } from "../../storage/batches.ts";
 import { formatRunId, isOfLayout, KEPT_DAYS, runInstant } from "../../storage/layout.ts";
 import { type AccountStore, readJson, SELDOM_PARSED, type StoredKey } from "../../storage/store.ts";
 

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { damaged, damageIn, RESTORE, type SyncError } from "../../errors/sync-error.ts";
-import { batches, inOrder } from "../../runtime/batches.ts";
+import { batches, inOrder } from "../../storage/batches.ts";
 import { accountsIn, orDamage } from "../../storage/known-accounts.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
 import { hasChanges, type PublishedUnits } from "../../storage/publication.ts";

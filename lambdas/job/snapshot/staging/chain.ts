@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { damaged } from "../../errors/sync-error.ts";
-import { batches, inOrder } from "../../runtime/batches.ts";
+import { batches, inOrder } from "../../storage/batches.ts";
 import { type AccountStore, readJson, type StoredKey, writeJsonOnce } from "../../storage/store.ts";
 import { Checksum, readLines } from "../files/gzip-lines.ts";
 import { type LeftOutReason, leftOutSchema } from "../files/manifest.ts";

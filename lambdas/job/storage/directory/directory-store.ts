@@ -6,8 +6,8 @@ import { lstat, open, readdir, readFile, rmdir, stat, unlink } from "node:fs/pro
 import { join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { codeOf, SyncError } from "../../errors/sync-error.ts";
-import { batches } from "../../runtime/batches.ts";
 import type { Random } from "../../runtime/clock.ts";
+import { batches } from "../batches.ts";
 import {
   formatRunId,
   isAccountFolder,

@@ -18,8 +18,8 @@ import {
 } from "@aws-sdk/client-s3";
 import { awsError } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
-import { batches } from "../../runtime/batches.ts";
 import type { Random } from "../../runtime/clock.ts";
+import { batches } from "../batches.ts";
 import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
 import { s3Error } from "./s3-error.ts";
 
