@@ -9,11 +9,7 @@ import { DuckdbCatalog } from "../../../../lambdas/job/catalog/duckdb/duckdb-cat
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../../lambdas/job/storage/publication-log.ts";
-import {
-  accountStore,
-  type Store,
-  type StoredKey,
-} from "../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store, type StoredKey } from "../../../../lambdas/job/storage/store.ts";
 import { eventRow, type Warehouse, warehouse } from "../../../cli/warehouse.ts";
 import { aManifest } from "../../snapshot/files/manifests.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
