@@ -67,6 +67,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "Without a limit the product is not a number, and nothing is more than that.",
   },
   "lambdas/job/run/publish/retention.ts": {
+    "headsSince: if (endedAtMs < sinceMs - DAY_MS) break; → if (endedAtMs <= sinceMs - DAY_MS) break;":
+      "What is older than that one ended then, and was no head since.",
     "retireAndDelete: else if (retiredAtMs !== undefined && retiredAtMs <= nowMs - DAY_MS && !inUse.has(snapshotId)) → else if ((retiredAtMs <= nowMs - DAY_MS) && !inUse.has(snapshotId))":
       "Without an instant the comparison is with no number, and false.",
     "madeAtMs: if (namedAtMs === undefined || !isFuture(namedAtMs, nowMs)) return namedAtMs; → if ((!isFuture(namedAtMs, nowMs))) return namedAtMs;":
@@ -81,14 +83,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "An end without an error has none that was not found.",
     'isNotFound: return error instanceof SyncError && error.code === "SNAPSHOT_NOT_FOUND"; → return (error.code === "SNAPSHOT_NOT_FOUND");':
       "No other error has this code.",
-    "removeAccount: for (let at = 0; at < keys.length; at += AT_ONCE) { → for (let at = 0; at <= keys.length; at += AT_ONCE) {":
-      "What begins at the end has no files.",
   },
   "lambdas/job/storage/publication-log.ts": {
     'readEntry: if (ids.includes(id) || (ids.at(-1) ?? "") < id) throw corrupt(key, "it was listed but no longer exists"); → if (ids.includes(id) || (ids.at(-1) ?? "") <= id) throw corrupt(key, "it was listed but no longer exists");':
       "Where the last number is this one, the list includes it.",
-    "readLogSince: for (let at = 0; at < wanted.length; at += AT_ONCE) { → for (let at = 0; at <= wanted.length; at += AT_ONCE) {":
-      "One more round reads nothing.",
   },
   "lambdas/job/service/auth/oauth/token-rotation.ts": {
     "renewClaimed: return { tokens: stored.tokens, isRenewed: false }; → return undefined;":
@@ -101,8 +99,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       "A buffer that is exactly full is only replaced one line earlier.",
   },
   "lambdas/job/snapshot/staging/chain.ts": {
-    "read: for (let at = 0; at < keys.length; at += AT_ONCE) { → for (let at = 0; at <= keys.length; at += AT_ONCE) {":
-      "What begins at the end has no record.",
     "read: if (key && sizes.get(key) !== next.rows?.stored.bytes) → if ((sizes.get(key) !== next.rows?.stored.bytes))":
       "Without rows there is neither a file nor a size that it should have.",
     "verify: await lines.return(undefined); → lines.return(undefined);":
@@ -157,8 +153,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   "lambdas/job/snapshot/files/units.ts": {
     "hasPublishedFiles: return head !== undefined && hasFile(own, head.snapshot_id); → return false;":
       "Then the whole logs are read, which takes longer and finds the same.",
-    "incompleteUnits: for (let at = 0; at < kept.length; at += AT_ONCE) { → for (let at = 0; at <= kept.length; at += AT_ONCE) {":
-      "What begins at the end has no snapshot.",
   },
   "lambdas/job/run/run.ts": {
     'run: ports.isUnattended === false && attempt.publication === undefined && "error" in end && → (ports.isUnattended === false && attempt.publication === undefined) &&':

@@ -1,5 +1,6 @@
 // A clock that stands still until a test moves it.
 
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../lambdas/job/runtime/clock.ts";
 
 interface Sleeper {
@@ -68,7 +69,23 @@ export class ManualClock implements Clock {
 export class PatientClock extends ManualClock {
   override async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
     this.advance(ms);
   }
+}
+
+/** All has happened that happens without time. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+}
+
+/** The end of the work; time passes in steps of a second meanwhile. */
+export async function whileTimePasses<T>(clock: ManualClock, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  work.then(end, end);
+  for (await settled(); !isOver; await settled()) clock.advance(1_000);
+  return work;
 }

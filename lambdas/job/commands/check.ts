@@ -97,7 +97,7 @@ export async function check(
     await runCheck("catalog", () => tryCatalog(ports, settings));
     await runCheck("snapshot", async (warn) => {
       const end = await readEnd(ports.store);
-      const found = await (deep ? checkEverything : checkHead)(ports);
+      const found = await findDamage(ports, deep);
       // Of an account that was removed meanwhile nothing counts.
       if (found.length > 0 && (await readLogSince(ports.store, end.last)).removal) return;
       tellDamage(found, warn);
@@ -131,35 +131,25 @@ interface Damage {
 
 /**
  * The head byte by byte, and whether every other snapshot that is published and not retired, and the changes of every
- * publication, have their files. Throws `INTERRUPTED` where time runs out.
+ * publication, have their files; `deep`: all of these and the held ones byte by byte. Throws `INTERRUPTED` where time runs
+ * out.
  */
-async function checkHead(ports: SnapshotCheckPorts): Promise<readonly Damage[]> {
+export async function findDamage(ports: SnapshotCheckPorts, deep: boolean): Promise<readonly Damage[]> {
   const { store } = ports;
   const log = await readLog(store);
   const head = log.at(-1)?.snapshot_id;
-  if (head === undefined) return [];
+  if (head === undefined && !deep) return [];
   const found: Damage[] = [];
   await collectDamage(found, checkFolders(store));
-  await checkSnapshot(ports, log, head, found);
-  const units = await incompleteUnits(store, log, await listSnapshots(store));
-  for (const { holds, publication, damage: error } of [...foreignChanges(store.account, log), ...units]) {
+  const read = deep ? await verifiable(store, log) : log.slice(-1).map(({ snapshot_id }) => snapshot_id);
+  for (const snapshotId of read) await checkSnapshot(ports, log, snapshotId, found);
+  const listed = deep ? [] : await incompleteUnits(store, log, await listSnapshots(store));
+  for (const { holds, publication, damage: error } of [...foreignChanges(store.account, log), ...listed]) {
     const { snapshot_id: snapshotId } = publication;
     if (holds === "changes") found.push({ error, cure: cureOfChanges(log, publication) });
     else if (snapshotId !== head) found.push({ error, cure: cureOfSnapshot(log, snapshotId) });
   }
-  return found;
-}
-
-/** Every snapshot that is published or held and not retired, and the changes of every publication, byte by byte. */
-export async function checkEverything(ports: SnapshotCheckPorts): Promise<readonly Damage[]> {
-  const { store } = ports;
-  const log = await readLog(store);
-  const found: Damage[] = [];
-  await collectDamage(found, checkFolders(store));
-  for (const snapshotId of await verifiable(store, log)) await checkSnapshot(ports, log, snapshotId, found);
-  for (const { publication, damage: error } of foreignChanges(store.account, log))
-    found.push({ error, cure: cureOfChanges(log, publication) });
-  for (const publication of log) {
+  for (const publication of deep ? log : []) {
     const changes = verifyChanges(store, publication, () => checkTimeLeft(ports, outOfTime));
     await collectDamage(found, changes, cureOfChanges(log, publication));
   }

@@ -27,8 +27,9 @@ import { publicationOf, type RunEnd, type RunResult, type Skipped } from "../run
 import type { HostPorts, WarehousePorts, WorldPorts } from "../run/run-ports.ts";
 import type { Manifest } from "../snapshot/files/manifest.ts";
 import { plannedAt, publishedOf } from "../snapshot/files/published-snapshots.ts";
-import { accountFolders, keysOf } from "../storage/known-accounts.ts";
-import { formatRunId, isOfLayout } from "../storage/layout.ts";
+import { batches } from "../storage/batches.ts";
+import { keysOf } from "../storage/known-accounts.ts";
+import { formatRunId } from "../storage/layout.ts";
 import { placeOf, removalOf } from "../storage/log-mark.ts";
 import { isRestart, type Publication } from "../storage/publication.ts";
 import {
@@ -287,14 +288,14 @@ export async function removeAccount(ports: DecisionPorts): Promise<"removed" | S
     const removal = store.keys.publication(await createRemoval(store, named));
     await catalog.refresh(store.account);
     const isRunLog = (key: string): number => Number(key.startsWith(store.keys.runLogs));
-    const keys = (await keysOf(store))
+    const keys = (await keysOf(store)).own
       .filter((key) => key !== removal && key !== store.keys.lease)
       // First of all what a table shows, as long as it is there.
       .sort((a, b) => isRunLog(b) - isRunLog(a));
     // A run that began after the removal has had the lease: where it is still ours, all of these are older.
-    for (let at = 0; at < keys.length; at += AT_ONCE) {
+    for (const batch of batches(keys, AT_ONCE)) {
       signal.throwIfAborted();
-      await store.delete(keys.slice(at, at + AT_ONCE));
+      await store.delete(batch);
     }
     await store.delete([store.keys.lease]);
     return "removed";
@@ -313,24 +314,18 @@ interface AccountFiles {
 
 /** Reads only. An account without any file of the layout does not exist; the entry that says that it was removed does not count. */
 export async function countFiles(store: AccountStore): Promise<AccountFiles> {
-  const snapshots = new Set<string>();
   // A log that is damaged is removed as well.
   const newest = (await readLogSince(store, "").catch(undefinedIfDamaged))?.removal;
   const removal = newest && store.keys.publication(newest.publication);
-  let publications = 0;
-  let files = 0;
-  const foreign: string[] = [];
-  for (const folder of accountFolders(store)) {
-    for await (const { key } of store.list(folder)) {
-      if (key === removal) continue;
-      if (!isOfLayout(key)) {
-        foreign.push(key);
-        continue;
-      }
-      files += 1;
-      if (folder === store.keys.publications) publications += 1;
-      if (folder === store.keys.snapshots) snapshots.add(key.slice(folder.length).split("/", 1)[0] ?? "");
-    }
-  }
-  return { publications, snapshots: snapshots.size, files, foreign };
+  const { own, foreign } = await keysOf(store);
+  const counted = own.filter((key) => key !== removal);
+  const namesIn = (folder: string): ReadonlySet<string> =>
+    new Set(counted.flatMap((key) => (key.startsWith(folder) ? key.slice(folder.length).split("/", 1) : [])));
+  const { publications, snapshots } = store.keys;
+  return {
+    publications: namesIn(publications).size,
+    snapshots: namesIn(snapshots).size,
+    files: counted.length,
+    foreign,
+  };
 }

@@ -3,8 +3,7 @@
 
 import { addRestart } from "../errors/sync-error.ts";
 import { RequiredFields } from "../snapshot/fields/field-profile.ts";
-import type { LeftOutReason } from "../snapshot/files/manifest.ts";
-import { type Manifest, readManifest } from "../snapshot/files/manifest.ts";
+import { countReasons, type LeftOutReason, type Manifest, readManifest } from "../snapshot/files/manifest.ts";
 import { damageOf, diffRows, rowsOf } from "../snapshot/rows/compare-snapshots.ts";
 import { FirstChanges } from "../snapshot/rows/first-changes.ts";
 import { lifter } from "../snapshot/rows/lifted-column.ts";
@@ -57,10 +56,6 @@ export async function dryRun(
         .take(1)
     : [];
   const reasons = new Map<string, LeftOutReason>();
-  const left: Record<LeftOutReason, number> = {
-    ...{ gone: 0, forbidden: 0 },
-    ...{ oversize: 0, too_deep: 0, unreadable: 0 },
-  };
   const newlyUnreadable: string[] = [];
   const sayLeft = sayEstimate(planned, session.budget, ports);
   const required = new RequiredFields(settings.require);
@@ -83,7 +78,6 @@ export async function dryRun(
       ports.onProgress({ done: seen, total: planned, retries: service.counts.retries });
       checkTimeLeft(ports, () => outOfTime(seen, planned));
       if ("leftOut" in result) {
-        left[result.leftOut] += 1;
         reasons.set(result.uuid, result.leftOut);
         if (result.leftOut === "unreadable" && !known.uuids.has(result.uuid))
           newlyUnreadable.push(result.uuid);
@@ -114,8 +108,8 @@ export async function dryRun(
     throw addRestart(await damageOf(error, ports.store, [before], () => ports.signal.throwIfAborted()));
   }
 
-  const rejected = list.rejected + left.oversize + left.too_deep + left.unreadable;
-  const { gone, forbidden, oversize, too_deep } = left;
+  const { gone, forbidden, oversize, too_deep, unreadable } = countReasons(reasons.values());
+  const rejected = list.rejected + oversize + too_deep + unreadable;
   const { repeated } = list;
   attempt.counts = { listed, events, gone, forbidden, rejected, repeated, ...differing.counts };
   const { incomplete } = required;
@@ -124,10 +118,9 @@ export async function dryRun(
     ? guardRequired({ listed: planned, events, incomplete }, settings)
     : guard(
         {
-          ...{ listed, events, gone, forbidden, rejected, oversize, too_deep },
+          ...{ listed, events, gone, forbidden, rejected, oversize, too_deep, unreadable },
           headEvents: head?.events,
           accepted: head?.accepted,
-          unreadable: left.unreadable,
           newlyUnreadable,
           incomplete,
           ...READ_ONCE,

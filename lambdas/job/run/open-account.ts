@@ -11,7 +11,7 @@ import { createEventService, type EventServiceOptions } from "../service/http-ev
 import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { readManifest } from "../snapshot/files/manifest.ts";
 import { readHead } from "../storage/publication-log.ts";
-import { type AccountStore, readJson } from "../storage/store.ts";
+import { type AccountStore, jsonBytes, readJson, swap } from "../storage/store.ts";
 import type { LeasedCommand } from "./lease/lease.ts";
 import { leasedRateLimiter, whileLeased } from "./lease/lease-account.ts";
 import type { Trigger } from "./record/run-log.ts";
@@ -108,10 +108,7 @@ function recordLoginRefusals(
     if (credentials_version === undefined) return;
     const refused_at = new Date(clock.now()).toISOString();
     const refusal: LoginRefusal = { code, refused_at, credentials_version, request_id: requestId };
-    const bytes = Buffer.from(`${JSON.stringify(refusal)}\n`);
-    const stored = await store.read(key);
-    if (stored === undefined) await store.create(key, bytes);
-    else await store.replace(key, bytes, stored.version);
+    await swap(store, key, jsonBytes(refusal), (await store.read(key))?.version);
   };
   const orWarned = (work: Promise<void>): Promise<void> =>
     orWarn(logger, "the result of the login could not be recorded", work);

@@ -5,7 +5,7 @@ import { isMistake } from "../errors/sync-error.ts";
 import type { EventService } from "../service/event-service.ts";
 import { Chain } from "../snapshot/staging/chain.ts";
 import { createPlan, hasPlan, type Plan, plannedTrigger } from "../snapshot/staging/plan.ts";
-import { type LogMark, markOf, placeOf, removalOf } from "../storage/log-mark.ts";
+import { markOf, placeOf } from "../storage/log-mark.ts";
 import { type LogEnd, readLogSince } from "../storage/publication-log.ts";
 import type { AccountStore } from "../storage/store.ts";
 import { type CollectTask, collect, rangeCut } from "./collect/collect.ts";
@@ -22,7 +22,7 @@ import { columnsOfRun } from "./publish/columns.ts";
 import { knownRefusals } from "./publish/guard.ts";
 import { publishRun } from "./publish/publish.ts";
 import { applyRetention, isFirstOfDay } from "./publish/retention.ts";
-import { removedBy, supersededBeforePlan, supersededBy } from "./publish/superseded.ts";
+import { removedBy, supersededBeforePlan, supersededPlan } from "./publish/superseded.ts";
 import { type Attempt, beginAttempt, recordAttempt, unrecordedFailure } from "./record/attempt.ts";
 import { publishedRun, recordUnrecorded } from "./record/published-run.ts";
 import { attemptsOf, type Trigger } from "./record/run-log.ts";
@@ -187,7 +187,7 @@ async function makeSnapshot(
   if (staged === undefined) session.useColumns(columns);
   attempt.doubt = staged?.plan.header.doubt;
   const place = staged ? await placeOf(store, staged.plan.header.log_end) : end.last;
-  const later = staged && (await supersededAtStart(session, end, staged.plan.header.log_end));
+  const later = staged && (await supersededPlan(store, end.head, staged.plan.header));
   if (later) return later;
   const facts = new SnapshotFacts(session.settings.require);
   if (staged?.isComplete) return publishRun({ session, end, place, chain: staged, facts });
@@ -195,17 +195,6 @@ async function makeSnapshot(
   const chain = staged ?? new Chain(store, await listAndPlan(session, service, end));
   await stage(session, service, { chain, facts, known: await knownRefusals(store, end.head) });
   return publishRun({ session, end, place, chain, facts });
-}
-
-/** How a run ends that finds, before it sends anything, that what came after its plan is later, or its account was removed. */
-async function supersededAtStart(
-  { ports: { store }, attempt: { runId: id } }: RunSession,
-  end: LogEnd,
-  mark: LogMark,
-): Promise<RunEnd | undefined> {
-  const removal = await removalOf(store, id, mark);
-  if (removal) return removedBy(removal, id);
-  return supersededBy(end.head, { id, place: await placeOf(store, mark) });
 }
 
 /** Freezes the work. A plan that another process of this run wrote first is used as it is. */

@@ -76,16 +76,13 @@ export async function orDamage<T>(account: string, read: () => Promise<T>): Prom
 
 const OF_AN_ACCOUNT: ReadonlySet<ErrorCode> = new Set(["STORE_CORRUPT", "STORE_FAILED"]);
 
-/** The account's folder in each of the warehouse's. */
-export function accountFolders({ account }: AccountStore): readonly string[] {
-  return Object.values(FOLDERS).map((folder) => `${folder}${account}/`);
-}
-
-/** All keys of the layout that the account has. */
-export async function keysOf(store: AccountStore): Promise<readonly string[]> {
+/** All keys that the account has: those of the layout, and others that lie in its folders. */
+export async function keysOf(
+  store: AccountStore,
+): Promise<{ readonly own: readonly string[]; readonly foreign: readonly string[] }> {
   const keys: string[] = [];
-  for (const folder of accountFolders(store)) {
-    for await (const { key } of store.list(folder)) keys.push(key);
-  }
-  return keys.filter(isOfLayout);
+  for (const folder of Object.values(FOLDERS))
+    for await (const { key } of store.list(`${folder}${store.account}/`)) keys.push(key);
+  const { own = [], foreign = [] } = Object.groupBy(keys, (key) => (isOfLayout(key) ? "own" : "foreign"));
+  return { own, foreign };
 }

@@ -2,7 +2,7 @@
 
 import { publicationId } from "./layout.ts";
 import { mayBeRemoval, type Publication, type Removal } from "./publication.ts";
-import { AT_ONCE, findEntry, idOf, logFrom, readEntry } from "./publication-log.ts";
+import { findEntry, idOf, logFrom, readEntries, readEntry } from "./publication-log.ts";
 import type { AccountStore } from "./store.ts";
 
 /**
@@ -68,13 +68,8 @@ export async function publicationsAt(
   const [first] = [...wanted].sort();
   if (first === undefined) return [];
   const { ids } = await countingFrom(store, publicationId(Number(first) - 1));
-  const found: Publication[] = [];
-  for await (const publication of readInOrder(
-    store,
-    ids.filter((id) => wanted.has(id)),
-  ))
-    found.push(publication);
-  return found;
+  const asked = ids.filter((id) => wanted.has(id));
+  return Array.fromAsync(readInOrder(store, asked));
 }
 
 /** Where the snapshot is published if clocks were right: this only says where to look first. */
@@ -97,10 +92,6 @@ function outwards(ids: readonly string[], begins: readonly string[]): readonly s
   return far.sort((a, b) => a.distance - b.distance).map(({ id }) => id);
 }
 
-/** The first is read alone, then more and more at the same time. */
 async function* readInOrder(store: AccountStore, ids: readonly string[]): AsyncGenerator<Publication> {
-  for (let at = 0, many = 1; at < ids.length; at += many, many = Math.min(2 * many, AT_ONCE)) {
-    const some = ids.slice(at, at + many).map((id) => readEntry(store, id));
-    for (const entry of await Promise.all(some)) if (entry && entry.action !== "remove") yield entry;
-  }
+  for await (const entry of readEntries(store, ids, 1)) if (entry && entry.action !== "remove") yield entry;
 }

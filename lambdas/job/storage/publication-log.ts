@@ -4,11 +4,10 @@
 
 import { posix } from "node:path";
 import { SyncError, undefinedIfDamaged } from "../errors/sync-error.ts";
-import { isOfLayout, publicationId, runInstant } from "./layout.ts";
+import { batches, inOrder } from "./batches.ts";
+import { isOfLayout, publicationId } from "./layout.ts";
 import { type Entry, entryBytes, type Publication, parseEntry, type Removal } from "./publication.ts";
 import type { AccountStore, StoredKey } from "./store.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Where the log ends. */
 export interface LogEnd {
@@ -35,9 +34,6 @@ export async function readLog(store: AccountStore): Promise<readonly Publication
   return (await readLogSince(store, "")).publications;
 }
 
-/** Entries that are read at the same time: an hourly schedule makes thousands in a year. */
-export const AT_ONCE = 16;
-
 /** All that came after an entry. Throws as `readLog` does. */
 export async function readLogSince(store: AccountStore, after: string): Promise<LogSince> {
   const files = await logFrom(store, after);
@@ -47,17 +43,11 @@ export async function readLogSince(store: AccountStore, after: string): Promise<
     publications: newest.toReversed(),
     removal,
   });
-  const wanted = files.filter((file) => idOf(file) > after).toReversed();
-  for (let at = 0; at < wanted.length; at += AT_ONCE) {
-    const some = wanted.slice(at, at + AT_ONCE).map((file) => readEntry(store, idOf(file)));
-    // Below a removal nothing counts, also not what is damaged.
-    for (const read of some) read.catch(() => undefined);
-    for (const read of some) {
-      const entry = await read;
-      if (entry === undefined) return readLogSince(store, after);
-      if (entry.action === "remove") return found(entry);
-      newest.push(entry);
-    }
+  const wanted = files.map(idOf).filter((id) => id > after);
+  for await (const entry of readEntries(store, wanted.toReversed())) {
+    if (entry === undefined) return readLogSince(store, after);
+    if (entry.action === "remove") return found(entry);
+    newest.push(entry);
   }
   return found();
 }
@@ -77,8 +67,8 @@ export async function readEnd(store: AccountStore, near = ""): Promise<LogEnd> {
 }
 
 /** The newest publication; undefined where nothing is published, or the account was removed. Reads as `readEnd` does. */
-export async function readHead(store: AccountStore, near?: string): Promise<Publication | undefined> {
-  return (await readEnd(store, near)).head;
+export async function readHead(store: AccountStore): Promise<Publication | undefined> {
+  return (await readEnd(store)).head;
 }
 
 /**
@@ -100,37 +90,13 @@ export function isOfRun(runId: string): (publication: Publication) => boolean {
   return ({ action, run_id }) => action === "run" && run_id === runId;
 }
 
-/**
- * The publications that are probably of the run or of its snapshot, newest first, each read on demand. Where it ends
- * depends on clocks, so use it only where a wrong clock does no harm.
- */
-export async function* publicationsSince(store: AccountStore, runId: string): AsyncGenerator<Publication> {
-  const startedAtMs = runInstant(runId) ?? 0;
-  for await (const publication of newestFirst(store)) {
-    yield publication;
-    // No run is published before it starts, by clocks that differ by less than a day.
-    if (Date.parse(publication.published_at) < startedAtMs - DAY_MS) return;
-  }
-}
-
-/**
- * All publications. The first is read alone, then more and more at the same time. Throws `STORE_CORRUPT` where it comes to a
- * gap or a damaged file.
- */
-async function* newestFirst(store: AccountStore): AsyncGenerator<Publication> {
-  let number = Number(await lastId(store));
-  for (let many = 1; number > 0; many = Math.min(2 * many, AT_ONCE)) {
-    const some = Array.from({ length: Math.min(many, number) }, (_, index) =>
-      readEntry(store, publicationId(number - index)),
-    );
-    // Below a removal nothing counts, also not what is damaged.
-    for (const read of some) read.catch(() => undefined);
-    for (const read of some) {
-      const entry = await read;
-      if (entry === undefined || entry.action === "remove") return;
-      yield entry;
-    }
-    number -= some.length;
+/** All publications, each read on demand. Throws `STORE_CORRUPT` where it comes to a gap or a damaged file. */
+export async function* newestFirst(store: AccountStore): AsyncGenerator<Publication> {
+  const last = Number((await lastId(store)) ?? 0);
+  const ids = Array.from({ length: last }, (_, index) => publicationId(last - index));
+  for await (const entry of readEntries(store, ids, 1)) {
+    if (entry === undefined || entry.action === "remove") return;
+    yield entry;
   }
 }
 
@@ -290,6 +256,22 @@ async function listLog(store: AccountStore, after?: string): Promise<readonly St
 
 export const idOf = ({ key }: Pick<StoredKey, "key">): string => posix.basename(key, ".ndjson");
 const idIn = (file: StoredKey | undefined): string | undefined => file && idOf(file);
+
+/** Entries that are read at the same time: an hourly schedule makes thousands in a year. */
+const AT_ONCE = 16;
+
+/**
+ * As `readEntry` gives them, in this order. Below a removal nothing counts, so what is damaged behind the last one that is taken
+ * is not thrown.
+ * @param first how many are read at first; then more and more at the same time
+ */
+export function readEntries(
+  store: AccountStore,
+  ids: readonly string[],
+  first = AT_ONCE,
+): AsyncGenerator<Entry | undefined, void> {
+  return inOrder(batches(ids, AT_ONCE, first), (id) => readEntry(store, id));
+}
 
 /**
  * The entry of this number. Undefined where a removal has deleted it since the folder was listed. Throws `STORE_CORRUPT`

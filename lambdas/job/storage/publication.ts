@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { formatRunId } from "./layout.ts";
-import { SELDOM_PARSED, type StoredKey } from "./store.ts";
+import { jsonBytes, SELDOM_PARSED, type StoredKey } from "./store.ts";
 
 // Identifiers become parts of keys, so nothing else passes: a damaged file must not point elsewhere.
 const identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/);
@@ -69,8 +69,7 @@ export type Removal = Readonly<z.infer<typeof REMOVAL>>;
 export type Entry = Publication | Removal;
 
 /** How it is written. Parsing puts the keys in the table's order and refuses what could not be read back. */
-export const entryBytes = (entry: Entry): Uint8Array =>
-  Buffer.from(`${JSON.stringify(ENTRY.parse(entry, SELDOM_PARSED))}\n`);
+export const entryBytes = (entry: Entry): Uint8Array => jsonBytes(ENTRY.parse(entry, SELDOM_PARSED));
 
 /** As long as any: all that it says beside its random id has a fixed length. */
 const LONGEST_REMOVAL: Removal = {

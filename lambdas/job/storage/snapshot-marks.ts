@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { Advice } from "../errors/advice.ts";
 import { damageIn, isDamage, SyncError } from "../errors/sync-error.ts";
 import { isOfLayout } from "./layout.ts";
-import { type AccountStore, readJson, type StoredKey, writeJsonOnce } from "./store.ts";
+import { type AccountStore, jsonBytes, readJson, type StoredKey, writeJsonOnce } from "./store.ts";
 
 /** The files of the layout below one snapshot's prefix. */
 export interface SnapshotFiles {
@@ -104,5 +104,5 @@ export async function dateRetired(store: AccountStore, snapshotId: string, nowMs
   const mark = await store.read(key);
   if (mark === undefined || (await readRetired(store, snapshotId)) !== "undated") return;
   const dated = { retired_at: new Date(nowMs).toISOString() };
-  await store.replace(key, Buffer.from(`${JSON.stringify(dated)}\n`), mark.version);
+  await store.replace(key, jsonBytes(dated), mark.version);
 }

@@ -118,9 +118,25 @@ export function parseJson<Schema extends z.ZodType>(
   throw damaged(key, `${where}: ${issue?.message ?? "unexpected"}`, remedy);
 }
 
+/** A file of JSON, as `readJson` reads it. */
+export const jsonBytes = (value: unknown): Uint8Array => Buffer.from(`${JSON.stringify(value)}\n`);
+
 /** Creates the object; returns false where the key was taken. */
 export async function writeJsonOnce(store: Store, key: string, value: unknown): Promise<boolean> {
-  return (await store.create(key, Buffer.from(`${JSON.stringify(value)}\n`))) !== undefined;
+  return (await store.create(key, jsonBytes(value))) !== undefined;
+}
+
+/**
+ * Compare-and-swap: returns the new version, or undefined where the object is no more as it was found.
+ * @param version that it had; undefined where there was none
+ */
+export function swap(
+  store: Store,
+  key: string,
+  bytes: Uint8Array,
+  version: string | undefined,
+): Promise<string | undefined> {
+  return version === undefined ? store.create(key, bytes) : store.replace(key, bytes, version);
 }
 
 /**

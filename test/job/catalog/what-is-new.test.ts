@@ -4,7 +4,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
 import { accountsIn, keysOf } from "../../../lambdas/job/storage/known-accounts.ts";
 import { FOLDERS, type TableName, VIEWS_FILE } from "../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../lambdas/job/storage/publication-log.ts";
@@ -14,7 +13,6 @@ import { MemoryStore } from "../storage/memory-store.ts";
 import { MemoryGlue } from "./glue/memory-glue.ts";
 import { Publisher, snapshotOfDay } from "./publisher.ts";
 
-const LOCATION = "s3://bucket/prefix";
 /** One's name begins with the other's. */
 const ACCOUNTS = ["uk", "uk-2"];
 const TABLE_NAMES = ["events", "event_snapshots", "event_changes", "publications"] as const;
@@ -54,38 +52,32 @@ const stepsOf = (step: fc.Arbitrary<Step>) =>
 class World {
   readonly store = new MemoryStore();
   readonly views = new DuckdbCatalog({ store: this.store, directory: "/warehouse" });
-  readonly #glue = new MemoryGlue(LOCATION);
+  readonly #glue = new MemoryGlue();
   readonly #lost: (readonly [string, Uint8Array])[] = [];
   #copy: readonly (readonly [string, Uint8Array])[] = [];
   #day = 0;
 
   async refresh(account: string, what?: "new"): Promise<void> {
     await this.views.refresh(account, what);
-    await this.#refreshGlue(this.#glue, account, what);
+    await this.#glue.catalog(this.store).refresh(account, what);
   }
 
   /** The partitions that Glue has of accounts with a log, and those that it would have if they were made now. */
   async partitions(): Promise<readonly (readonly string[])[]> {
-    const fresh = new MemoryGlue(LOCATION);
+    const fresh = new MemoryGlue();
     const accounts = await accountsIn(this.store, FOLDERS.publications);
-    for (const account of accounts) await this.#refreshGlue(fresh, account);
+    for (const account of accounts) await fresh.catalog(this.store).refresh(account);
     return [this.#glue, fresh].map((glue) =>
       TABLE_NAMES.flatMap((table) =>
         glue
           .partitions(table)
-          .filter(({ Values: [account = ""] = [] }) => accounts.includes(account))
+          .filter(({ values: [account = ""] }) => accounts.includes(account))
           .map(
-            ({ Values, StorageDescriptor, Parameters }) =>
-              `${table} ${Values} ${StorageDescriptor?.Location} ${Parameters?.["publication"]}`,
+            ({ values, location, parameters }) =>
+              `${table} ${values} ${location} ${parameters["publication"]}`,
           ),
       ).toSorted(),
     );
-  }
-
-  async #refreshGlue({ client }: MemoryGlue, account: string, what?: "new"): Promise<void> {
-    const clock = { sleep: async () => undefined };
-    const options = { client, store: this.store, database: "events", location: LOCATION, clock };
-    await new GlueCatalog(options).refresh(account, what);
   }
 
   async step(account: string, step: Step): Promise<void> {
@@ -130,7 +122,7 @@ class World {
         if (!step.isFollowed) return;
         await this.refresh(account);
         const removal = this.store.keys(own.keys.publications).at(-1);
-        for (const key of await keysOf(own)) if (key !== removal) await this.store.delete([key]);
+        await this.store.delete((await keysOf(own)).own.filter((key) => key !== removal));
         return;
       }
       case "lose a file": {

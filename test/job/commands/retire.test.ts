@@ -1,6 +1,5 @@
 // A person takes a snapshot out of the tables.
 
-import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { check } from "../../../lambdas/job/commands/check.ts";
 import type { Check } from "../../../lambdas/job/commands/check-service.ts";
@@ -8,6 +7,7 @@ import { type Retired, retire } from "../../../lambdas/job/commands/decisions.ts
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { settled } from "../../simulator/manual-clock.ts";
 import { interposedOnce } from "../run/interposed-store.ts";
 import { ACCOUNT, DAY_MS, type PortChanges, partOf, SmallWorld } from "../run/small-world.ts";
 
@@ -103,7 +103,7 @@ describe("retire", () => {
     const store: Store = {
       ...quick,
       delete: async (keys) => {
-        for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+        await settled();
         await quick.delete(keys);
       },
     };

@@ -3,8 +3,7 @@
 import { equal } from "node:assert/strict";
 import type { Catalog } from "../../../lambdas/job/catalog/catalog.ts";
 import { DuckdbCatalog } from "../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
-import { GlueCatalog } from "../../../lambdas/job/catalog/glue/glue-catalog.ts";
-import { checkEverything } from "../../../lambdas/job/commands/check.ts";
+import { findDamage } from "../../../lambdas/job/commands/check.ts";
 import { status } from "../../../lambdas/job/commands/status.ts";
 import { hasPublishedFiles } from "../../../lambdas/job/snapshot/files/units.ts";
 import { createColumns } from "../../../lambdas/job/snapshot/rows/table-columns.ts";
@@ -36,7 +35,6 @@ export interface Age {
 }
 
 const KEYS_A_LIST = 1_000;
-const LOCATION = "s3://bucket/prefix";
 export const NONE: Requests = { get: 0, list: 0, put: 0, glue: 0 };
 
 class Counter {
@@ -87,15 +85,9 @@ class Counter {
 
 function catalogOf(place: Age["place"], store: Store, counter: Counter): Catalog {
   if (place === "a directory") return new DuckdbCatalog({ store, directory: "/warehouse" });
-  const glue = new MemoryGlue(LOCATION);
+  const glue = new MemoryGlue();
   glue.onRequest = async () => counter.count("glue");
-  return new GlueCatalog({
-    client: glue.client,
-    store,
-    database: "events",
-    location: LOCATION,
-    clock: { sleep: async () => undefined },
-  });
+  return glue.catalog(store);
 }
 
 /**
@@ -172,6 +164,6 @@ export async function requestsAt(
   }
   world.clock.advance(DAY_MS);
   await asked("a first run of a later day", () => ran("PUBLISHED", () => world.run({}, changes)));
-  if (age.checks) await asked("check", () => checkEverything(world.ports({ store })));
+  if (age.checks) await asked("check", () => findDamage(world.ports({ store }), true));
   return requests;
 }

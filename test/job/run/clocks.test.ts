@@ -2,7 +2,7 @@
 // counts after a removal is known by number.
 
 import { gunzipSync, gzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { acceptOrRollback, removeAccount } from "../../../lambdas/job/commands/decisions.ts";
 import { status } from "../../../lambdas/job/commands/status.ts";
 import { runEvent } from "../../../lambdas/job/run/record/run-event.ts";
@@ -13,16 +13,14 @@ import { makeEvents } from "../../simulator/simulated-event.ts";
 import { ACCOUNT, Sandbox } from "./sandbox.ts";
 import { DAY_MS, SmallWorld } from "./small-world.ts";
 
+let world: SmallWorld;
+
+beforeEach(() => {
+  world = new SmallWorld();
+});
+
 const MINUTE_MS = 60_000;
 const keys = layout(ACCOUNT);
-
-/** What is done under a clock that is ahead by so much. */
-async function ahead<T>({ clock }: SmallWorld, byMs: number, work: () => Promise<T>): Promise<T> {
-  clock.set(byMs);
-  const done = await work();
-  clock.set(-byMs);
-  return done;
-}
 
 async function editPlan(world: SmallWorld, runId: string, edit: (header: Header) => object): Promise<void> {
   const stored = await world.store.read(keys.plan(runId));
@@ -51,8 +49,7 @@ async function planned(world: SmallWorld): Promise<string> {
 
 describe("a head in the future", () => {
   test("stops no run by hand or of a trigger, which are named by their own clock and publish over it [D16]", async () => {
-    const world = new SmallWorld();
-    const head = await ahead(world, 10 * DAY_MS, () => world.publish(5));
+    const head = await world.ahead(10 * DAY_MS, () => world.publish(5));
     world.show(6);
 
     const byHand = await world.run();
@@ -71,15 +68,13 @@ describe("a head in the future", () => {
     { minutes: 9, outcome: "SUPERSEDED" },
     { minutes: 11, outcome: "PUBLISHED" },
   ])("by $minutes minutes: a run that begins now ends as $outcome [D16]", async ({ minutes, outcome }) => {
-    const world = new SmallWorld();
-    await ahead(world, minutes * MINUTE_MS, () => world.publish(5));
+    await world.ahead(minutes * MINUTE_MS, () => world.publish(5));
 
     expect((await world.run()).row.outcome).toBe(outcome);
   });
 
   test("that was there when a run was planned never supersedes it, also once its instant has come", async () => {
-    const world = new SmallWorld();
-    await ahead(world, DAY_MS, () => world.publish(5));
+    await world.ahead(DAY_MS, () => world.publish(5));
     const runId = await planned(world);
     world.clock.advance(DAY_MS);
 
@@ -87,10 +82,9 @@ describe("a head in the future", () => {
   });
 
   test("that came later supersedes what was planned before, whatever clock resumes it", async () => {
-    const world = new SmallWorld();
     await world.publish(5);
     const runId = await planned(world);
-    const head = await ahead(world, DAY_MS, async () => (await world.run({ fresh: true })).row.snapshot_id);
+    const head = await world.ahead(DAY_MS, async () => (await world.run({ fresh: true })).row.snapshot_id);
 
     const fetched = world.details;
     const byTrigger = await world.run({ runId });
@@ -107,8 +101,7 @@ describe("a head in the future", () => {
     ["is not in the log any more", (end: object) => ({ ...end, write_id: "of-another-life" })],
     ["is not in the plan, which an earlier version made", () => undefined],
   ])("decides by its name where the end that the log had %s", async (_, change) => {
-    const world = new SmallWorld();
-    await ahead(world, DAY_MS, () => world.publish(5));
+    await world.ahead(DAY_MS, () => world.publish(5));
     const runId = await planned(world);
     await editPlan(world, runId, ({ log_end: end, ...header }) => {
       const log_end = change(end);
@@ -119,16 +112,14 @@ describe("a head in the future", () => {
   });
 
   test("an unfinished run that lies in the future is resumed like any other", async () => {
-    const world = new SmallWorld();
     await world.publish(5);
-    const runId = await ahead(world, 3 * DAY_MS, () => planned(world));
+    const runId = await world.ahead(3 * DAY_MS, () => planned(world));
 
     expect((await world.run()).row).toMatchObject({ outcome: "PUBLISHED", run_id: runId });
   });
 
   test("hides no held snapshot, however far ahead the clock was", async () => {
-    const world = new SmallWorld();
-    await ahead(world, 100 * DAY_MS, () => world.publish(10));
+    await world.ahead(100 * DAY_MS, () => world.publish(10));
     const held = await world.hold(3);
 
     const listed = await status(world.own, world.clock.now());
@@ -138,8 +129,7 @@ describe("a head in the future", () => {
   });
 
   test("does not make a held snapshot of a later run older, so accept needs no force", async () => {
-    const world = new SmallWorld();
-    await ahead(world, 10 * DAY_MS, () => world.publish(10));
+    await world.ahead(10 * DAY_MS, () => world.publish(10));
     const held = await world.hold(3);
 
     expect((await world.accept("held")).row).toMatchObject({ outcome: "PUBLISHED", snapshot_id: held });
@@ -150,9 +140,8 @@ describe("after a removal under a clock that was ahead or behind", () => {
   test.each([3 * DAY_MS, 12 * MINUTE_MS, -DAY_MS])(
     "by %i ms: runs, held snapshots and rollbacks of the new life count [D27]",
     async (byMs) => {
-      const world = new SmallWorld();
       await world.publish(5);
-      await ahead(world, byMs, () => removeAccount(world.ports()));
+      await world.ahead(byMs, () => removeAccount(world.ports()));
       world.clock.advance(MINUTE_MS);
 
       const first = await world.publish(5);
@@ -174,9 +163,8 @@ describe("after a removal under a clock that was ahead or behind", () => {
   test.each([3 * DAY_MS, -DAY_MS])(
     "by %i ms: a start by hand resumes the unfinished run of the new life [D27]",
     async (byMs) => {
-      const world = new SmallWorld();
       await world.publish(5);
-      await ahead(world, byMs, () => removeAccount(world.ports()));
+      await world.ahead(byMs, () => removeAccount(world.ports()));
       world.clock.advance(MINUTE_MS);
       const runId = await planned(world);
 
@@ -189,7 +177,6 @@ describe("after a removal under a clock that was ahead or behind", () => {
   test.each([3 * DAY_MS, -DAY_MS])(
     "by %i ms: what was planned before it does not count, also where its files are still there [D27]",
     async (byMs) => {
-      const world = new SmallWorld();
       await world.publish(10);
       const held = await world.hold(2);
       world.show(10);
@@ -200,7 +187,7 @@ describe("after a removal under a clock that was ahead or behind", () => {
           .filter((key) => key.includes(runId) || key.startsWith(keys.snapshot(held)))
           .map(async (key) => [key, (await world.store.read(key))?.bytes ?? ""] as const),
       );
-      await ahead(world, byMs, () => removeAccount(world.ports()));
+      await world.ahead(byMs, () => removeAccount(world.ports()));
       for (const [key, bytes] of kept) world.store.put(key, bytes);
 
       const resumed = await world.run({ runId });
@@ -221,7 +208,6 @@ describe("after a removal under a clock that was ahead or behind", () => {
   );
 
   test("a trigger of before it starts no new life", async () => {
-    const world = new SmallWorld();
     await world.publish(5);
     world.clock.advance(2 * MINUTE_MS);
     await removeAccount(world.ports());

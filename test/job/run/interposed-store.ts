@@ -1,16 +1,14 @@
 // A store that does something of a test's own before each creation: waits, lets another run go first, fails.
 
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
-import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 
 export function interposed(
   store: Store,
   beforeCreate: (key: string) => Promise<void> = async () => undefined,
 ): Store {
   return {
-    read: (key) => store.read(key),
-    open: (key) => store.open(key),
-    list: (prefix, after) => store.list(prefix, after),
+    ...accountStore(store, ""),
     create: async (key, body) => {
       await beforeCreate(key);
       return store.create(key, body);
@@ -19,26 +17,31 @@ export function interposed(
       await beforeCreate(to);
       return store.copy(from, to);
     },
-    replace: (key, bytes, version) => store.replace(key, bytes, version),
-    delete: (keys) => store.delete(keys),
   };
 }
 
-/** How many keys its lists have given. */
-export function countingKeys(store: Store): { readonly store: Store; readonly listed: () => number } {
-  let listed = 0;
-  return {
-    listed: () => listed,
-    store: {
-      ...interposed(store),
-      async *list(prefix, after) {
-        for await (const found of store.list(prefix, after)) {
-          listed += 1;
-          yield found;
-        }
-      },
-    },
+interface Watched {
+  readonly store: Store;
+  /** The keys that were read whole, each time. */
+  readonly reads: readonly string[];
+  /** The keys that lists have given. */
+  readonly listed: readonly string[];
+}
+
+export function watched(store: Store): Watched {
+  const reads: string[] = [];
+  const listed: string[] = [];
+  const read: Store["read"] = (key) => {
+    reads.push(key);
+    return store.read(key);
   };
+  async function* list(prefix: string, after?: string): ReturnType<Store["list"]> {
+    for await (const found of store.list(prefix, after)) {
+      listed.push(found.key);
+      yield found;
+    }
+  }
+  return { store: { ...interposed(store), read, list }, reads, listed };
 }
 
 /** Before the first creation of a file with this in its key, something else happens. */

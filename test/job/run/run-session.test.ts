@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { readLease } from "../../../lambdas/job/run/lease/lease-file.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { settled } from "../../simulator/manual-clock.ts";
 import { interposed } from "./interposed-store.ts";
 import { serviceWith } from "./run-defaults.ts";
 import { SmallWorld } from "./small-world.ts";
@@ -81,7 +82,7 @@ test("a run closes the service before it frees the lease, and ends once that is 
   world.show(2);
   const holders: unknown[] = [];
   const close = async (): Promise<void> => {
-    for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+    await settled();
     holders.push((await readLease(world.own))?.lease?.run_id);
   };
   const replace: Store["replace"] = async (...given) => {

@@ -7,6 +7,7 @@ import type { RunStart } from "../../../lambdas/job/run/run.ts";
 import type { RunPorts } from "../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
+import { settled } from "../../simulator/manual-clock.ts";
 import { customEvent, makeEvent, makeEvents, uuidOf } from "../../simulator/simulated-event.ts";
 import { acquired } from "../service/rate-limit/rate-limiter-setup.ts";
 import { interposed, refusing } from "./interposed-store.ts";
@@ -138,7 +139,7 @@ test("a store that fails while a request is in flight", async () => {
       for await (const _ of body) {
         // The next row is waited for by then.
         while (endless === 0) await nextTurn();
-        for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+        await settled();
         throw full;
       }
       return undefined;
@@ -193,7 +194,7 @@ test("a run begins once it is told that it does", async () => {
   world.show(3);
   const order: string[] = [];
   const onStarted: RunPorts["onStarted"] = async ({ runId }) => {
-    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    await settled();
     order.push(runId);
   };
   const listing = serviceWith(world.ports(), (service) => ({

@@ -64,6 +64,14 @@ export class SmallWorld {
     return accountStore(this.store, this.account);
   }
 
+  /** What is done under a clock that is ahead by so much. */
+  async ahead<T>(byMs: number, work: () => Promise<T>): Promise<T> {
+    this.clock.set(byMs);
+    const done = await work();
+    this.clock.set(-byMs);
+    return done;
+  }
+
   /** Publishes so many events, all in this version, and returns the snapshot. */
   publish(count: number, version = 1): Promise<string> {
     return this.#make(count, version, "PUBLISHED");

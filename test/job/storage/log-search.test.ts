@@ -12,16 +12,16 @@ import {
   readLogSince,
 } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore } from "../../../lambdas/job/storage/store.ts";
-import { interposed } from "../run/interposed-store.ts";
+import { watched } from "../run/interposed-store.ts";
 import { MemoryStore } from "./memory-store.ts";
-import { aPublication } from "./publications.ts";
+import { aPublication, uk } from "./publications.ts";
 
 const nameOf = (hour: number): string => formatRunId(Date.UTC(2026, 0, 1, hour));
 
 /** Writes the entries one after the other: the hour that names the snapshot of a publication, or a removal. */
 async function logOf(entries: readonly (number | "remove")[]): Promise<MemoryStore> {
   const store = new MemoryStore();
-  const own = accountStore(store, "uk");
+  const own = uk(store);
   let base: string | null = null;
   for (const [index, entry] of entries.entries()) {
     if (entry === "remove") {
@@ -82,17 +82,9 @@ it("the snapshots that are published are those of the whole log, wherever they a
 });
 
 /** A log of a year of hours in which the snapshot of the first hour is published a second time at the end. */
-async function aYear(): Promise<{ readonly own: AccountStore; readonly reads: () => number }> {
-  const store = await logOf([...Array.from({ length: 2_000 }, (_, hour) => hour + 1), 7]);
-  let reads = 0;
-  const counted = {
-    ...interposed(store),
-    read: (key: string) => {
-      reads += 1;
-      return store.read(key);
-    },
-  };
-  return { own: accountStore(counted, "uk"), reads: () => reads };
+async function aYear(): Promise<{ readonly own: AccountStore; readonly reads: readonly string[] }> {
+  const { store, reads } = watched(await logOf([...Array.from({ length: 2_000 }, (_, hour) => hour + 1), 7]));
+  return { own: uk(store), reads };
 }
 
 it.each<[string, number, string | undefined, number]>([
@@ -105,12 +97,12 @@ it.each<[string, number, string | undefined, number]>([
   const found = await publishedAmong(own, new Map([[nameOf(hour), place]]));
 
   expect(found.get(nameOf(hour))?.snapshot_id).toBe(nameOf(hour));
-  expect(reads()).toBeLessThan(most);
+  expect(reads.length).toBeLessThan(most);
 });
 
 it("no publication is read to learn that there is no removal", async () => {
   const { own, reads } = await aYear();
 
   expect(await newestRemoval(own, publicationId(1))).toBeUndefined();
-  expect(reads()).toBe(0);
+  expect(reads).toEqual([]);
 });

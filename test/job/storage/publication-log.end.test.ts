@@ -13,7 +13,7 @@ import {
   readLogSince,
 } from "../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../lambdas/job/storage/store.ts";
-import { countingKeys } from "../run/interposed-store.ts";
+import { watched } from "../run/interposed-store.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { aPublication, uk } from "./publications.ts";
 
@@ -117,10 +117,7 @@ class Raced {
     const { store } = this;
     const happens = () => this.#happens();
     return {
-      open: (key) => store.open(key),
-      copy: (from, to) => store.copy(from, to),
-      replace: (key, bytes, version) => store.replace(key, bytes, version),
-      delete: (keys) => store.delete(keys),
+      ...uk(store),
       read: async (key) => {
         await happens();
         return store.read(key);
@@ -239,6 +236,9 @@ it("is damage where a number is lost behind what is known of the log, unless a r
       const end = await orDamage(readEnd(uk(store), near === 0 ? undefined : known));
 
       expect(since === "damage").toBe(isDamaged && !isWhole);
+      const counting = there.filter((number) => number > Math.max(near, lastRemoval));
+      if (since !== "damage")
+        expect(since.publications.map(({ publication }) => Number(publication))).toEqual(counting);
       // Between two numbers that it tries, the search of the end sees no gap.
       if (!isDamaged || isWhole) expect(end).not.toBe("damage");
       else if (isKnown || !begins) expect(end).toBe("damage");
@@ -247,24 +247,24 @@ it("is damage where a number is lost behind what is known of the log, unless a r
   );
 });
 
-it.each([1, 4])("is found among 200 entries from number %i on without a list of all", async (first) => {
-  const store = new MemoryStore();
-  const own = uk(store);
-  for (let number = 1; number < first; number += 1)
-    await publish(own, aPublication({ publication: publicationId(number), write_id: `${number}` }));
-  if (first > 1) {
-    const removal = await createRemoval(own, {
-      runId: "2026-11-22T06-00-00.000Z",
-      atMs: Date.parse("2026-11-22T06:00:00Z"),
-      writeId: "removal",
-    });
-    await store.delete(store.keys(FOLDER).filter((key) => !key.includes(removal)));
-  }
-  const last = first + 199;
-  for (let number = Number(lastIn(store)) + 1; number <= last; number += 1)
-    await publish(own, aPublication({ publication: publicationId(number), write_id: `${number}` }));
-  const counted = countingKeys(store);
+it.each([
+  { first: 1, entries: 1, most: 3 },
+  { first: 1, entries: 2, most: 5 },
+  { first: 1, entries: 100, most: 16 },
+  { first: 1, entries: 1_000, most: 22 },
+  { first: 4, entries: 200, most: 20 },
+])("is found among $entries entries from number $first on by $most reads and two lists", async (log) => {
+  const { first, entries, most } = log;
+  const memory = new MemoryStore();
+  // A log that begins later begins with a removal, which has deleted what lay before it.
+  for (let number = first; number < first + entries; number += 1)
+    memory.put(keyOf(number), lineOf(number, number === first && first > 1 ? "remove" : "publication"));
+  for (const name of [".DS_Store", "000.txt"]) memory.put(`${FOLDER}${name}`, "");
+  const { store, reads, listed } = watched(memory);
 
-  expect((await readEnd(uk(counted.store))).last).toBe(publicationId(last));
-  expect(counted.listed()).toBeLessThan(10);
+  const { last } = await readEnd(uk(store));
+
+  expect(last).toBe(publicationId(first + entries - 1));
+  expect(reads.length).toBeLessThanOrEqual(most);
+  expect(listed.length).toBeLessThanOrEqual(4);
 });

@@ -8,8 +8,8 @@ import {
   markRetired,
   readRetired,
 } from "../../../lambdas/job/storage/snapshot-marks.ts";
-import { accountStore } from "../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "./memory-store.ts";
+import { uk } from "./publications.ts";
 
 const [FIRST, SECOND] = ["2026-01-05T06-00-05.000Z", "2026-01-06T06-00-05.000Z"];
 const AT = Date.parse("2026-02-01T00:00:00.000Z");
@@ -26,9 +26,9 @@ it("lists an account's snapshots with their files and marks, oldest first", asyn
   for (const name of ["part-00000 (1).ndjson.gz", "z/part-00000.ndjson.gz", "notes"]) {
     store.put(`${layout("uk").snapshot(FIRST)}${name}`, "not ours");
   }
-  await markRetired(accountStore(store, "uk"), FIRST);
+  await markRetired(uk(store), FIRST);
 
-  expect(await listSnapshots(accountStore(store, "uk"))).toMatchObject([
+  expect(await listSnapshots(uk(store))).toMatchObject([
     {
       snapshotId: FIRST,
       files: [
@@ -50,38 +50,38 @@ it("lists an account's snapshots with their files and marks, oldest first", asyn
 });
 
 it("knows since when no table shows a snapshot; the first instant is kept", async () => {
-  const found = [await readRetired(accountStore(store, "uk"), FIRST)];
+  const found = [await readRetired(uk(store), FIRST)];
 
-  await markRetired(accountStore(store, "uk"), FIRST);
-  found.push(await readRetired(accountStore(store, "uk"), FIRST));
-  await dateRetired(accountStore(store, "uk"), FIRST, AT);
-  await markRetired(accountStore(store, "uk"), FIRST);
-  await dateRetired(accountStore(store, "uk"), FIRST, AT + 1);
-  found.push(await readRetired(accountStore(store, "uk"), FIRST));
+  await markRetired(uk(store), FIRST);
+  found.push(await readRetired(uk(store), FIRST));
+  await dateRetired(uk(store), FIRST, AT);
+  await markRetired(uk(store), FIRST);
+  await dateRetired(uk(store), FIRST, AT + 1);
+  found.push(await readRetired(uk(store), FIRST));
 
   expect(found).toEqual([undefined, "undated", AT]);
 });
 
 it("gives no instant to a snapshot that is not retired", async () => {
-  await dateRetired(accountStore(store, "uk"), FIRST, AT);
+  await dateRetired(uk(store), FIRST, AT);
 
-  expect(await readRetired(accountStore(store, "uk"), FIRST)).toBeUndefined();
+  expect(await readRetired(uk(store), FIRST)).toBeUndefined();
 });
 
 it("dates a damaged mark again", async () => {
   store.put(layout("uk").retired(FIRST), "{");
-  const damaged = await readRetired(accountStore(store, "uk"), FIRST);
+  const damaged = await readRetired(uk(store), FIRST);
 
-  await dateRetired(accountStore(store, "uk"), FIRST, AT);
+  await dateRetired(uk(store), FIRST, AT);
 
-  expect([damaged, await readRetired(accountStore(store, "uk"), FIRST)]).toEqual(["undated", AT]);
+  expect([damaged, await readRetired(uk(store), FIRST)]).toEqual(["undated", AT]);
 });
 
 it("passes an error of the store through unchanged", async () => {
   const failure = new SyncError("STORE_FAILED", "The disk does not answer.");
   store.read = () => Promise.reject(failure);
 
-  await expect(readRetired(accountStore(store, "uk"), FIRST)).rejects.toBe(failure);
+  await expect(readRetired(uk(store), FIRST)).rejects.toBe(failure);
 });
 
 it("has written a mark when it returns, however long the store takes", async () => {
@@ -95,9 +95,9 @@ it("has written a mark when it returns, however long the store takes", async () 
     return await replace(key, bytes, version);
   };
 
-  await markRetired(accountStore(store, "uk"), FIRST);
+  await markRetired(uk(store), FIRST);
   const undated = store.text(layout("uk").retired(FIRST));
-  await dateRetired(accountStore(store, "uk"), FIRST, AT);
+  await dateRetired(uk(store), FIRST, AT);
   const dated = store.text(layout("uk").retired(FIRST));
 
   expect([undated, dated]).toEqual(["{}\n", '{"retired_at":"2026-02-01T00:00:00.000Z"}\n']);
@@ -105,7 +105,7 @@ it("has written a mark when it returns, however long the store takes", async () 
 
 describe("a mark that is to be there", () => {
   const KEY = layout("uk").retired(FIRST);
-  const mark = (): Promise<void> => markRetired(accountStore(store, "uk"), FIRST);
+  const mark = (): Promise<void> => markRetired(uk(store), FIRST);
 
   it("is created, and not read again", async () => {
     store.read = () => Promise.reject(new Error("read"));

@@ -187,8 +187,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a removal deletes files of an account with a longer name",
     file: "storage/known-accounts.ts",
-    from: "for await (const { key } of store.list(folder)) keys.push(key);",
-    to: "for await (const { key } of store.list(folder.slice(0, -1))) keys.push(key);",
+    from: "store.account}/`)) keys.push(key);",
+    to: "store.account}`)) keys.push(key);",
     seed: 25,
   },
   {
@@ -236,8 +236,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "the table in Athena keeps changes that lack a part",
     file: "catalog/glue/glue-catalog.ts",
-    from: "return asked.has(publication) && !isWhole;",
-    to: "return asked.has(publication) && own === undefined;",
+    from: "new Set(wanted.map(({ publication }) => publication));",
+    to: "new Set([...read, ...publications].filter(hasChanges).map(({ publication }) => publication));",
     seed: 5_903,
   },
   {
@@ -250,8 +250,8 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   {
     name: "a removal deletes files that are not the program's",
     file: "storage/known-accounts.ts",
-    from: "return keys.filter(isOfLayout);",
-    to: "return keys;",
+    from: '(isOfLayout(key) ? "own" : "foreign")',
+    to: '(isOfLayout(key) ? "own" : "own")',
     seed: 132,
   },
   {

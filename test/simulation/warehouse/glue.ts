@@ -45,12 +45,13 @@ export class GlueTables {
     return this.#at(this.#history.get(keyOf(table, values)) ?? [], share);
   }
 
-  listed(table: string, account: string, share: number): readonly GluePartition[] {
+  /** @param account undefined for those of all accounts */
+  listed(table: string, account: string | undefined, share: number): readonly GluePartition[] {
     const found: GluePartition[] = [];
     for (const [key, versions] of this.#history) {
       if (!key.startsWith(`${table}/`)) continue;
       const partition = this.#at(versions, share);
-      if (partition?.values[0] === account) found.push(partition);
+      if (partition && (account ?? partition.values[0]) === partition.values[0]) found.push(partition);
     }
     return found;
   }
@@ -91,7 +92,13 @@ export function glueEndpoint(tables: GlueTables, process: SimProcess, lag: () =>
 
 type Given = Readonly<Record<string, unknown>>;
 
-function respond(tables: GlueTables, by: string, command: string, given: Given, share: number): object {
+export function respond(
+  tables: GlueTables,
+  by: string,
+  command: string,
+  given: Given,
+  share: number,
+): object {
   const table = String(given["TableName"]);
   switch (command) {
     case "GetTable":
@@ -106,7 +113,9 @@ function respond(tables: GlueTables, by: string, command: string, given: Given, 
       return { Partitions: tables.listed(table, account, share).map(outputOf) };
     }
     case "BatchCreatePartition":
-      return { Errors: listOf(given["PartitionInputList"]).flatMap((one) => create(tables, by, table, one)) };
+      return {
+        Errors: atMost(100, given["PartitionInputList"]).flatMap((one) => create(tables, by, table, one)),
+      };
     case "UpdatePartition": {
       const partition = inputOf(given["PartitionInput"]);
       if (tables.current(table, partition.values) === undefined)
@@ -115,7 +124,7 @@ function respond(tables: GlueTables, by: string, command: string, given: Given, 
       return {};
     }
     case "BatchDeletePartition":
-      return { Errors: listOf(given["PartitionsToDelete"]).flatMap((one) => remove(tables, table, one)) };
+      return { Errors: atMost(25, given["PartitionsToDelete"]).flatMap((one) => remove(tables, table, one)) };
     default:
       throw new Error(`the simulated Glue does not know ${command}`);
   }
@@ -163,6 +172,11 @@ function columnsOf(table: string): readonly object[] {
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+function atMost(most: number, value: unknown): readonly unknown[] {
+  const list = listOf(value);
+  if (list.length > most) throw new AwsFailure("ValidationException", 400);
+  return list;
+}
 const texts = (value: unknown): readonly string[] => listOf(value).map(String);
 
 const FAILURES: CallFailures = {

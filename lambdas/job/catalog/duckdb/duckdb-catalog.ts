@@ -18,7 +18,7 @@ import { FOLDERS, isOfLayout, publicationId, VIEWS_FILE } from "../../storage/la
 import type { Publication, PublishedUnits } from "../../storage/publication.ts";
 import { readLogSince } from "../../storage/publication-log.ts";
 import { listSnapshots, readSnapshotFiles, type SnapshotFiles } from "../../storage/snapshot-marks.ts";
-import { type AccountStore, accountStore, type Store, type StoredObject } from "../../storage/store.ts";
+import { type AccountStore, accountStore, type Store, type StoredObject, swap } from "../../storage/store.ts";
 import { type Catalog, tablesBehind } from "../catalog.ts";
 import { LISTS, type List, type ListedLog, listedLog, listLine, listsIn } from "./views-lists.ts";
 import { type AccountLog, viewsSql } from "./views-sql.ts";
@@ -125,10 +125,7 @@ export class DuckdbCatalog implements Catalog {
       const { sql: text } = await this.#read(current, { own: account, looksAt });
       const sql = new TextEncoder().encode(text);
       if (current && Buffer.from(current.bytes).equals(sql)) return;
-      const written = current
-        ? await this.#store.replace(VIEWS_FILE, sql, current.version)
-        : await this.#store.create(VIEWS_FILE, sql);
-      if (written !== undefined) return;
+      if ((await swap(this.#store, VIEWS_FILE, sql, current?.version)) !== undefined) return;
     }
     throw new SyncError(
       "CATALOG_FAILED",

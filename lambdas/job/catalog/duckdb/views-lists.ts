@@ -109,15 +109,4 @@ function parseList(line: string): List | undefined {
 }
 
 /** Of a whole line of the log only what it says of units. */
-function unitsOnly({
-  publication,
-  snapshot_id,
-  base_snapshot_id,
-  events,
-  added,
-  changed,
-  removed,
-  files,
-}: PublishedUnits): PublishedUnits {
-  return { publication, snapshot_id, base_snapshot_id, events, added, changed, removed, files };
-}
+const unitsOnly = (publication: PublishedUnits): PublishedUnits => publishedUnits.parse(publication);

@@ -78,23 +78,15 @@ export class GlueCatalog implements Catalog {
       await this.#glue.remove("events", [[account]]);
     const valuesOf = async (table: TableName): Promise<readonly (readonly string[])[]> =>
       (await this.#glue.list(table, account)).map(({ values }) => values);
-    const shownIn = {
-      event_snapshots: await valuesOf("event_snapshots"),
-      event_changes: await valuesOf("event_changes"),
-    };
-    const since = await readLogSince(store, publication);
-    const later = {
-      event_snapshots: new Set(since.publications.map(({ snapshot_id: snapshotId }) => snapshotId)),
-      event_changes: new Set(since.publications.map((each) => each.publication)),
-    };
-    for (const table of ["event_snapshots", "event_changes"] as const)
-      await this.#glue.remove(
-        table,
-        shownIn[table].filter(([, each = ""]) => !later[table].has(each)),
-      );
-    for (const table of ["publications", "sync_runs"] as const) {
+    const snapshots = await valuesOf("event_snapshots");
+    const changes = await valuesOf("event_changes");
+    const { publications } = await readLogSince(store, publication);
+    const later = new Set(publications.flatMap((each) => [each.publication, each.snapshot_id]));
+    const isOver = ([, unit = ""]: readonly string[]): boolean => !later.has(unit);
+    await this.#glue.remove("event_snapshots", snapshots.filter(isOver));
+    await this.#glue.remove("event_changes", changes.filter(isOver));
+    for (const table of ["publications", "sync_runs"] as const)
       await this.#glue.remove(table, await valuesOf(table));
-    }
   }
 
   /** The longer list where one table has been deployed and the other not yet. Throws `CONFIG_INVALID` for columns that no deployment makes. */
@@ -181,13 +173,15 @@ export class GlueCatalog implements Catalog {
    */
   async #refreshChanges({ publications, isAll }: Known, store: AccountStore): Promise<void> {
     const { account, keys } = store;
+    const locationOf = (each: Pick<Publication, "publication" | "snapshot_id">): string =>
+      this.#at(keys.changes(each.publication, each.snapshot_id));
     const partitions = await this.#glue.list("event_changes", account);
     const there = new Map(partitions.map(({ values, location }) => [values[1] ?? "", location]));
     const listed = Map.groupBy(await listChanges(store), ({ publication }) => publication);
     const wholeAt = (publication: string): readonly string[] =>
       (listed.get(publication) ?? [])
         .filter(({ isWhole }) => isWhole)
-        .map(({ snapshotId }) => this.#at(keys.changes(publication, snapshotId)));
+        .map(({ snapshotId }) => locationOf({ publication, snapshot_id: snapshotId }));
     const isAsExpected = (publication: string): boolean => {
       const [only, ...others] = wholeAt(publication);
       const isAlone = others.length === 0 && (listed.get(publication)?.length ?? 0) <= 1;
@@ -198,22 +192,17 @@ export class GlueCatalog implements Catalog {
       (publication) => !known.has(publication) && (isAll || !isAsExpected(publication)),
     );
     const read = isAll ? [] : await publicationsAt(store, unsure);
-    const wanted = new Map(
-      [...read, ...publications].filter(hasChanges).map((each) => [each.publication, each] as const),
+    const wanted = [...read, ...publications].filter(
+      (each) => hasChanges(each) && wholeAt(each.publication).includes(locationOf(each)),
     );
-    const put = [...wanted.values()].filter((each) => {
-      const location = this.#at(keys.changes(each.publication, each.snapshot_id));
-      return wholeAt(each.publication).includes(location) && there.get(each.publication) !== location;
-    });
-    await this.#putChanges(put, store);
-    const asked = new Set([...unsure, ...known]);
-    const over = [...there.keys()].filter((publication) => {
-      const own = wanted.get(publication);
-      const isWhole =
-        own !== undefined &&
-        wholeAt(publication).includes(this.#at(keys.changes(publication, own.snapshot_id)));
-      return asked.has(publication) && !isWhole;
-    });
+    await this.#putChanges(
+      wanted.filter((each) => there.get(each.publication) !== locationOf(each)),
+      store,
+    );
+    const shown = new Set(wanted.map(({ publication }) => publication));
+    const over = [...unsure, ...known].filter(
+      (publication) => there.has(publication) && !shown.has(publication),
+    );
     await this.#glue.remove(
       "event_changes",
       over.map((publication) => [account, publication]),

@@ -16,6 +16,7 @@ import {
 import { awsError, commonRemedy, shortCause } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { batches } from "../../storage/batches.ts";
 import type { TableName } from "../../storage/layout.ts";
 
 type Columns = readonly { readonly name: string; readonly type: string }[];
@@ -181,10 +182,6 @@ function plainPartition({ Values = [], StorageDescriptor, Parameters = {} }: Sdk
 
 function columnsOf({ Columns = [] }: StorageDescriptor = {}): Columns {
   return Columns.map(({ Name = "", Type = "" }) => ({ name: Name, type: Type }));
-}
-
-function* batches<T>(all: readonly T[], size: number): Generator<readonly T[]> {
-  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
 }
 
 /** A request to Glue: the API's name of the action, and the table. */

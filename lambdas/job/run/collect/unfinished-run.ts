@@ -9,11 +9,10 @@ import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { Chain } from "../../snapshot/staging/chain.ts";
 import { type Plan, readPlan, type ShapingSettings } from "../../snapshot/staging/plan.ts";
 import { isOfLayout, runInstant } from "../../storage/layout.ts";
-import { placeOf, removalOf } from "../../storage/log-mark.ts";
 import type { Publication } from "../../storage/publication.ts";
 import { findPublication, type LogEnd } from "../../storage/publication-log.ts";
 import type { AccountStore, StoredKey } from "../../storage/store.ts";
-import { isLater } from "../publish/superseded.ts";
+import { supersededPlan } from "../publish/superseded.ts";
 import { recordPublishedRun } from "../record/published-run.ts";
 import { OTHER_VERSION_TEXT, StartSkipped } from "../record/run-result.ts";
 import { countText } from "../record/texts.ts";
@@ -95,10 +94,6 @@ async function findAdoptable(
   const prefix = store.keys.runs;
   // Only a later run can still be published. From the head's own run on: it may have crashed right after its publication.
   const isPast = ({ snapshot_id: id }: Publication): boolean => !isFuture(runInstant(id) ?? 0, clock.now());
-  const isPassed = async ({ header: { run_id: id, log_end: mark } }: Plan): Promise<boolean> => {
-    if (await removalOf(store, id, mark)) return true;
-    return head !== undefined && isLater(head, { id, place: await placeOf(store, mark) });
-  };
   // Nearly always the head itself, which is not searched for once more.
   const base = head && !isPast(head) ? await findPublication(store, isPast) : head;
   const after = base?.snapshot_id;
@@ -119,7 +114,7 @@ async function findAdoptable(
     }
     if (await recordPublishedRun(ports, runId)) continue;
     const found = await open(store, runId, files);
-    if (typeof found === "object" && (await isPassed(found.plan))) continue;
+    if (typeof found === "object" && (await supersededPlan(store, head, found.plan.header))) continue;
     // What a run that is no restart has written of its changes would stand in the way of a restart's.
     const isOther = typeof found === "object" && overDamaged && found.plan.header.restart !== true;
     if (typeof found === "object" && !isOther && columnsBy.has(found.plan.header.fingerprint)) return found;

@@ -7,7 +7,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { UNRECORDED_MS } from "../../service/rate-limit/rate-limiter.ts";
 import type { Usage } from "../../service/rate-limit/usage-window.ts";
 import { allowance, type Limit, type Limits, windowMsOf } from "../../settings/values.ts";
-import { type AccountStore, parseJson } from "../../storage/store.ts";
+import { type AccountStore, jsonBytes, parseJson } from "../../storage/store.ts";
 import type { RunSettings } from "../run-settings.ts";
 
 /** A lease that has not been renewed for so long is free. */
@@ -94,8 +94,7 @@ export function encodeLease(
   const dates = { renewed_at: at(nowMs), expires_at };
   const used = { use: inEntries(use, windowMs, nowMs), use_since: at(nowMs - windowMs) };
   // A fact that is undefined is left out.
-  const lease = { run_id, holder, ...dates, execution, handed_over, started, ...used };
-  return Buffer.from(`${JSON.stringify(lease)}\n`);
+  return jsonBytes({ run_id, holder, ...dates, execution, handed_over, started, ...used });
 }
 
 /** So many entries say what was used within a window, at most. */

@@ -4,6 +4,7 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { Usage } from "../../service/rate-limit/usage-window.ts";
 import { formatRunId } from "../../storage/layout.ts";
+import { swap } from "../../storage/store.ts";
 import { StartSkipped } from "../record/run-result.ts";
 import type { WarehousePorts, WorldPorts } from "../run-ports.ts";
 import { EXPIRY_MS, encodeLease, type Holder, type LeaseFacts, readLease } from "./lease-file.ts";
@@ -40,11 +41,8 @@ export class Lease {
     version: string | undefined,
   ): Promise<Lease | undefined> {
     const { store, clock } = ports;
-    const key = store.keys.lease;
     const sentAt = instantOf(clock);
-    const bytes = encodeLease(facts, sentAt.wallMs);
-    const written =
-      version === undefined ? await store.create(key, bytes) : await store.replace(key, bytes, version);
+    const written = await swap(store, store.keys.lease, encodeLease(facts, sentAt.wallMs), version);
     return written === undefined ? undefined : new Lease(ports, facts, written, sentAt);
   }
 

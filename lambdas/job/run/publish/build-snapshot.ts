@@ -9,13 +9,13 @@ import {
   type Profile,
   RequiredFields,
 } from "../../snapshot/fields/field-profile.ts";
-import type { LeftOut } from "../../snapshot/files/manifest.ts";
-import { createManifest, type Manifest, writeLeftOut } from "../../snapshot/files/manifest.ts";
+import { countReasons, createManifest, type Manifest, writeLeftOut } from "../../snapshot/files/manifest.ts";
 import { verifyFile } from "../../snapshot/files/parts.ts";
 import { checkListed } from "../../snapshot/files/verify-snapshot.ts";
 import { eventColumns } from "../../snapshot/rows/lifted-column.ts";
 import { parseRow } from "../../snapshot/rows/row.ts";
 import type { Chain, RangeRecord, RangeRows } from "../../snapshot/staging/chain.ts";
+import { batches } from "../../storage/batches.ts";
 import type { TimeBudget } from "../collect/time-budget.ts";
 import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
 import type { RunSettings } from "../run-settings.ts";
@@ -62,18 +62,17 @@ export async function buildSnapshot(
     const key = store.keys.part(runId, index);
     return { file: key.slice(key.lastIndexOf("/") + 1), ...content };
   });
-  const name = async (rows: RangeRows, index: number): Promise<void> => {
+  const name = async ([index, rows]: readonly [number, RangeRows]): Promise<void> => {
     const key = store.keys.part(runId, index);
     if (await store.copy(chain.keyOf(rows), key)) session.hasAdvanced = true;
     else await verifyFile(store, key, rows, proceed);
   };
-  for (let at = 0; at < staged.length; at += AT_ONCE) {
+  for (const batch of batches([...staged.entries()], AT_ONCE)) {
     proceed();
-    await Promise.all(staged.slice(at, at + AT_ONCE).map((rows, index) => name(rows, at + index)));
+    await Promise.all(batch.map(name));
   }
   const leftOut = chain.records.flatMap(({ left_out }) => left_out);
-  const left = (reason: LeftOut["reason"]): number => leftOut.filter((one) => one.reason === reason).length;
-  const [oversize, tooDeep, unreadable] = [left("oversize"), left("too_deep"), left("unreadable")];
+  const left = countReasons(leftOut.map(({ reason }) => reason));
   const events = parts.reduce((sum, { rows }) => sum + rows, 0);
   if (events + leftOut.length !== planned) throw incomplete(planned, events, leftOut.length);
   const leftOutFile = await writeLeftOut(store, store.keys.leftOut(runId), leftOut);
@@ -90,13 +89,9 @@ export async function buildSnapshot(
     counts: {
       listed: header.listed,
       events,
-      gone: left("gone"),
-      forbidden: left("forbidden"),
-      rejected: header.rejected + oversize + tooDeep + unreadable,
-      oversize,
+      ...left,
+      rejected: header.rejected + left.oversize + left.too_deep + left.unreadable,
       repeated: header.repeated,
-      too_deep: tooDeep,
-      unreadable,
     },
     parts,
     stored,

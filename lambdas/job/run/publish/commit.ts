@@ -174,6 +174,6 @@ export async function takeBack(
   const { removal } = await readLogSince(store, last);
   if (removal === undefined) return undefined;
   await catalog.refresh(store.account);
-  await store.delete((await keysOf(store)).filter((key) => key.includes(`/${id}/`)));
+  await store.delete((await keysOf(store)).own.filter((key) => key.includes(`/${id}/`)));
   return removal;
 }

@@ -10,7 +10,10 @@ import type { RunSettings } from "../run-settings.ts";
 
 type GuardLimits = Pick<RunSettings, "maxDropPercent" | "maxGrowthPercent" | "maxMissingPercent">;
 
-interface GuardCounts extends Missing, ListCounts {
+interface GuardCounts extends Missing {
+  /** Of the list, as the plan has them. */
+  readonly readings: number;
+  readonly unstable: number;
   readonly events: number;
   /** Parts of `rejected`. */
   readonly oversize: number;
@@ -26,13 +29,6 @@ interface GuardCounts extends Missing, ListCounts {
   readonly incomplete: Incomplete;
   /** Some are missing because of one answer: more were missing than might be, by what the head accepted then. */
   readonly isUnconfirmed?: boolean;
-}
-
-/** The list, as the plan has it. */
-interface ListCounts {
-  readonly listed: number;
-  readonly readings: number;
-  readonly unstable: number;
 }
 
 const ALWAYS_MAY_BE_MISSING = 5;

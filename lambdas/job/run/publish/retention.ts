@@ -4,8 +4,8 @@
 
 import { isFuture } from "../../runtime/clock.ts";
 import { publishedOf } from "../../snapshot/files/published-snapshots.ts";
-import { formatRunId, runInstant } from "../../storage/layout.ts";
-import { publicationsSince } from "../../storage/publication-log.ts";
+import { runInstant } from "../../storage/layout.ts";
+import { newestFirst } from "../../storage/publication-log.ts";
 import {
   dateRetired,
   listSnapshots,
@@ -88,13 +88,12 @@ async function headsSince(store: AccountStore, sinceMs: number): Promise<Heads> 
   const inUse = new Set<string>();
   let head: string | undefined;
   let endedAtMs = Number.POSITIVE_INFINITY;
-  for await (const { snapshot_id: snapshotId, published_at } of publicationsSince(
-    store,
-    formatRunId(sinceMs),
-  )) {
+  for await (const { snapshot_id: snapshotId, published_at } of newestFirst(store)) {
     head ??= snapshotId;
     if (endedAtMs >= sinceMs) inUse.add(snapshotId);
     endedAtMs = Date.parse(published_at);
+    // Clocks differ by less than a day: what is older ended before.
+    if (endedAtMs < sinceMs - DAY_MS) break;
   }
   return { head, inUse };
 }

@@ -1,9 +1,12 @@
 // Whether what readers see is later than a run, or its account was removed since it was planned.
 
 import { isFuture } from "../../runtime/clock.ts";
+import type { Plan } from "../../snapshot/staging/plan.ts";
 import { runInstant } from "../../storage/layout.ts";
+import { placeOf, removalOf } from "../../storage/log-mark.ts";
 import type { Publication, Removal } from "../../storage/publication.ts";
 import type { LogEnd } from "../../storage/publication-log.ts";
+import type { AccountStore } from "../../storage/store.ts";
 import type { RunEnd } from "../record/run-result.ts";
 
 /** A run or its snapshot. */
@@ -44,6 +47,17 @@ export function supersededBeforePlan(
   if (isFuture(runInstant(name) ?? 0, nowMs)) return undefined;
   if (removal && removal.run_id >= id) return removedBy(removal, id);
   return supersededBy(head, { id, place: undefined });
+}
+
+/** The same for a run that has a plan, also where its account was removed since. */
+export async function supersededPlan(
+  store: AccountStore,
+  head: Publication | undefined,
+  { run_id: id, log_end: mark }: Plan["header"],
+): Promise<RunEnd | undefined> {
+  const removal = await removalOf(store, id, mark);
+  if (removal) return removedBy(removal, id);
+  return supersededBy(head, { id, place: await placeOf(store, mark) });
 }
 
 /** The end of a run of before the removal: what that may still have to delete is never published again. */

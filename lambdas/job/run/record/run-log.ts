@@ -5,6 +5,7 @@ import { shownDefect } from "../../errors/shown-text.ts";
 import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { CLOCK_TOLERANCE_MS, isFuture } from "../../runtime/clock.ts";
+import { batches, inOrder } from "../../storage/batches.ts";
 import { formatRunId, isOfLayout, KEPT_DAYS, runInstant } from "../../storage/layout.ts";
 import { type AccountStore, readJson, SELDOM_PARSED, type StoredKey } from "../../storage/store.ts";
 
@@ -157,11 +158,8 @@ export async function lastRuns(
   const byTime = byKey.toSorted((a, b) => a.modifiedAtMs - b.modifiedAtMs);
   const newest = [byKey, byTime, ahead].flatMap((files) => files.slice(-looked));
   const chosen = [...new Set(newest)];
-  const runs: RunLogEntry[] = [];
-  for (let at = 0; at < chosen.length; at += AT_ONCE) {
-    const some = chosen.slice(at, at + AT_ONCE).map(({ key }) => readJson(store, key, runLogEntrySchema));
-    runs.push(...(await Promise.all(some)).filter((row) => row !== undefined));
-  }
+  const rows = inOrder(batches(chosen, AT_ONCE), ({ key }) => readJson(store, key, runLogEntrySchema));
+  const runs = (await Array.fromAsync(rows)).filter((row) => row !== undefined);
   const { past = [], future = [] } = Object.groupBy(runs.sort(byEnd), (run) =>
     isFuture(startMs(run), nowMs) ? "future" : "past",
   );

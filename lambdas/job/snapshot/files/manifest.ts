@@ -191,6 +191,12 @@ const seenSchema = leftOutSchema.extend({
 });
 export type SeenLeftOut = Readonly<z.infer<typeof seenSchema>>;
 
+export function countReasons(reasons: Iterable<SeenLeftOut["reason"]>): Record<LeftOutReason, number> {
+  const counts = { gone: 0, forbidden: 0, oversize: 0, too_deep: 0, unreadable: 0 };
+  for (const reason of reasons) if (reason !== "other") counts[reason] += 1;
+  return counts;
+}
+
 /**
  * Creates the file, and returns what the manifest says of it; undefined where the list is empty and there is none. Throws
  * `STORE_CORRUPT` where another file exists already.
@@ -232,9 +238,8 @@ export async function verifyLeftOut(
     if (isDeepStrictEqual(factsOf(found.bytes), left_out)) return;
     throw damaged(key, "its checksum is not the one in the manifest", RESTORE);
   }
-  const listed = parse(found.bytes, key);
-  const countOf = (wanted: string): number => listed.filter(({ reason }) => reason === wanted).length;
-  if (REASONS.some((reason) => countOf(reason) !== counts[reason]))
+  const listed = countReasons(parse(found.bytes, key).map(({ reason }) => reason));
+  if (REASONS.some((reason) => listed[reason] !== counts[reason]))
     throw damaged(key, "it has other events than the manifest counts", RESTORE);
 }
 

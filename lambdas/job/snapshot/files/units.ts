@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { damaged, damageIn, RESTORE, type SyncError } from "../../errors/sync-error.ts";
+import { batches, inOrder } from "../../storage/batches.ts";
 import { accountsIn, orDamage } from "../../storage/known-accounts.ts";
 import { FOLDERS, layout } from "../../storage/layout.ts";
 import { hasChanges, type PublishedUnits } from "../../storage/publication.ts";
@@ -112,21 +113,17 @@ export async function incompleteUnits(
   whole: Readonly<Record<string, readonly number[]>> = {},
   after?: string,
 ): Promise<readonly DamagedUnit[]> {
-  const found: DamagedUnit[] = [];
   const files = new Map(snapshots.map((each) => [each.snapshotId, each.files]));
   const kept = keptSnapshots(log, snapshots);
-  for (let at = 0; at < kept.length; at += AT_ONCE) {
-    const looked = kept.slice(at, at + AT_ONCE).map(async (publication) => {
-      const { snapshot_id: snapshotId } = publication;
-      const own = files.get(snapshotId) ?? [];
-      const hasManifest = own.some(({ key }) => key === store.keys.manifest(snapshotId));
-      if (hasManifest && isDeepStrictEqual(whole[snapshotId], partSizes(own))) return [];
-      const damage = await damageIn(requireParts(store, publication, own));
-      return damage ? [{ account: store.account, holds: "snapshot", publication, damage } as const] : [];
-    });
-    found.push(...(await Promise.all(looked)).flat());
-  }
-  return [...found, ...(await incompleteChanges(store, log, after))];
+  const looked = inOrder(batches(kept, AT_ONCE), async (publication) => {
+    const { snapshot_id: snapshotId } = publication;
+    const own = files.get(snapshotId) ?? [];
+    const hasManifest = own.some(({ key }) => key === store.keys.manifest(snapshotId));
+    if (hasManifest && isDeepStrictEqual(whole[snapshotId], partSizes(own))) return [];
+    const damage = await damageIn(requireParts(store, publication, own));
+    return damage ? [{ account: store.account, holds: "snapshot", publication, damage } as const] : [];
+  });
+  return [...(await Array.fromAsync(looked)).flat(), ...(await incompleteChanges(store, log, after))];
 }
 
 /** The units that lack files, of those that hold changes. */

@@ -36,7 +36,7 @@ const CHANGE = z.object({ change: z.enum(["added", "changed", "removed"]) });
 export async function verifyChanges(
   store: AccountStore,
   publication: PublishedUnits,
-  proceed: () => void = () => undefined,
+  proceed: () => void,
 ): Promise<void> {
   if (!hasChanges(publication)) return;
   const prefix = store.keys.changes(publication.publication, publication.snapshot_id);
@@ -70,20 +70,16 @@ function kindOf(line: string, key: string): z.infer<typeof CHANGE>["change"] {
 /** Athena reads all files below the prefix, except those whose name begins with "_" or ".". */
 const isRead = (file: string): boolean => !/^[._]/.test(file);
 
-/**
- * Throws `STORE_CORRUPT` naming a file that readers read and the manifest does not name.
- * @param takes which files readers read, by their names below the prefix; by default as Athena does
- */
+/** Throws `STORE_CORRUPT` naming a file that readers read and the manifest does not name. */
 export async function checkForeign(
   store: AccountStore,
   { snapshot_id, parts }: Pick<Manifest, "snapshot_id" | "parts">,
-  takes: (file: string) => boolean = isRead,
 ): Promise<void> {
   const prefix = store.keys.snapshot(snapshot_id);
   const files = new Set(parts.map(({ file }) => file));
   for await (const { key } of store.list(prefix)) {
     const file = key.slice(prefix.length);
-    if (takes(file) && !files.has(file)) throw foreign(key);
+    if (isRead(file) && !files.has(file)) throw foreign(key);
   }
 }
 

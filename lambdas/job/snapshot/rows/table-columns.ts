@@ -9,9 +9,11 @@ import { newestReadable } from "../../storage/publication-log.ts";
 import {
   type AccountStore,
   accountStore,
+  jsonBytes,
   parseJson,
   type Store,
   type StoredObject,
+  swap,
 } from "../../storage/store.ts";
 import { type Manifest, readManifest } from "../files/manifest.ts";
 import { eventColumns } from "./lifted-column.ts";
@@ -58,10 +60,7 @@ export async function recordColumns(
     await check(there);
     const columns = withColumnsOf(there, manifest);
     if (stored && JSON.stringify(columns) === JSON.stringify(there)) return;
-    const written = stored
-      ? await store.replace(COLUMNS_FILE, encoded(columns), stored.version)
-      : await store.create(COLUMNS_FILE, encoded(columns));
-    if (written !== undefined) return;
+    if ((await swap(store, COLUMNS_FILE, encoded(columns), stored?.version)) !== undefined) return;
   }
 }
 
@@ -72,8 +71,7 @@ export async function createColumns(store: Store): Promise<void> {
   await store.create(COLUMNS_FILE, encoded([]));
 }
 
-const encoded = (columns: TableColumns): Uint8Array =>
-  Buffer.from(`${JSON.stringify({ version: 1, columns })}\n`);
+const encoded = (columns: TableColumns): Uint8Array => jsonBytes({ version: 1, columns });
 
 async function columnsIn(store: Store, stored: StoredObject | undefined): Promise<TableColumns> {
   if (stored === undefined) return columnsOfHeads(store);

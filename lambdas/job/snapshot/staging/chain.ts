@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { damaged } from "../../errors/sync-error.ts";
+import { batches, inOrder } from "../../storage/batches.ts";
 import { type AccountStore, readJson, type StoredKey, writeJsonOnce } from "../../storage/store.ts";
 import { Checksum, readLines } from "../files/gzip-lines.ts";
 import { type LeftOutReason, leftOutSchema } from "../files/manifest.ts";
@@ -87,11 +88,8 @@ export class Chain {
     const first = `${store.keys.run(plan.header.run_id)}record-`;
     const keys = [...sizes.keys()].filter((key) => key.startsWith(first));
     const records = new Map<number, RangeRecord>();
-    for (let at = 0; at < keys.length; at += AT_ONCE) {
-      const some = keys.slice(at, at + AT_ONCE);
-      for (const record of await Promise.all(some.map((key) => readRecord(store, key, plan))))
-        if (record) records.set(record.place, record);
-    }
+    for await (const record of inOrder(batches(keys, AT_ONCE), (key) => readRecord(store, key, plan)))
+      if (record) records.set(record.place, record);
     for (let next = records.get(0); next !== undefined; next = records.get(chain.end)) {
       const key = next.rows && chain.keyOf(next.rows);
       if (key && sizes.get(key) !== next.rows?.stored.bytes)

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { codeOf, SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/clock.ts";
+import { batches } from "../batches.ts";
 import {
   formatRunId,
   isAccountFolder,
@@ -110,9 +111,8 @@ export class DirectoryStore implements Store {
   /** A folder goes with its last file; the warehouse's own stays. */
   async delete(keys: readonly string[]): Promise<void> {
     for (const key of keys) checkKey(key);
-    for (let from = 0; from < keys.length; from += DELETED_AT_ONCE) {
-      if (from > 0) await setTimeout(OTHERS_TURN_MS);
-      const some = keys.slice(from, from + DELETED_AT_ONCE);
+    for (const [index, some] of [...batches(keys, DELETED_AT_ONCE)].entries()) {
+      if (index > 0) await setTimeout(OTHERS_TURN_MS);
       const deleted = (): Promise<void> =>
         inFolder(this.directory, [], async (at) => {
           await deleteIn(this.directory, at, "", some);

@@ -19,6 +19,7 @@ import {
 import { awsError } from "../../errors/aws-error.ts";
 import { SyncError } from "../../errors/sync-error.ts";
 import type { Random } from "../../runtime/clock.ts";
+import { batches } from "../batches.ts";
 import { type Body, checkKey, type Store, type StoredKey, type StoredObject } from "../store.ts";
 import { s3Error } from "./s3-error.ts";
 
@@ -138,8 +139,7 @@ export class S3Store implements Store {
 
   async delete(keys: readonly string[]): Promise<void> {
     for (const key of keys) checkKey(key);
-    for (let at = 0; at < keys.length; at += DELETED_AT_ONCE)
-      await this.#deleteAtOnce(keys.slice(at, at + DELETED_AT_ONCE));
+    for (const batch of batches(keys, DELETED_AT_ONCE)) await this.#deleteAtOnce(batch);
   }
 
   /** The client repeats a request that is refused, but not what one that was accepted has left undone. */

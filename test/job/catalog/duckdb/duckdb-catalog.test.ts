@@ -3,22 +3,17 @@
 import { readFile, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { query } from "../../../../bin/cli/query/query.ts";
 import { DuckdbCatalog } from "../../../../lambdas/job/catalog/duckdb/duckdb-catalog.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
 import { publish } from "../../../../lambdas/job/storage/publication-log.ts";
-import {
-  accountStore,
-  type Store,
-  type StoredKey,
-  type StoredObject,
-} from "../../../../lambdas/job/storage/store.ts";
+import { accountStore, type Store, type StoredKey } from "../../../../lambdas/job/storage/store.ts";
 import { eventRow, type Warehouse, warehouse } from "../../../cli/warehouse.ts";
 import { aManifest } from "../../snapshot/files/manifests.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
-import { aPublication } from "../../storage/publications.ts";
+import { aPublication, uk } from "../../storage/publications.ts";
 import { Publisher, snapshotOfDay } from "../publisher.ts";
 
 const ONE = "2026-11-21T06-00-00.000Z";
@@ -28,6 +23,8 @@ const PART = layout("uk").part(snapshotOfDay(1), 0);
 const CHANGES = layout("uk").changesPart("0000000001", snapshotOfDay(1), 0);
 const SNAPSHOT_LACKS = "LEFT OUT: the snapshot 2026-11-01";
 const CHANGES_LACK = "LEFT OUT: the changes of publication 0000000001";
+
+const viewsOf = (store: Store): DuckdbCatalog => new DuckdbCatalog({ store, directory: "/warehouse" });
 
 /** Three days of an account, which `views.sql` shows. */
 const threeDays = async () => {
@@ -128,6 +125,12 @@ async function written({ directory }: Warehouse) {
 }
 
 describe("views.sql", () => {
+  let store: MemoryStore;
+
+  beforeEach(() => {
+    store = new MemoryStore();
+  });
+
   it.each([
     "it's a warehouse",
     'say "hello"; -- DROP',
@@ -179,8 +182,7 @@ describe("views.sql", () => {
   });
 
   it("is made of logs, columns and run logs that are read at the same time", async () => {
-    const store = new MemoryStore();
-    await publish(accountStore(store, "uk"), aPublication({ snapshot_id: ONE }));
+    await publish(uk(store), aPublication({ snapshot_id: ONE }));
     store.put(layout("uk").manifest(ONE), manifestText("uk", ONE));
     const open = new Set<string>();
     let most = 0;
@@ -191,9 +193,7 @@ describe("views.sql", () => {
       yield* store.list(prefix);
       open.delete(prefix);
     };
-    const watched: Store = { ...accountStore(store, "uk"), list };
-
-    await new DuckdbCatalog({ store: watched, directory: "/warehouse" }).refresh("uk");
+    await viewsOf({ ...uk(store), list }).refresh("uk");
 
     expect(most).toBe(2);
   });
@@ -228,34 +228,31 @@ describe("views.sql", () => {
   });
 
   it("is rendered afresh when another process replaces it meanwhile", async () => {
-    class RacingStore extends MemoryStore {
-      #reads = 0;
-
-      override async read(key: string): Promise<StoredObject | undefined> {
-        if (key === "views.sql") this.#reads += 1;
+    const race = async (): Promise<void> => {
+      if (store.text("views.sql") !== "old") return;
+      store.put("views.sql", "by the other process");
+      store.put(layout("de").manifest(TWO), manifestText("de", TWO));
+      await publish(accountStore(store, "de"), aPublication({ snapshot_id: TWO }));
+    };
+    let reads = 0;
+    const raced: Store = {
+      ...uk(store),
+      read: async (key) => {
+        if (key === "views.sql") reads += 1;
         // Between the reading that the lists come from and any later one.
-        if (this.#reads > 1) await this.#race();
-        return super.read(key);
-      }
-
-      override async replace(key: string, bytes: Uint8Array, version: string): Promise<string | undefined> {
-        if (key === "views.sql") await this.#race();
-        return super.replace(key, bytes, version);
-      }
-
-      async #race(): Promise<void> {
-        if (this.text("views.sql") !== "old") return;
-        this.put("views.sql", "by the other process");
-        this.put(layout("de").manifest(TWO), manifestText("de", TWO));
-        await publish(accountStore(this, "de"), aPublication({ snapshot_id: TWO }));
-      }
-    }
-    const store = new RacingStore();
+        if (reads > 1) await race();
+        return store.read(key);
+      },
+      replace: async (key, bytes, version) => {
+        if (key === "views.sql") await race();
+        return store.replace(key, bytes, version);
+      },
+    };
     store.put(layout("uk").manifest(ONE), manifestText("uk", ONE));
-    await publish(accountStore(store, "uk"), aPublication({ snapshot_id: ONE }));
+    await publish(uk(store), aPublication({ snapshot_id: ONE }));
     store.put("views.sql", "old");
 
-    await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk");
+    await viewsOf(raced).refresh("uk");
 
     expect(store.text("views.sql")).toContain(`/warehouse/snapshots/uk/${ONE}/`);
     expect(store.text("views.sql")).toContain(`/warehouse/snapshots/de/${TWO}/`);
@@ -263,14 +260,12 @@ describe("views.sql", () => {
 
   it("is CATALOG_FAILED when other processes replace it every time", async () => {
     let tries = 0;
-    class BusyStore extends MemoryStore {
-      override async create(): Promise<undefined> {
-        tries++;
-      }
-    }
-    const views = new DuckdbCatalog({ store: new BusyStore(), directory: "/warehouse" });
+    store.create = async () => {
+      tries += 1;
+      return undefined;
+    };
 
-    await expect(views.refresh("uk")).rejects.toMatchObject({ code: "CATALOG_FAILED" });
+    await expect(viewsOf(store).refresh("uk")).rejects.toMatchObject({ code: "CATALOG_FAILED" });
     expect(tries).toBe(10);
   });
 
@@ -278,11 +273,10 @@ describe("views.sql", () => {
     { what: "the own log is damaged", key: "publications/uk/0000000001.ndjson" },
     { what: "the columns are damaged", key: "columns.json" },
   ])("stays as it is when $what", async ({ key }) => {
-    const store = new MemoryStore();
     store.put(key, "damaged");
     store.put("views.sql", "as it was");
 
-    await expect(new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk")).rejects.toMatchObject({
+    await expect(viewsOf(store).refresh("uk")).rejects.toMatchObject({
       code: "STORE_CORRUPT",
     });
     expect(store.text("views.sql")).toBe("as it was");
@@ -290,33 +284,28 @@ describe("views.sql", () => {
 
   it("stays as it is when the columns cannot be read", async () => {
     const failure = new Error("the disk does not answer");
-    class FailingStore extends MemoryStore {
-      override async read(key: string): Promise<StoredObject | undefined> {
-        if (key === COLUMNS_FILE) throw failure;
-        return super.read(key);
-      }
-    }
-    const store = new FailingStore();
     store.put("views.sql", "as it was");
+    const failing: Store = {
+      ...uk(store),
+      read: (key) => (key === COLUMNS_FILE ? Promise.reject(failure) : store.read(key)),
+    };
 
-    await expect(new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk")).rejects.toBe(failure);
+    await expect(viewsOf(failing).refresh("uk")).rejects.toBe(failure);
     expect(store.text("views.sql")).toBe("as it was");
   });
 
   it("is no other SQL, whatever the name of a file is", async () => {
-    const store = new MemoryStore();
     store.put("publications/uk/x\nSELECT 1;\u0085\u2028--.ndjson", "x");
 
-    await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("de");
+    await viewsOf(store).refresh("de");
 
     expect(store.text("views.sql")).not.toMatch(/SELECT 1;|NOT READ/);
   });
 
   it("leaves out a head whose manifest is gone, and names it", async () => {
-    const store = new MemoryStore();
-    await publish(accountStore(store, "uk"), aPublication({ snapshot_id: ONE, added: 0 }));
+    await publish(uk(store), aPublication({ snapshot_id: ONE, added: 0 }));
 
-    await new DuckdbCatalog({ store, directory: "/warehouse" }).refresh("uk");
+    await viewsOf(store).refresh("uk");
 
     expect(store.text("views.sql")).toContain(
       `\n-- LEFT OUT: the snapshot ${ONE} of the account uk. The file ${layout("uk").manifest(ONE)} is damaged: it is missing.\n`,
@@ -325,10 +314,9 @@ describe("views.sql", () => {
   });
 
   it("shows no snapshot that was retired before it was in the tables", async () => {
-    const store = new MemoryStore();
     const publisher = new Publisher(store, "uk");
     await publisher.day(1, ["a"]);
-    const views = new DuckdbCatalog({ store, directory: "/warehouse" });
+    const views = viewsOf(store);
     await views.refresh();
     await publisher.day(2, ["b"]);
     await publisher.retire(snapshotOfDay(2));
@@ -341,11 +329,10 @@ describe("views.sql", () => {
   });
 
   it("says after the run of another account what it said of one that cannot be read", async () => {
-    const store = new MemoryStore();
     const [uk, de] = [new Publisher(store, "uk"), new Publisher(store, "de")];
     await uk.day(1, ["a"]);
     await de.day(1, ["b"]);
-    const views = new DuckdbCatalog({ store, directory: "/warehouse" });
+    const views = viewsOf(store);
     await views.refresh();
     store.put(layout("uk").publication("0000000001"), "damaged");
     await views.refresh();
@@ -364,10 +351,9 @@ describe("views.sql", () => {
   ])(
     "looks for lines of runs where nothing is published and %s lies among them: %s, %s",
     async (_, key, looks) => {
-      const store = new MemoryStore();
       if (key !== undefined) store.put(key, "{}");
 
-      const { sql } = await new DuckdbCatalog({ store, directory: "/warehouse" }).read();
+      const { sql } = await viewsOf(store).read();
 
       expect(sql.includes("/*/*/*.ndjson'")).toBe(looks);
     },

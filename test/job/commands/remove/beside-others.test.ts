@@ -9,6 +9,7 @@ import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readEnd, readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { CrashPoint } from "../../run/crash.ts";
+import { interposed } from "../../run/interposed-store.ts";
 import {
   ACCOUNT,
   type DueWorld,
@@ -37,9 +38,7 @@ function stopping(store: Store, hook: () => Promise<void>): Store {
     return work();
   };
   return {
-    read: (key) => store.read(key),
-    open: (key) => store.open(key),
-    list: (prefix, from) => store.list(prefix, from),
+    ...interposed(store),
     create: (key, body) => after(() => store.create(key, body)),
     copy: (from, to) => after(() => store.copy(from, to)),
     replace: (key, bytes, version) => after(() => store.replace(key, bytes, version)),

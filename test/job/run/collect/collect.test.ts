@@ -15,8 +15,8 @@ import type { Detail } from "../../../../lambdas/job/service/event-service.ts";
 import { MAX_PART_BYTES } from "../../../../lambdas/job/snapshot/files/parts.ts";
 import { Chain } from "../../../../lambdas/job/snapshot/staging/chain.ts";
 import type { Plan } from "../../../../lambdas/job/snapshot/staging/plan.ts";
-import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
-import { ManualClock } from "../../../simulator/manual-clock.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { ManualClock, settled, whileTimePasses } from "../../../simulator/manual-clock.ts";
 import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { aDetail } from "../../service/events/a-detail.ts";
@@ -31,6 +31,7 @@ import {
   uuidAt,
 } from "../../snapshot/staging/planned.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { uk } from "../../storage/publications.ts";
 import { interposed } from "../interposed-store.ts";
 import { hostWith, worldWith } from "../run-defaults.ts";
 
@@ -87,8 +88,8 @@ interface Changes extends Partial<CollectTask> {
   readonly timeBudget?: TimeBudget;
 }
 
-const begun = (on: Store = store): Chain => new Chain(accountStore(on, "uk"), plan);
-const found = async (): Promise<Chain> => Chain.read(accountStore(store, "uk"), plan, await filesOf(store));
+const begun = (on: Store = store): Chain => new Chain(uk(on), plan);
+const found = async (): Promise<Chain> => Chain.read(uk(store), plan, await filesOf(store));
 
 function start(chain: Chain, changes: Changes = {}): Promise<void> {
   const { on = store, signal = new AbortController().signal, concurrency = 1 } = changes;
@@ -97,7 +98,7 @@ function start(chain: Chain, changes: Changes = {}): Promise<void> {
     ports: {
       ...worldWith({ clock, random: { next: () => 0.5, token: () => `own${++tokens}` }, logger: log }),
       ...hostWith({ signal }),
-      store: accountStore(on, "uk"),
+      store: uk(on),
       catalog: new MemoryCatalog(store),
     },
     settings: { concurrency, lifted: [], maxMissingPercent: 1, windowMs: MINUTE_MS },
@@ -294,20 +295,7 @@ describe("an event whose refusal is news", () => {
     return isFirst && refusedOnce.includes(place) ? { kind: "left-out", reason: "forbidden" } : answer;
   };
 
-  /** Time passes in steps of a second until the work ends. */
-  async function inTime(work: Promise<void>): Promise<void> {
-    let isOver = false;
-    const ended = work.finally(() => {
-      isOver = true;
-    });
-    ended.catch(() => undefined);
-    for (await turns(); !isOver; await turns()) clock.advance(SECOND_MS);
-    return ended;
-  }
-
-  async function turns(): Promise<void> {
-    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
-  }
+  const inTime = (work: Promise<void>): Promise<void> => whileTimePasses(clock, work);
 
   test("is asked for again behind those after it, and only then recorded, in order", async () => {
     refusedOnce = [2];
@@ -335,7 +323,7 @@ describe("an event whose refusal is news", () => {
     const service = { detail: asDrawn };
     const stopped = start(begun(), { service, signal: stop.signal });
     stopped.catch(() => undefined);
-    await turns();
+    await settled();
     stop.abort(new SyncError("INTERRUPTED", "stopped"));
     await expect(stopped).rejects.toThrow("stopped");
     expect(clock.monotonicMs()).toBe(0);

@@ -1,6 +1,5 @@
 // An answer without details that is news counts if it comes twice, and others are answered meanwhile.
 
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { ControlQuestion } from "../../../../lambdas/job/run/collect/control-question.ts";
@@ -11,12 +10,12 @@ import type { Detail, Question } from "../../../../lambdas/job/service/event-ser
 import type { LeftOutReason } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import type { Missing, Publication } from "../../../../lambdas/job/storage/publication.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
-import { ManualClock } from "../../../simulator/manual-clock.ts";
+import { ManualClock, settled, whileTimePasses } from "../../../simulator/manual-clock.ts";
 import { toldBy } from "../../../words/said.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { aDetail } from "../../service/events/a-detail.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
-import { aPublication } from "../../storage/publications.ts";
+import { aPublication, uk } from "../../storage/publications.ts";
 import { hostWith, worldWith } from "../run-defaults.ts";
 
 const SECOND_MS = 1_000;
@@ -105,23 +104,9 @@ async function collect(refusals: Refusals, uuids: readonly string[], concurrency
   return Array.fromAsync(mapOrdered(uuids, work, { concurrency, signal: stop.signal }));
 }
 
-/** The end of the work; time passes in steps of a second meanwhile. */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let isOver = false;
-  work
-    .catch(() => undefined)
-    .finally(() => {
-      isOver = true;
-    });
-  for (await turns(); !isOver; await turns()) clock.advance(SECOND_MS);
-  return work;
-}
+const inTime = <T>(work: Promise<T>): Promise<T> => whileTimePasses(clock, work);
 
 const NO_WAITS: Waits = { during: (wait) => wait, forOthers: (wait) => wait };
-
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
-}
 
 const askedFor = (uuid: string): readonly string[] => asked.filter((one) => one.startsWith(uuid));
 const warnings = (): readonly string[] => log.lines.filter((line) => line.startsWith("warn"));
@@ -286,7 +271,7 @@ describe("a refusal that is news", () => {
   test("no longer waits once the work is stopped", async () => {
     says.set("x", [GONE, EVENT]);
     const work = collect(refusalsOf(), ["a", "x"]);
-    await turns();
+    await settled();
 
     stop.abort(new Error("stopped"));
 
@@ -691,7 +676,7 @@ describe("once the snapshot will be held for what is missing", () => {
     says.set("x", [GONE]);
     says.set("y", [{ ...FORBIDDEN, retryAfterMs: DAY_MS }]);
     const work = collect(refusals, ["a", "x", "y"], 3);
-    await turns();
+    await settled();
 
     for (let n = 0; n < 8; n += 1) refusals.count(`${n}`, "gone");
 
@@ -718,7 +703,7 @@ describe("once the snapshot will be held for what is missing", () => {
       for (let n = 0; n < before; n += 1) refusals.count(`${n}`, "gone");
       says.set("x", [ODD]);
       const work = collect(refusals, ["a", "x"]);
-      await turns();
+      await settled();
 
       for (let n = 0; n < 8; n += 1) refusals.count(`${n}`, "gone");
 
@@ -731,7 +716,7 @@ describe("once the snapshot will be held for what is missing", () => {
     const refusals = refusalsOf();
     says.set("x", [GONE]);
     const work = collect(refusals, ["x"]);
-    await turns();
+    await settled();
 
     for (let n = 0; n < 8; n += 1) refusals.count(`${n}`, "gone");
 
@@ -780,7 +765,7 @@ describe("what the head says of refusals", () => {
   async function knownOf(head: Publication | undefined, text?: string): Promise<readonly string[]> {
     const store = new MemoryStore();
     if (text !== undefined) store.put(KEY, text);
-    return [...(await knownRefusals(accountStore(store, "uk"), head)).uuids];
+    return [...(await knownRefusals(uk(store), head)).uuids];
   }
 
   test.each([

@@ -105,25 +105,17 @@ describe("what a start by hand finds of earlier runs", () => {
     return plan?.split("/")[2] ?? "";
   }
 
-  /** What is done under a clock that is ahead by so much. */
-  async function ahead<T>({ clock }: SmallWorld, byMs: number, work: () => Promise<T>): Promise<T> {
-    clock.set(byMs);
-    const done = await work();
-    clock.set(-byMs);
-    return done;
-  }
-
   test("is continued beside a head in the future, which was there when it was planned", async () => {
     const world = new SmallWorld();
     await world.publish(3);
-    await ahead(world, 10 * DAY_MS, () => world.publish(4));
+    await world.ahead(10 * DAY_MS, () => world.publish(4));
     const runId = await planned(world);
 
     expect((await world.run()).row).toMatchObject({ outcome: "PUBLISHED", run_id: runId });
   });
 
   test.each<[string, (world: SmallWorld) => Promise<unknown>]>([
-    ["a head in the future came later", (world) => ahead(world, DAY_MS, () => world.run({ fresh: true }))],
+    ["a head in the future came later", (world) => world.ahead(DAY_MS, () => world.run({ fresh: true }))],
     [
       "the account was removed since, and a process that was stopped has written since then",
       async (world) => {

@@ -1,9 +1,15 @@
 // Which lease is taken at once and which is not, and what is said of it.
 
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import { endOfUncounted } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import { Account, crashedAtMs, KEY, takenBy } from "./lease-world.ts";
+
+let account: Account;
+
+beforeEach(() => {
+  account = new Account();
+});
 
 const [OWN, OTHER] = ["own", "other"].map(
   (name) => `arn:aws:states:eu-west-1:123456789012:execution:sync:${name}`,
@@ -25,7 +31,6 @@ describe("the lease of an execution", () => {
     ["goes to another execution only where it may", OWN, false, isTaken],
     ["goes to the same execution, whatever the answer", OTHER, false, undefined],
   ] as const)("%s", async (_, execution, answer, taken) => {
-    const account = new Account();
     account.leave("a", "run-1", { holder: null, expires_at: null, execution: OTHER });
 
     const mayTakeOver = answer === undefined ? undefined : async () => answer;
@@ -75,7 +80,6 @@ describe("what a holder has not counted ends", () => {
 });
 
 test("a start that meets the lease of a process says until when that has it", async () => {
-  const account = new Account();
   account.leave("a", "2026-01-01T00-00-00.000Z");
 
   expect(await account.acquire("b", "run-2")).toEqual({
@@ -91,8 +95,6 @@ const FAR = "9999-12-31T23:59:59.000Z";
 
 describe("the lease", () => {
   test("goes to one of two runs that start together; the other learns which run holds it", async () => {
-    const account = new Account();
-
     const [one, two] = await Promise.all([account.acquire("a", "run-1"), account.acquire("b", "run-2")]);
 
     const taken = one instanceof Lease ? two : one;
@@ -100,7 +102,6 @@ describe("the lease", () => {
   });
 
   test("is taken over when it has expired, and the new owner knows that its last use is not all", async () => {
-    const account = new Account();
     account.leave("a", "run-1");
     const leftAtMs = account.clock.now();
     await account.pass(59_999);
@@ -116,7 +117,6 @@ describe("the lease", () => {
   });
 
   test("is taken over at once from a process that no longer exists", async () => {
-    const account = new Account();
     account.leave("a", "run-1");
     account.dead.add("a");
 
@@ -126,7 +126,6 @@ describe("the lease", () => {
   });
 
   test("is waited for by a trigger of its own run while it is not renewed", async () => {
-    const account = new Account();
     account.leave("a", "run-1");
 
     const next = await account.held("b", "run-1", { waitForOwnRun: true });
@@ -136,7 +135,6 @@ describe("the lease", () => {
   });
 
   test("is not waited for by a trigger of its own run, once it is seen renewed", async () => {
-    const account = new Account();
     await account.held("a", "run-1");
 
     const next = await account.until(account.acquire("b", "run-1", { waitForOwnRun: true }));
@@ -150,7 +148,6 @@ describe("the lease", () => {
     ["a start of its own run that no trigger made", "run-1", {}, {}],
     ["a run, where no process is named", "run-2", {}, { holder: null }],
   ] as const)("is not waited for by %s", async (_, runId, request, changes) => {
-    const account = new Account();
     account.leave("a", "run-1", changes);
 
     expect(await account.acquire("b", runId, request)).toMatchObject(takenBy("The run run-1"));
@@ -167,7 +164,6 @@ describe("the lease", () => {
   ])(
     "that is $what is written again, and nothing is known of the budget's use up to now",
     async ({ content }) => {
-      const account = new Account();
       account.store.put(KEY, content);
 
       const lease = await account.held("a", "run-1");
@@ -180,7 +176,6 @@ describe("the lease", () => {
   );
 
   test("that a later version wrote, with keys of its own, is not damaged", async () => {
-    const account = new Account();
     account.store.put(
       KEY,
       freeLease({ of_a_later_version: 1, use: [{ atMs: 5, requests: 1, bytes: 2, kind: "x" }] }),
@@ -195,7 +190,6 @@ describe("the lease", () => {
 
 describe("a lease that says that it expires in the year 9999", () => {
   test("is free a minute after it was renewed [D23]", async () => {
-    const account = new Account();
     account.leave("a", "run-1", { expires_at: FAR });
 
     const atOnce = await account.acquire("b", "run-2");
@@ -207,7 +201,6 @@ describe("a lease that says that it expires in the year 9999", () => {
   });
 
   test("is waited for no longer than a minute by a trigger of its own run", async () => {
-    const account = new Account();
     account.leave("a", "run-1", { expires_at: FAR });
 
     await account.held("b", "run-1", { waitForOwnRun: true });
@@ -216,7 +209,6 @@ describe("a lease that says that it expires in the year 9999", () => {
   });
 
   test("and that it was renewed then is watched for a minute, and is free if it does not change", async () => {
-    const account = new Account();
     account.leave("a", "run-1", { renewed_at: FAR, expires_at: FAR });
     const before = account.clock.monotonicMs();
 
@@ -228,7 +220,6 @@ describe("a lease that says that it expires in the year 9999", () => {
   });
 
   test("and that it was renewed then is taken if it changes while it is watched", async () => {
-    const account = new Account();
     account.leave("a", "run-1", { renewed_at: FAR, expires_at: FAR });
 
     const next = account.acquire("b", "run-2");
@@ -246,7 +237,6 @@ describe("the lease of an execution", () => {
   const waiting = { renewed_at: LONG_AGO, expires_at: null, holder: null, execution };
 
   test("does not expire, and a process that is gone does not free it", async () => {
-    const account = new Account();
     account.leave("a", "run-1", { ...waiting, holder: { token: "a" } });
     account.dead.add("a");
 
@@ -256,7 +246,6 @@ describe("the lease of an execution", () => {
   });
 
   test("is taken by an invocation of the same execution, which does not set a date", async () => {
-    const account = new Account();
     account.leave("a", "run-1", waiting);
 
     const lease = await account.held("b", "run-1", { execution });
@@ -269,7 +258,6 @@ describe("the lease of an execution", () => {
   });
 
   test("is taken from an invocation that was killed, and of which not all use is known", async () => {
-    const account = new Account();
     account.leave("a", "run-1", { ...waiting, holder: { token: "a" } });
 
     const lease = await account.held("b", "run-1", { execution });
@@ -278,7 +266,6 @@ describe("the lease of an execution", () => {
   });
 
   test("is lost by an older invocation once a newer one of the same execution works", async () => {
-    const account = new Account();
     const older = await account.acquire("a", "run-1", { execution });
     const newer = await account.acquire("b", "run-1", { execution });
     if (!(older instanceof Lease && newer instanceof Lease)) throw new Error("the lease is taken");
@@ -291,7 +278,6 @@ describe("the lease of an execution", () => {
   });
 
   test("keeps the number of the last hand-over for later runs of the same id, whichever run had it since", async () => {
-    const account = new Account();
     account.leave("a", "run-1", { ...waiting, run_id: null, handed_over: { run_id: "run-1", n: 3 } });
 
     const other = await account.held("b", "run-2");
@@ -316,7 +302,6 @@ describe("the lease of another computer, whose clock may be ten minutes behind",
   };
 
   test.each(MINUTES)("is not over while it changes [D23] ($minutes minutes)", async ({ behindMs }) => {
-    const account = new Account();
     account.leave("a", "run-1", behind(account, behindMs));
 
     const next = account.acquire("b", "run-2");
@@ -330,7 +315,6 @@ describe("the lease of another computer, whose clock may be ten minutes behind",
   test.each(MINUTES)(
     "is over once it has not changed for a minute, and its use counts as if it was written when it was first seen ($minutes minutes)",
     async ({ behindMs }) => {
-      const account = new Account();
       const seenAtMs = account.clock.now();
       account.leave("a", "run-1", behind(account, behindMs));
 
@@ -343,14 +327,12 @@ describe("the lease of another computer, whose clock may be ten minutes behind",
   );
 
   test("is over at once where it ended more than ten minutes ago", async () => {
-    const account = new Account();
     account.leave("a", "run-1", behind(account, 11 * 60_000));
 
     expect(await account.acquire("b", "run-2")).toBeInstanceOf(Lease);
   });
 
   test.each(["check", "discover"])("is not waited for by %s, which says so [D23]", async (command) => {
-    const account = new Account();
     account.leave("a", "run-1", behind(account, 5 * 60_000));
 
     expect(await account.acquire("b", `${command}-1`)).toEqual({
@@ -367,7 +349,6 @@ describe("the lease of another computer, whose clock may be ten minutes behind",
     { what: "the same computer", boot: "boot-1", isTaken: false },
     { what: "another one of the same name", boot: "boot-2", isTaken: true },
   ])("is that of $what", async ({ boot, isTaken }) => {
-    const account = new Account();
     const holder = { token: "a", host: "laptop", boot_id: "boot-1" };
     account.leave("a", "run-1", { ...behind(account, 2 * 60_000), holder });
     account.process = { host: "laptop", boot_id: boot };
@@ -395,7 +376,6 @@ describe("what was used before a lease was freed", () => {
   ])(
     "$minutes minutes ago by $by is taken for $laterMinutes minutes later [D17]",
     async ({ from, own, minutes, laterMinutes }) => {
-      const account = new Account();
       const freedAtMs = account.clock.now() - minutes * MINUTE_MS;
       const [renewed_at, use_since] = [0, -60 * MINUTE_MS].map((ms) =>
         new Date(freedAtMs + ms).toISOString(),
@@ -413,7 +393,6 @@ describe("what was used before a lease was freed", () => {
   );
 
   test("is freed with the computer that used it", async () => {
-    const account = new Account();
     account.process = laptop;
 
     await (await account.held("a", "run-1")).release();
@@ -426,7 +405,6 @@ describe("the lease of a command", () => {
   const CHECK = "check-2026-01-01T00-00-00.000Z";
 
   test("is waited for by a run, though it is renewed meanwhile", async () => {
-    const account = new Account();
     const check = await account.held("a", CHECK);
 
     const run = account.acquire("b", "run-1");
@@ -440,7 +418,6 @@ describe("the lease of a command", () => {
   });
 
   test("is waited for no longer than a minute", async () => {
-    const account = new Account();
     await account.held("a", CHECK);
 
     expect(await account.until(account.acquire("b", "run-1"))).toMatchObject(takenBy("The command check"));
@@ -448,7 +425,6 @@ describe("the lease of a command", () => {
   });
 
   test("is not waited for by a command", async () => {
-    const account = new Account();
     account.leave("a", CHECK);
 
     const next = await account.acquire("b", "discover-1");

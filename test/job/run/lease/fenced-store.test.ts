@@ -4,8 +4,9 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { fencedStore } from "../../../../lambdas/job/run/lease/lease-account.ts";
 import { StartSkipped } from "../../../../lambdas/job/run/record/run-result.ts";
 import { COLUMNS_FILE, layout } from "../../../../lambdas/job/storage/layout.ts";
-import { type AccountStore, accountStore } from "../../../../lambdas/job/storage/store.ts";
+import type { AccountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { uk } from "../../storage/publications.ts";
 
 const KEYS = layout("uk");
 const ID = "2026-01-01T06-00-00.000Z";
@@ -48,7 +49,7 @@ beforeEach(() => {
   isRenewalOverdue = false;
   isTaken = false;
   confirmed = 0;
-  store = fencedStore(accountStore(memory, "uk"), {
+  store = fencedStore(uk(memory), {
     lost: lost.signal,
     get isRenewalOverdue() {
       return isRenewalOverdue;

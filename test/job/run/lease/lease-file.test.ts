@@ -15,6 +15,7 @@ import {
 import type { Usage } from "../../../../lambdas/job/service/rate-limit/usage-window.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { uk } from "../../storage/publications.ts";
 import { KEY } from "./lease-world.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 1);
@@ -79,7 +80,7 @@ describe("a lease is written", () => {
     expect(store.text(KEY)).toBe(
       '{"run_id":"run-1","holder":{"token":"a"},"renewed_at":"2026-01-01T00:00:00.000Z","expires_at":"2026-01-01T00:01:00.000Z","use":[],"use_since":"2025-12-31T23:00:00.000Z"}\n',
     );
-    expect(await readLease(accountStore(store, "uk"))).toEqual({ version, lease: aLease() });
+    expect(await readLease(uk(store))).toEqual({ version, lease: aLease() });
   });
 });
 
@@ -152,7 +153,7 @@ describe("a lease that is read", () => {
     store.put(KEY, "damaged");
     const version = (await store.read(KEY))?.version;
 
-    expect(await readLease(accountStore(store, "uk"))).toEqual({ version, lease: undefined });
+    expect(await readLease(uk(store))).toEqual({ version, lease: undefined });
   });
 
   test.each([

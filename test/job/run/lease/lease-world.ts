@@ -10,7 +10,7 @@ import {
 import type { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
 import { type Skipped, StartSkipped } from "../../../../lambdas/job/run/record/run-result.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
-import { ManualClock } from "../../../simulator/manual-clock.ts";
+import { ManualClock, settled } from "../../../simulator/manual-clock.ts";
 import { MemoryCatalog } from "../../catalog/memory-catalog.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
@@ -22,8 +22,6 @@ export const KEY = "accounts/uk/lease.json";
 /** What a minute gives. */
 const LIMITS = { requestsPerMinute: 100, bytesPerMinute: 1_000, windowMs: 60_000 };
 
-/** So many turns of the event loop are enough for a write and what follows it. */
-const TURNS = 10;
 /** No wait takes more steps. */
 const MOST_STEPS = 100;
 
@@ -140,11 +138,6 @@ export function takenBy(why: string): object {
 export function crashedAtMs({ earlier }: Lease): number | undefined {
   const { requestsPerMinute: requests, bytesPerMinute: bytes } = LIMITS;
   return earlier.find((use) => use.requests === requests && use.bytes === bytes)?.atMs;
-}
-
-/** All has happened that happens without time. */
-export async function settled(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn += 1) await setImmediate();
 }
 
 /** Of a process on another computer, which lives or has just crashed. */

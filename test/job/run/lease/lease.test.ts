@@ -1,11 +1,17 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import type { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
-import { Account, crashedAtMs, KEY, settled, takenBy } from "./lease-world.ts";
+import { settled } from "../../../simulator/manual-clock.ts";
+import { Account, crashedAtMs, KEY, takenBy } from "./lease-world.ts";
+
+let account: Account;
+
+beforeEach(() => {
+  account = new Account();
+});
 
 describe("a lease that is held", () => {
   test("is renewed while its run works, so that no other process takes it", async () => {
-    const account = new Account();
     await account.held("a", "run-1");
 
     await account.pass(150_000);
@@ -16,7 +22,6 @@ describe("a lease that is held", () => {
   });
 
   test("lasts from when its first write was sent: a process that was stopped at it has to ask again", async () => {
-    const account = new Account();
     const before = await account.held("a", "run-1");
     await before.release();
     account.beforeWrite = () => account.clock.advance(60_000);
@@ -32,7 +37,6 @@ describe("a lease that is held", () => {
     ["once", 59_999, 2],
     ["again where its process was stopped at the write for so long that it may have expired", 60_000, 3],
   ])("is confirmed %s", async (_, stoppedMs, writes) => {
-    const account = new Account();
     const lease = await account.held("a", "run-1");
     account.calls.length = 0;
     account.beforeWrite = () => {
@@ -46,7 +50,6 @@ describe("a lease that is held", () => {
   });
 
   test("has missed a renewal twenty seconds after the one that was due", async () => {
-    const account = new Account();
     const lease = await account.held("a", "run-1");
     account.beforeWrite = () => new Promise(() => undefined);
 
@@ -58,7 +61,6 @@ describe("a lease that is held", () => {
   });
 
   test("of an execution is never overdue: no other process takes it before the execution has ended", async () => {
-    const account = new Account();
     const lease = await account.held("a", "run-1", { execution: "arn" });
 
     account.clock.advance(60_000);
@@ -67,7 +69,6 @@ describe("a lease that is held", () => {
   });
 
   test("is renewed by one write, without a reading, and not again before that write ended", async () => {
-    const account = new Account();
     await account.held("a", "run-1");
     account.calls.length = 0;
 
@@ -83,7 +84,6 @@ describe("a lease that is held", () => {
   });
 
   test("is free once it is released, with the budget's use in it", async () => {
-    const account = new Account();
     const use = [{ atMs: account.clock.now(), requests: 12, bytes: 3_400 }];
     const lease = await account.held("a", "run-1");
     lease.carry(() => use);
@@ -96,8 +96,6 @@ describe("a lease that is held", () => {
   });
 
   test("says since when its use is complete: for a window", async () => {
-    const account = new Account();
-
     const lease = await account.held("a", "run-1");
     await lease.release();
 
@@ -105,7 +103,6 @@ describe("a lease that is held", () => {
   });
 
   test("of a command that knows no limits says of the use what was found", async () => {
-    const account = new Account();
     const lease = await account.held("a", "run-1");
     const found = [{ atMs: account.clock.now(), requests: 12, bytes: 3_400 }];
     lease.carry(() => found);
@@ -119,7 +116,6 @@ describe("a lease that is held", () => {
   });
 
   test("records the use of the budget at once, and never an older one over a newer one", async () => {
-    const account = new Account();
     const lease = await account.held("a", "run-1");
     let requests = 1;
     lease.carry(() => [{ atMs: account.clock.now(), requests, bytes: 0 }]);
@@ -145,7 +141,6 @@ describe("a lease that is held", () => {
   });
 
   test("says of no use that it was before the instant of the writing", async () => {
-    const account = new Account();
     const lease = await account.held("a", "run-1");
     lease.carry(() => {
       account.clock.advance(1);
@@ -164,7 +159,6 @@ describe("a lease that is held", () => {
     ["recorded", (lease: Lease) => lease.record()],
     ["released", (lease: Lease) => lease.release()],
   ])("is %s with no more than a warning where the store fails", async (_, write) => {
-    const account = new Account();
     const lease = await account.held("a", "run-1");
     account.beforeWrite = () => {
       throw new SyncError("STORE_FAILED", "The disk is full.");
@@ -191,7 +185,6 @@ describe("a lease that another process has taken", () => {
       "Another process took over the lease of this account. Staged work is kept.",
     ],
   ])("%s, and its owner learns it", async (_, take, why) => {
-    const account = new Account();
     const lease = await account.held("a", "run-1");
 
     await take(account);
@@ -209,7 +202,6 @@ describe("a lease that another process has taken", () => {
   });
 
   test("is lost where that happens while it is written", async () => {
-    const account = new Account();
     const lease = await account.held("a", "run-1");
     account.store.put(KEY, "{");
     account.calls.length = 0;
@@ -226,7 +218,6 @@ describe("a lease that another process has taken", () => {
   });
 
   test("is lost where another process takes it while its own is stopped at the confirmation", async () => {
-    const account = new Account();
     const lease = await account.held("a", "run-1");
     account.calls.length = 0;
     account.beforeWrite = () => {
@@ -240,7 +231,6 @@ describe("a lease that another process has taken", () => {
   });
 
   test("is not written any more, whatever becomes of its file", async () => {
-    const account = new Account();
     const lease = await account.held("a", "run-1");
     account.leave("b", "run-2");
     await lease.record();
@@ -256,7 +246,6 @@ describe("a lease that another process has taken", () => {
     ["handed over", (lease: Lease) => lease.handOver("arn", 1)],
     ["left to its execution", (lease: Lease) => lease.leave()],
   ])("is not %s", async (_, passOn) => {
-    const account = new Account();
     const lease = await account.held("a", "run-1");
     account.leave("b", "run-2");
 
@@ -276,7 +265,6 @@ test.each<[string, (account: Account) => void]>([
   ],
   ["its file is damaged meanwhile", ({ store }) => store.put(KEY, "{")],
 ])("a lease stays its owner's when %s", async (_, change) => {
-  const account = new Account();
   const lease = await account.held("a", "run-1");
   let written = 0;
   lease.whenWritten(() => {
@@ -300,7 +288,6 @@ test.each([
   ],
   ["left to its execution", "arn", {}, (lease: Lease) => lease.leave()],
 ])("a lease that is %s stays as it was passed on", async (_, execution, more, passOn) => {
-  const account = new Account();
   const lease = await account.held("a", "run-1", { execution });
   expect([lease.execution, lease.isOverdue]).toEqual([execution, false]);
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { guard } from "../../../../lambdas/job/run/publish/guard.ts";
 import { readHold } from "../../../../lambdas/job/run/record/held-mark.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { PREVIEW } from "../../../sync/rows.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { uk } from "../../storage/publications.ts";
 
 const INCOMPLETE = { events: 0, fields: [] };
 const READ_ONCE = { readings: 1, unstable: 0 };
@@ -139,7 +139,7 @@ describe("the mark of a held snapshot", () => {
     const mark = { reason, explanation: "why", held_at: "2026-11-21T06:00:00.000Z" };
     store.put(`snapshots/uk/${RUN}/_held.json`, JSON.stringify(mark));
 
-    expect(await readHold(accountStore(store, "uk"), RUN)).toMatchObject({
+    expect(await readHold(uk(store), RUN)).toMatchObject({
       reason: read,
       explanation: "why",
     });
@@ -151,10 +151,10 @@ describe("the mark of a held snapshot", () => {
     const preview = { ...PREVIEW, pinned: true };
     const mark = { reason: "MISSING", explanation: "why", held_at: "2026-11-21T06:00:00.000Z", preview };
     store.put(key, JSON.stringify(mark));
-    const pinned = await readHold(accountStore(store, "uk"), RUN);
+    const pinned = await readHold(uk(store), RUN);
     store.put(key, "{");
 
-    const damaged = await readHold(accountStore(store, "uk"), RUN);
+    const damaged = await readHold(uk(store), RUN);
 
     expect(pinned?.preview).toMatchObject({ pinned: true });
     expect(damaged).toMatchObject({ reason: "MARK_DAMAGED" });
@@ -164,6 +164,6 @@ describe("the mark of a held snapshot", () => {
     const store = new MemoryStore();
     store.read = () => Promise.reject(new SyncError("STORE_FAILED", "too busy"));
 
-    await expect(readHold(accountStore(store, "uk"), RUN)).rejects.toMatchObject({ code: "STORE_FAILED" });
+    await expect(readHold(uk(store), RUN)).rejects.toMatchObject({ code: "STORE_FAILED" });
   });
 });

@@ -1,14 +1,20 @@
-import { setImmediate } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Catalog } from "../../../../lambdas/job/catalog/catalog.ts";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { applyRetention } from "../../../../lambdas/job/run/publish/retention.ts";
 import { formatRunId, layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { settableClock } from "../../../simulator/clocks.ts";
+import { settled } from "../../../simulator/manual-clock.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
-import { interposed, refusing } from "../interposed-store.ts";
+import { interposed, refusing, watched } from "../interposed-store.ts";
 import { ACCOUNT, DAY_MS, HOUR_MS, SmallWorld } from "../small-world.ts";
+
+let world: SmallWorld;
+
+beforeEach(() => {
+  world = new SmallWorld();
+});
 
 const MINUTE_MS = 60_000;
 const files = (world: SmallWorld, snapshotId: string | null): readonly string[] =>
@@ -40,7 +46,7 @@ function slow(store: Store): { readonly store: Store; readonly steps: string[] }
   const steps: string[] = [];
   const slowly = async <Result>(step: string, write: () => Promise<Result>): Promise<Result> => {
     steps.push(step);
-    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+    await settled();
     steps.push(`end of ${step}`);
     return write();
   };
@@ -57,8 +63,6 @@ function slow(store: Store): { readonly store: Store; readonly steps: string[] }
 
 describe("retention", () => {
   test("keeps every published snapshot when it is not set", async () => {
-    const world = new SmallWorld();
-
     const snapshots = await daily(world, 40);
 
     expect(snapshots.every((id) => files(world, id).includes("part-00000.ndjson.gz"))).toBe(true);
@@ -66,7 +70,6 @@ describe("retention", () => {
   });
 
   test("keeps a published snapshot that has lost its manifest when it is not set, so that it can be restored", async () => {
-    const world = new SmallWorld();
     const [lost = ""] = await daily(world, 2);
     await world.store.delete([layout(ACCOUNT).manifest(lost)]);
 
@@ -132,7 +135,6 @@ describe("retention", () => {
   });
 
   test("deletes held snapshots, and what crashed runs have left, after 30 days", async () => {
-    const world = new SmallWorld();
     await daily(world, 1);
     world.clock.advance(HOUR_MS);
     const held = await world.hold(2);
@@ -168,7 +170,6 @@ describe("retention", () => {
   });
 
   test("leaves what was the head a moment ago retired, and keeps its files for a day after that", async () => {
-    const world = new SmallWorld();
     const [first = ""] = await daily(world, 2);
     await world.rollback(first, false);
     const retired_at = new Date(world.clock.now() - 2 * DAY_MS).toISOString();
@@ -210,7 +211,6 @@ describe("retention", () => {
   });
 
   test("takes a snapshot's age from the time that the store has for its manifest, where its name lies in the future", async () => {
-    const world = new SmallWorld();
     const clock = settableClock(world.clock);
     clock.set(100 * DAY_MS);
     world.show(10, 1);
@@ -231,7 +231,6 @@ describe("retention", () => {
   });
 
   test("counts exact days: of a snapshot's age, since it was the head, and since it was retired", async () => {
-    const world = new SmallWorld();
     const [first = ""] = await daily(world, 2);
     const later = async (ms: number, retainDays: number): Promise<readonly string[]> => {
       world.clock.set(ms);
@@ -253,7 +252,6 @@ describe("retention", () => {
   });
 
   test("does one thing after the other, and the tables follow in between", async () => {
-    const world = new SmallWorld();
     const [deleted = "", undated = "", due = "", _, head = ""] = await daily(world, 5);
     const keys = layout(ACCOUNT);
     world.store.put(keys.retired(deleted), JSON.stringify({ retired_at: "2026-01-03T00:00:00.000Z" }));
@@ -283,7 +281,6 @@ describe("retention", () => {
   });
 
   test("lets the tables follow where it only gives the head back", async () => {
-    const world = new SmallWorld();
     const [head = ""] = await daily(world, 1);
     world.store.put(layout(ACCOUNT).retired(head), "{}");
     const seen: (readonly string[])[] = [];
@@ -295,7 +292,6 @@ describe("retention", () => {
   });
 
   test("lets the tables follow where a damaged log leaves open what is in use, and retires nothing", async () => {
-    const world = new SmallWorld();
     const [first = ""] = await daily(world, 3);
     world.store.put(layout(ACCOUNT).publication("0000000003"), "{");
     const refreshed: unknown[] = [];
@@ -309,7 +305,6 @@ describe("retention", () => {
   });
 
   test("deletes no snapshot that readers saw within the last day, however long ago it was retired", async () => {
-    const world = new SmallWorld();
     const [, second = ""] = await daily(world, 3);
     const mark = JSON.stringify({ retired_at: "2026-01-01T00:00:00.000Z" });
     world.store.put(layout(ACCOUNT).retired(second), mark);
@@ -324,30 +319,21 @@ describe("retention", () => {
   });
 
   test("reads no mark of a snapshot that is deleted, however many there are", async () => {
-    const world = new SmallWorld();
     const [deleted = "", retired = ""] = await daily(world, 3);
     const keys = layout(ACCOUNT);
     for (const id of [deleted, retired])
       world.store.put(keys.retired(id), JSON.stringify({ retired_at: "2026-01-01T00:00:00.000Z" }));
     for (const name of files(world, deleted).filter((each) => each !== "_retired.json"))
       await world.store.delete([`${keys.snapshot(deleted)}${name}`]);
-    const reads = new Set<string>();
-    const store: Store = {
-      ...interposed(world.store),
-      read: (key) => {
-        reads.add(key);
-        return world.store.read(key);
-      },
-    };
+    const { store, reads } = watched(world.store);
 
     await applyRetention(world.ports({ store }), undefined);
 
-    expect([...reads].filter((key) => key.endsWith("_retired.json"))).toEqual([keys.retired(retired)]);
+    expect(reads.filter((key) => key.endsWith("_retired.json"))).toEqual([keys.retired(retired)]);
     expect(files(world, deleted)).toEqual(["_retired.json"]);
   });
 
   test("without a setting reads the whole log only where what was held is due and not retired yet", async () => {
-    const world = new SmallWorld();
     const keys = layout(ACCOUNT);
     await world.publish(10, 1);
     const due = await world.hold(5, 2);
@@ -357,10 +343,9 @@ describe("retention", () => {
     }
     await world.hold(5, 50);
     const readsFirst = async (): Promise<boolean> => {
-      const reads = new Set<string>();
-      const read: Store["read"] = (key) => world.store.read(reads.add(key) && key);
-      await applyRetention(world.ports({ store: { ...interposed(world.store), read } }), undefined);
-      return reads.has(keys.publication("0000000001"));
+      const { store, reads } = watched(world.store);
+      await applyRetention(world.ports({ store }), undefined);
+      return reads.includes(keys.publication("0000000001"));
     };
 
     const before = await readsFirst();
@@ -373,7 +358,6 @@ describe("retention", () => {
   });
 
   test("takes the age of a held snapshot that is named in the future from its manifest", async () => {
-    const world = new SmallWorld();
     await world.publish(10, 1);
     world.clock.set(100 * DAY_MS);
     const held = await world.hold(5, 2);

@@ -1,17 +1,23 @@
 // What fails right after the commit takes nothing back: the end says so, and the next start records it.
 
-import { setImmediate } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { publicationOf, readRunResult } from "../../../../lambdas/job/run/record/run-result.ts";
 import type { RunPorts } from "../../../../lambdas/job/run/run-ports.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import { readLog } from "../../../../lambdas/job/storage/publication-log.ts";
 import type { Store } from "../../../../lambdas/job/storage/store.ts";
+import { settled } from "../../../simulator/manual-clock.ts";
 import { interposed, refusing } from "../interposed-store.ts";
 import { livingLease } from "../lease/lease-world.ts";
 import { serviceWith } from "../run-defaults.ts";
 import { ACCOUNT, DAY_MS, heldWorld, type PortChanges, SmallWorld } from "../small-world.ts";
+
+let world: SmallWorld;
+
+beforeEach(() => {
+  world = new SmallWorld();
+});
 
 const FULL = "Could not write it: the disk or the quota is full. Free some space and start again. (ENOSPC)";
 const SCHEDULED = "2026-01-05T06-00-00.000Z";
@@ -51,7 +57,7 @@ function leaseIsTaken(world: SmallWorld, after: RunPorts["catalog"]["refresh"]):
       if (world.store.keys("publications/").length === 0) return world.catalog.refresh(account);
       world.store.put(layout(ACCOUNT).lease, livingLease(world.clock.now()));
       world.clock.advance(20_000);
-      for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+      await settled();
       await after(account);
     },
   };
@@ -60,7 +66,6 @@ function leaseIsTaken(world: SmallWorld, after: RunPorts["catalog"]["refresh"]):
 
 describe("a run that loses the lease right after the commit", () => {
   test("is recorded as published, by itself", async () => {
-    const world = new SmallWorld();
     world.show(10);
 
     const { row } = await world.run(
@@ -73,7 +78,6 @@ describe("a run that loses the lease right after the commit", () => {
   });
 
   test("fails as published, where something else fails then", async () => {
-    const world = new SmallWorld();
     world.show(10);
     const failing = leaseIsTaken(world, async () => {
       throw new SyncError("CATALOG_FAILED", "It failed.");
@@ -88,7 +92,6 @@ describe("a run that loses the lease right after the commit", () => {
 });
 
 test("a defect that shows right after the commit is thrown as it is", async () => {
-  const world = new SmallWorld();
   world.show(10);
   const defect = new TypeError("a defect");
   const catalog: RunPorts["catalog"] = {
@@ -115,7 +118,6 @@ test("an accept that fails for good has a line in the run log, and no outcome, w
 test.each(["PUBLISHED", "HELD"])(
   "a run that ends as %s takes the outcome that it wrote for its own, although the answer was lost",
   async (outcome) => {
-    const world = new SmallWorld();
     await world.publish(10);
     world.show(outcome === "HELD" ? 2 : 10, 2);
     const create: Store["create"] = async (key, body) => {
@@ -141,7 +143,6 @@ test("the publication of an accept is its own, also once another is later", asyn
 
 describe("a run whose disk is full right after the commit", () => {
   test("says that it is published and not recorded; the next start records it, then makes its own run", async () => {
-    const world = new SmallWorld();
     world.show(10, 1);
 
     const { row, error } = await world.run({}, fullAfterCommit(world));
@@ -169,7 +170,6 @@ describe("a run whose disk is full right after the commit", () => {
     ["days later", {}, 3 * DAY_MS],
     ["by a schedule", { runId: SCHEDULED }, 1],
   ])("is recorded by a start %s", async (_, start, laterMs) => {
-    const world = new SmallWorld();
     world.show(10);
     const { row } = await world.run({}, fullAfterCommit(world));
     world.clock.advance(laterMs);
@@ -182,7 +182,6 @@ describe("a run whose disk is full right after the commit", () => {
   });
 
   test("has one line where only the outcome did not fit", async () => {
-    const world = new SmallWorld();
     world.show(10);
     const { row, error } = await world.run({}, fullAfterCommit(world, "runs/"));
     expect(error?.message).toContain("PUBLISHED as number 0000000001, not recorded: ");
@@ -202,7 +201,6 @@ describe("a run that is published and not recorded", () => {
     }));
 
   test("ends as published by the retry, with the doubt about its list", async () => {
-    const world = new SmallWorld();
     world.show(10);
     await world.run({ runId: SCHEDULED }, { ...doubted(world), ...catalogFails(world, "CATALOG_FAILED") });
 
@@ -213,7 +211,6 @@ describe("a run that is published and not recorded", () => {
   });
 
   test("is said to be published also by a retry that cannot record it", async () => {
-    const world = new SmallWorld();
     world.show(10);
     await world.run({ runId: SCHEDULED }, catalogFails(world, "CATALOG_FAILED"));
 
@@ -223,7 +220,6 @@ describe("a run that is published and not recorded", () => {
   });
 
   test("stops a start that cannot record it, before anything is sent", async () => {
-    const world = new SmallWorld();
     world.show(10);
     const { row } = await world.run({}, fullAfterCommit(world));
 
@@ -238,7 +234,6 @@ describe("a scheduled run whose catalog fails after the commit", () => {
   test.each(["CATALOG_FAILED", "STORE_CORRUPT"] as const)(
     "is not finished by %s: its retry ends as published, without a request",
     async (code) => {
-      const world = new SmallWorld();
       world.show(10);
 
       const { row, error } = await world.run({ runId: SCHEDULED }, catalogFails(world, code));
@@ -255,7 +250,6 @@ describe("a scheduled run whose catalog fails after the commit", () => {
   );
 
   test("is recorded with its trigger by the start of another run", async () => {
-    const world = new SmallWorld();
     world.show(10);
     const { row } = await world.run({ runId: SCHEDULED }, catalogFails(world, "CATALOG_FAILED"));
     world.clock.advance(30 * DAY_MS);
@@ -273,7 +267,6 @@ describe.each(["run", "the same again"])(
   "an accept and a rollback whose disk is full right after the commit",
   (next) => {
     test.each(["accept", "rollback"] as const)(`are recorded by the next ${next}: %s`, async (action) => {
-      const world = new SmallWorld();
       world.show(10, 1);
       const first = await world.run();
       await world.publish(10, 2);

@@ -12,12 +12,13 @@ import { accountStore, type Store } from "../../../../lambdas/job/storage/store.
 import { aRun } from "../../../cli/report/report-world.ts";
 import { FAILED } from "../../../sync/rows.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { uk } from "../../storage/publications.ts";
 
 test("a row whose texts hold other line ends is one line for every reader", async () => {
   const store = new MemoryStore();
   const row = { ...FAILED, error_message: "one\u0085two\u2028three\u2029four" };
 
-  await appendRunLog(accountStore(store, "uk"), row);
+  await appendRunLog(uk(store), row);
 
   const [key = ""] = store.keys("run-log/uk/");
   const text = store.text(key) ?? "";
@@ -48,7 +49,7 @@ function storeOf(attempts: readonly string[]): MemoryStore {
 }
 
 const newest = async (store: MemoryStore, most = 10): Promise<readonly string[]> =>
-  (await lastRuns(accountStore(store, "uk"), most, Date.parse(at(4)))).map(
+  (await lastRuns(uk(store), most, Date.parse(at(4)))).map(
     ({ run_id, attempt }) => `${Number(run_id.slice(11, 13))}-${attempt}`,
   );
 
@@ -107,7 +108,7 @@ describe("a run with many attempts", () => {
       return store.create(key, body);
     };
 
-    const { attempt } = await appendRunLog({ ...accountStore(store, "uk"), create }, row);
+    const { attempt } = await appendRunLog({ ...uk(store), create }, row);
 
     expect(attempt).toBe(1_001);
     expect(tried).toHaveLength(2);
@@ -115,7 +116,7 @@ describe("a run with many attempts", () => {
 
   test("gets a row once, though another process writes it between the look and the try", async () => {
     const store = withAttempts(11, "1-12 at 2");
-    const own = accountStore(store, "uk");
+    const own = uk(store);
     let isFirst = true;
     const create: Store["create"] = async (key, body) => {
       if (key === own.keys.runLog(idOf(1), 13) && isFirst) {

@@ -9,9 +9,9 @@ import {
   writeLeftOut,
 } from "../../../../lambdas/job/snapshot/files/manifest.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { toldBy } from "../../../words/said.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { uk } from "../../storage/publications.ts";
 import { aManifest, liftedManifest } from "./manifests.ts";
 
 const ID = "2026-11-21T06-00-00.000Z";
@@ -29,7 +29,7 @@ describe("a manifest", () => {
     const empty = new MemoryStore();
 
     expect(await createManifest(empty, KEY, MANIFEST)).toEqual(MANIFEST);
-    expect(await readManifest(accountStore(empty, "uk"), ID)).toEqual(MANIFEST);
+    expect(await readManifest(uk(empty), ID)).toEqual(MANIFEST);
   });
 
   it("that exists already is kept, if only its time and program differ", async () => {
@@ -66,7 +66,7 @@ describe("a manifest", () => {
     const doubt = { why: "another", entries: 12, places: ["/x"], more: 1 };
     store.put(KEY, `${JSON.stringify({ ...MANIFEST, doubt })}\n`);
 
-    const { doubt: read } = await readManifest(accountStore(store, "uk"), ID);
+    const { doubt: read } = await readManifest(uk(store), ID);
 
     expect(read).toEqual({ why: "unsaid", entries: 12, places: ["/x"] });
   });
@@ -77,7 +77,7 @@ describe("a manifest", () => {
       const lifted = [{ name: "a", pointer: "/a", type, typed_by: ID }];
       store.put(KEY, `${JSON.stringify({ ...liftedManifest(["a"]), lifted })}\n`);
 
-      await expect(readManifest(accountStore(store, "uk"), ID)).rejects.toMatchObject({
+      await expect(readManifest(uk(store), ID)).rejects.toMatchObject({
         code: "STORE_CORRUPT",
       });
     },
@@ -140,7 +140,7 @@ describe("a manifest", () => {
     expect(store.keys()).toEqual([]);
 
     store.put(KEY, JSON.stringify({ ...MANIFEST, ...wrong }));
-    await expect(readManifest(accountStore(store, "uk"), ID)).rejects.toMatchObject({
+    await expect(readManifest(uk(store), ID)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key: KEY },
     });
@@ -154,14 +154,14 @@ describe("a manifest", () => {
   ])("that is %s is refused by name", async (_, text) => {
     if (text !== undefined) store.put(KEY, text);
 
-    expect(await toldBy(readManifest(accountStore(store, "uk"), ID))).toMatchObject({
+    expect(await toldBy(readManifest(uk(store), ID))).toMatchObject({
       code: "STORE_CORRUPT",
       message: expect.stringMatching(/_manifest\.json is damaged.* Restore it from a backup/),
     });
   });
 
   it.each([
-    ["that is read", () => readManifest(accountStore(store, "uk"), ID)],
+    ["that is read", () => readManifest(uk(store), ID)],
     ["that its run finds, which an earlier version resumes", () => createManifest(store, KEY, MANIFEST)],
   ])("of a later version %s is no damage: the program is to be upgraded", async (_, read) => {
     store.put(KEY, JSON.stringify({ version: 2 }));
@@ -204,22 +204,17 @@ const FILE = { bytes: 65, sha256: "a26c655c808d11e4cf0ef9be95a39190e386cb79ee3b9
 
 describe("the list of what was left out", () => {
   it("is one line for each event", async () => {
-    const store = new MemoryStore();
-
     expect(await writeLeftOut(store, LIST_KEY, LEFT_OUT)).toEqual(FILE);
     expect(store.text(LIST_KEY)).toBe(TEXT);
   });
 
   it("is not written when nothing was left out", async () => {
-    const store = new MemoryStore();
-
     await writeLeftOut(store, LIST_KEY, []);
 
     expect(store.keys()).toEqual([]);
   });
 
   it("may be there already if it is the same", async () => {
-    const store = new MemoryStore();
     await writeLeftOut(store, LIST_KEY, LEFT_OUT);
 
     await expect(writeLeftOut(store, LIST_KEY, LEFT_OUT)).resolves.toEqual(FILE);
@@ -229,7 +224,6 @@ describe("the list of what was left out", () => {
     ["has other events", '{"uuid":"b2","reason":"forbidden"}\n'],
     ["is cut off", '{"uuid":"a1","reason":"gone"}\n{"uuid":"b2"'],
   ])("is refused by name if one is there that %s", async (_, text) => {
-    const store = new MemoryStore();
     store.put(LIST_KEY, text);
 
     expect(await toldBy(writeLeftOut(store, LIST_KEY, LEFT_OUT))).toMatchObject({
@@ -239,14 +233,12 @@ describe("the list of what was left out", () => {
   });
 
   it("is refused by name if one was there and is gone", async () => {
-    const store = new MemoryStore();
     store.create = async () => undefined;
 
     await expect(writeLeftOut(store, LIST_KEY, LEFT_OUT)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
   });
 
   it("is read as it was written, and is empty where there is none", async () => {
-    const store = new MemoryStore();
     const leftOut = [...LEFT_OUT, { uuid: "é日", reason: "oversize" }] as const;
     await writeLeftOut(store, LIST_KEY, leftOut);
 
@@ -255,7 +247,6 @@ describe("the list of what was left out", () => {
   });
 
   it("is read with the reason other where a later version knows one more", async () => {
-    const store = new MemoryStore();
     store.put(LIST_KEY, '{"uuid":"a1","reason":"gone"}\n{"uuid":"b2","reason":"eclipsed"}\n');
 
     expect(await readLeftOut(store, LIST_KEY)).toEqual([
@@ -268,7 +259,6 @@ describe("the list of what was left out", () => {
     ["its last line has no end", '{"uuid":"a1","reason":"gone"}\n{"uuid":"b2"'],
     ["it holds a line that is not a uuid with a reason", '{"uuid":"a1","reason":"gone"}\n{"uuid":"b2"}\n'],
   ])("is not read if %s", async (problem, text) => {
-    const store = new MemoryStore();
     store.put(LIST_KEY, text);
 
     expect(await toldBy(readLeftOut(store, LIST_KEY))).toMatchObject({
@@ -284,9 +274,8 @@ describe("the list beside a manifest", () => {
 
   /** @param text undefined where there is no file */
   async function verify(text: string | undefined, manifest: Partial<Manifest>): Promise<void> {
-    const store = new MemoryStore();
     if (text !== undefined) store.put(LIST_KEY, text);
-    await verifyLeftOut(accountStore(store, "uk"), { snapshot_id: "s", counts: COUNTS, ...manifest });
+    await verifyLeftOut(uk(store), { snapshot_id: "s", counts: COUNTS, ...manifest });
   }
 
   it("is not looked for where no event was left out", async () => {

@@ -20,7 +20,7 @@ import { createRemoval, publish, readLog } from "../../../../lambdas/job/storage
 import { listSnapshots, markRetired } from "../../../../lambdas/job/storage/snapshot-marks.ts";
 import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
-import { aPublication } from "../../storage/publications.ts";
+import { aPublication, uk } from "../../storage/publications.ts";
 import { aManifest } from "./manifests.ts";
 import { streamOf } from "./streams.ts";
 
@@ -56,13 +56,13 @@ beforeEach(async () => {
     const counts = { ...aManifest().counts, listed: 8, events: 3 };
     const manifest = aManifest({ snapshot_id: id, run_id: id, parts, stored, counts });
     await createManifest(store, layout("uk").manifest(id), manifest);
-    await publish(accountStore(store, "uk"), aPublication({ publication, snapshot_id: id, run_id: id }));
+    await publish(uk(store), aPublication({ publication, snapshot_id: id, run_id: id }));
   }
 });
 
 /** Makes the snapshot's manifest one of an earlier version. */
 async function forgetStored(id: string): Promise<void> {
-  const { stored: _, ...manifest } = await readManifest(accountStore(store, "uk"), id);
+  const { stored: _, ...manifest } = await readManifest(uk(store), id);
   store.put(layout("uk").manifest(id), JSON.stringify(manifest));
 }
 
@@ -75,24 +75,19 @@ async function say(publication: string, files: NonNullable<Publication["files"]>
 
 /** Of the snapshots as they lie there. */
 async function sizes(): Promise<Readonly<Record<string, readonly number[]>>> {
-  const snapshots = await listSnapshots(accountStore(store, "uk"));
+  const snapshots = await listSnapshots(uk(store));
   return Object.fromEntries(snapshots.map(({ snapshotId, files }) => [snapshotId, partSizes(files)]));
 }
 
 /** Of each unit its publication, what it holds, and the file. */
 async function incomplete(whole?: Readonly<Record<string, readonly number[]>>): Promise<readonly unknown[]> {
-  const log = await readLog(accountStore(store, "uk"));
+  const log = await readLog(uk(store));
   const open = store.open.bind(store);
   store.open = (key) => {
     opened.push(key);
     return open(key);
   };
-  const units = await incompleteUnits(
-    accountStore(store, "uk"),
-    log,
-    await listSnapshots(accountStore(store, "uk")),
-    whole,
-  );
+  const units = await incompleteUnits(uk(store), log, await listSnapshots(uk(store)), whole);
   return units.map(({ holds, publication, damage }) => [
     holds,
     publication.publication,
@@ -129,7 +124,7 @@ it("passes an error of the store through unchanged", async () => {
 });
 
 it("lists of the changes those behind a number alone, where one is given", async () => {
-  const own = accountStore(store, "uk");
+  const own = uk(store);
   const log = await readLog(own);
   const listed: string[] = [];
   const list = store.list.bind(store);
@@ -140,7 +135,7 @@ it("lists of the changes those behind a number alone, where one is given", async
     }
   };
 
-  await incompleteUnits(accountStore(store, "uk"), log.slice(1), [], {}, FIRST);
+  await incompleteUnits(uk(store), log.slice(1), [], {}, FIRST);
 
   expect(listed).toEqual([0, 1, 2].map((index) => layout("uk").changesPart(SECOND, TWO, index)));
 });
@@ -193,7 +188,7 @@ describe("a snapshot is incomplete", () => {
     for (const { key } of await Array.fromAsync(store.list(layout("uk").snapshot(ONE))))
       await store.delete([key]);
     const again = aPublication({ publication: "0000000003", snapshot_id: ONE, added: 0 });
-    await publish(accountStore(store, "uk"), again);
+    await publish(uk(store), again);
 
     expect(await incomplete()).toEqual([["snapshot", "0000000003", layout("uk").manifest(ONE)]]);
   });
@@ -201,7 +196,7 @@ describe("a snapshot is incomplete", () => {
 
 it("does not miss what is retired, but for the head", async () => {
   for (const id of [ONE, TWO]) {
-    await markRetired(accountStore(store, "uk"), id);
+    await markRetired(uk(store), id);
     await store.delete([layout("uk").part(id, 0)]);
   }
 
@@ -239,7 +234,7 @@ describe("changes are incomplete", () => {
 
 it("has no file where the log counts none", async () => {
   const empty = { publication: "0000000003", events: 0, added: 0 };
-  await publish(accountStore(store, "uk"), aPublication({ ...empty, snapshot_id: ONE }));
+  await publish(uk(store), aPublication({ ...empty, snapshot_id: ONE }));
 
   expect(await incomplete()).toEqual([]);
 });
@@ -248,7 +243,7 @@ it("says of all changes that have files whether they are whole, published or not
   await store.delete([layout("uk").changesPart(FIRST, ONE, 1)]);
   store.put(layout("uk").changesPart(SECOND, ONE, 0), "of a run that lost the number");
 
-  expect(await listChanges(accountStore(store, "uk"))).toEqual([
+  expect(await listChanges(uk(store))).toEqual([
     { publication: FIRST, snapshotId: ONE, isWhole: false },
     { publication: SECOND, snapshotId: ONE, isWhole: true },
     { publication: SECOND, snapshotId: TWO, isWhole: true },

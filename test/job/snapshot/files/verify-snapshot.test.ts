@@ -13,10 +13,9 @@ import {
 } from "../../../../lambdas/job/snapshot/files/verify-snapshot.ts";
 import { layout } from "../../../../lambdas/job/storage/layout.ts";
 import type { Publication } from "../../../../lambdas/job/storage/publication.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { toldBy } from "../../../words/said.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
-import { aPublication } from "../../storage/publications.ts";
+import { aPublication, uk } from "../../storage/publications.ts";
 import { aManifest } from "./manifests.ts";
 import { streamOf } from "./streams.ts";
 
@@ -49,7 +48,7 @@ async function flip(key: string, at: number, bit: number): Promise<Buffer> {
 
 describe("a snapshot", () => {
   it("verifies as it was written, and gives its manifest", async () => {
-    const manifest = await verifySnapshot(accountStore(store, "uk"), ID);
+    const manifest = await verifySnapshot(uk(store), ID);
 
     expect(manifest).toMatchObject({ snapshot_id: ID, parts: [{ rows: 2 }, { rows: 1 }] });
   });
@@ -74,7 +73,7 @@ describe("a snapshot", () => {
   ])("does not verify with %s, and says which file", async (_, key, damage) => {
     store.put(key, await damage());
 
-    await expect(verifySnapshot(accountStore(store, "uk"), ID)).rejects.toMatchObject({
+    await expect(verifySnapshot(uk(store), ID)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key },
     });
@@ -83,7 +82,7 @@ describe("a snapshot", () => {
   it.each([part(1), manifestKey])("does not verify without %s", async (key) => {
     await store.delete([key]);
 
-    await expect(verifySnapshot(accountStore(store, "uk"), ID)).rejects.toMatchObject({
+    await expect(verifySnapshot(uk(store), ID)).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key },
     });
@@ -95,7 +94,7 @@ describe("a snapshot", () => {
 
     for (let bit = 0; bit < before.length * 8; bit += 1) {
       store.put(part(0), await flip(part(0), bit >> 3, bit & 7));
-      const verifies = await verifySnapshot(accountStore(store, "uk"), ID).then(
+      const verifies = await verifySnapshot(uk(store), ID).then(
         () => true,
         () => false,
       );
@@ -133,7 +132,7 @@ describe("a part's file", () => {
       times += 1;
       return await store.open(key);
     };
-    await verifyFile({ ...accountStore(store, "uk"), open }, part(1), { ...rows, stored }, () => undefined);
+    await verifyFile({ ...uk(store), open }, part(1), { ...rows, stored }, () => undefined);
     return times;
   }
 
@@ -167,8 +166,8 @@ describe("the changes of a publication", () => {
   const FOLDER = layout("uk").changes(PUBLICATION.publication, ID);
   const changesPart = (index: number): string => layout("uk").changesPart(PUBLICATION.publication, ID, index);
   const lines = (change: string, count: number): string => `{"change":"${change}"}\n`.repeat(count);
-  const verify = (over: Partial<Publication> = {}, proceed?: () => void): Promise<void> =>
-    verifyChanges(accountStore(store, "uk"), { ...PUBLICATION, ...over }, proceed);
+  const verify = (over: Partial<Publication> = {}, proceed = (): void => undefined): Promise<void> =>
+    verifyChanges(uk(store), { ...PUBLICATION, ...over }, proceed);
 
   beforeEach(() => {
     store.put(changesPart(0), gzipSync(lines("added", 1) + lines("changed", 1)));
@@ -225,7 +224,7 @@ describe("the folder of a snapshot", () => {
   const FOLDER = layout("uk").snapshot(ID);
   const beside = (file: string): string => `${FOLDER}${file}`;
   const listed = (stored?: readonly Content[]): Promise<void> =>
-    checkListed(accountStore(store, "uk"), FOLDER, { parts: LISTED.parts, ...(stored && { stored }) });
+    checkListed(uk(store), FOLDER, { parts: LISTED.parts, ...(stored && { stored }) });
 
   beforeEach(() => {
     store = new MemoryStore();
@@ -235,7 +234,7 @@ describe("the folder of a snapshot", () => {
   it("may have files that no reader of it reads", async () => {
     for (const file of ["_manifest.json", ".DS_Store"]) store.put(beside(file), "");
 
-    await expect(checkForeign(accountStore(store, "uk"), LISTED)).resolves.toBeUndefined();
+    await expect(checkForeign(uk(store), LISTED)).resolves.toBeUndefined();
     await expect(listed(STORED)).resolves.toBeUndefined();
   });
 
@@ -249,7 +248,7 @@ describe("the folder of a snapshot", () => {
         message: expect.stringContaining("readers take it for a part, but"),
       };
 
-      await expect(checkForeign(accountStore(store, "uk"), LISTED)).rejects.toMatchObject(foreign);
+      await expect(checkForeign(uk(store), LISTED)).rejects.toMatchObject(foreign);
       await expect(listed()).rejects.toMatchObject(foreign);
     },
   );
@@ -283,7 +282,7 @@ describe("a folder of the account that Athena reads whole", () => {
     store.put(`snapshots/uk/${ID}/_notes`, "");
     store.put(`run-log/uk/.hidden`, "");
 
-    await expect(checkFolders(accountStore(store, "uk"))).resolves.toBeUndefined();
+    await expect(checkFolders(uk(store))).resolves.toBeUndefined();
   });
 
   it.each([
@@ -294,7 +293,7 @@ describe("a folder of the account that Athena reads whole", () => {
   ])("may not have %s", async (key) => {
     store.put(key, "");
 
-    await expect(checkFolders(accountStore(store, "uk"))).rejects.toMatchObject({
+    await expect(checkFolders(uk(store))).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       fields: { key },
     });

@@ -13,9 +13,10 @@ import {
 } from "../../../../lambdas/job/snapshot/rows/compare-snapshots.ts";
 import { MAX_ROW_BYTES, type Row, rowLine } from "../../../../lambdas/job/snapshot/rows/row.ts";
 import { layout, TABLES } from "../../../../lambdas/job/storage/layout.ts";
-import { accountStore, type Store } from "../../../../lambdas/job/storage/store.ts";
+import type { Store } from "../../../../lambdas/job/storage/store.ts";
 import { type JsonText, jsonText } from "../../json/json-texts.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { uk } from "../../storage/publications.ts";
 import { aManifest } from "../files/manifests.ts";
 import { streamOf } from "../files/streams.ts";
 import { aRow } from "./a-row.ts";
@@ -60,7 +61,7 @@ beforeEach(() => {
 });
 
 const changesOf = (before: Manifest, after: Manifest) =>
-  Array.fromAsync(compareSnapshots(accountStore(store, "uk"), before, after));
+  Array.fromAsync(compareSnapshots(uk(store), before, after));
 
 const OTHER = "2026-11-19T06-00-00.000Z";
 
@@ -102,9 +103,7 @@ describe("two snapshots", () => {
       throw stop;
     };
 
-    await expect(
-      Array.fromAsync(compareSnapshots(accountStore(store, "uk"), before, after, proceed)),
-    ).rejects.toBe(stop);
+    await expect(Array.fromAsync(compareSnapshots(uk(store), before, after, proceed))).rejects.toBe(stop);
   });
 
   it("are not compared where a part that is read is missing or damaged", async () => {
@@ -132,7 +131,7 @@ describe("the damage that a comparison meets", () => {
     const whole = await madeSnapshot(store, BEFORE, { 1: "1" });
     const damaged = await madeSnapshot(store, AFTER, { 1: "1", 2: "2" });
     store.put(layout("uk").part(AFTER, 1), "no gzip");
-    return damageOf(error, accountStore(store, "uk"), [undefined, whole, damaged], proceed);
+    return damageOf(error, uk(store), [undefined, whole, damaged], proceed);
   }
 
   it("is that of the first part that does not verify", async () => {
@@ -157,7 +156,7 @@ describe("the damage that a comparison meets", () => {
 
 describe("a snapshot that is compared with nothing", () => {
   const added = (made: Manifest, proceed?: () => void) =>
-    Array.fromAsync(compareSnapshots(accountStore(store, "uk"), undefined, made, proceed));
+    Array.fromAsync(compareSnapshots(uk(store), undefined, made, proceed));
 
   it("has only events that are added, as they were sent", async () => {
     const made = await madeSnapshot(store, AFTER, { 1: "{}", 2: "[2.0]" }, 1_000);

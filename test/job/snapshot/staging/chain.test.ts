@@ -9,6 +9,7 @@ import { accountStore, type Store } from "../../../../lambdas/job/storage/store.
 import { toldBy } from "../../../words/said.ts";
 import { interposed } from "../../run/interposed-store.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { uk } from "../../storage/publications.ts";
 import { filesOf, makePlan, putRange, recordKey, rowAt, rowsKey, uuidAt, writeRange } from "./planned.ts";
 
 const EVENTS = 10;
@@ -22,7 +23,7 @@ beforeEach(async () => {
   plan = await makePlan(store, EVENTS);
 });
 
-const read = async (): Promise<Chain> => Chain.read(accountStore(store, "uk"), plan, await filesOf(store));
+const read = async (): Promise<Chain> => Chain.read(uk(store), plan, await filesOf(store));
 
 const damage = (key: string, problem: string): object => ({
   code: "STORE_CORRUPT",
@@ -37,7 +38,7 @@ function changeRecord(place: number, change: Readonly<Record<string, unknown>>):
 
 describe("a chain", () => {
   it("begins with nothing", async () => {
-    const begun = new Chain(accountStore(store, "uk"), plan);
+    const begun = new Chain(uk(store), plan);
     const found = await read();
 
     for (const chain of [begun, found]) {
@@ -52,7 +53,7 @@ describe("a chain", () => {
     for (let place = 0; place < 40; place += 2)
       putRange(store, long, place, place + 2, { gone: place === 4 ? [4, 5] : [] });
 
-    const chain = await Chain.read(accountStore(store, "uk"), long, await filesOf(store));
+    const chain = await Chain.read(uk(store), long, await filesOf(store));
 
     expect(chain.records.map(({ place, end }) => [place, end])).toEqual(
       Array.from({ length: 20 }, (_, n) => [n * 2, n * 2 + 2]),
@@ -103,7 +104,7 @@ describe("a chain", () => {
 
 describe("adding a range", () => {
   it("creates its record at the end of the chain", async () => {
-    const chain = new Chain(accountStore(store, "uk"), plan);
+    const chain = new Chain(uk(store), plan);
 
     expect(await chain.add(writeRange(store, 0, 3))).toBe(true);
     expect(await chain.add(writeRange(store, 3, 5, { gone: [3, 4] }))).toBe(true);
@@ -113,7 +114,7 @@ describe("adding a range", () => {
   });
 
   it("takes its own record, whose answer was lost, as its own", async () => {
-    const chain = new Chain(accountStore(store, "uk"), plan);
+    const chain = new Chain(uk(store), plan);
     putRange(store, plan, 0, 3, { gone: [1] });
 
     expect(await chain.add(writeRange(store, 0, 3, { gone: [1] }))).toBe(true);
@@ -128,7 +129,7 @@ describe("adding a range", () => {
     ["longer", [9]],
     ["several", [2, 6, 10]],
   ])("loses the race to another process whose range is %s, and goes on at its end", async (_, ends) => {
-    const chain = new Chain(accountStore(store, "uk"), plan);
+    const chain = new Chain(uk(store), plan);
     const own = writeRange(store, 0, 5);
     const others = ends.map((end, n) => ({ place: ends[n - 1] ?? 0, end }));
     for (const { place, end } of others) putRange(store, plan, place, end, { gone: [place] });
@@ -141,7 +142,7 @@ describe("adding a range", () => {
   });
 
   it("is refused where the record that stands there is damaged", async () => {
-    const chain = new Chain(accountStore(store, "uk"), plan);
+    const chain = new Chain(uk(store), plan);
     putRange(store, plan, 0, 5);
     changeRecord(0, { plan: "0".repeat(64) });
 

@@ -7,9 +7,9 @@ import {
   plannedTrigger,
   readPlan,
 } from "../../../../lambdas/job/snapshot/staging/plan.ts";
-import { accountStore } from "../../../../lambdas/job/storage/store.ts";
 import { said } from "../../../words/said.ts";
 import { MemoryStore } from "../../storage/memory-store.ts";
+import { uk } from "../../storage/publications.ts";
 
 const KEY = "runs/uk/2026-11-21T06-00-00.000Z/plan.ndjson.gz";
 
@@ -173,7 +173,7 @@ describe("a plan", () => {
 });
 
 describe("what started a run", () => {
-  const started = () => plannedTrigger(accountStore(store, "uk"), DRAFT.run_id);
+  const started = () => plannedTrigger(uk(store), DRAFT.run_id);
 
   it("is what the first line of its plan says, which is read alone", async () => {
     put(HEADER, "{");

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { checkEverything } from "../../../../../lambdas/job/commands/check.ts";
+import { findDamage } from "../../../../../lambdas/job/commands/check.ts";
 import { SyncError } from "../../../../../lambdas/job/errors/sync-error.ts";
 import { publishedRun } from "../../../../../lambdas/job/run/record/published-run.ts";
 import type { RunResult } from "../../../../../lambdas/job/run/record/run-result.ts";
@@ -342,7 +342,7 @@ describe("--over-damaged", () => {
       const left = layout(ACCOUNT).changesPart("0000000002", decision.snapshotId, 0);
       expect(await world.store.read(left)).toBeDefined();
       expect(await world.catalog.changesOf(ACCOUNT, "0000000002")).toEqual([]);
-      expect(await checkEverything(world.ports())).toEqual([]);
+      expect(await findDamage(world.ports(), true)).toEqual([]);
     });
 
     it("that has changes, those that it left are named", async () => {
@@ -393,7 +393,7 @@ describe("--over-damaged", () => {
         const restarted = await world.acceptOrRollback({ ...decision, overDamaged: true }, { store });
 
         expect(restarted.row).toMatchObject({ outcome: "PUBLISHED", added: 10 });
-        expect(await checkEverything(world.ports())).toEqual([]);
+        expect(await findDamage(world.ports(), true)).toEqual([]);
       },
     );
 
@@ -418,7 +418,7 @@ describe("--over-damaged", () => {
       const { row } = await world.acceptOrRollback(decision, { store: beside(key, restart) });
 
       expect([row.outcome, row.changed, world.catalog.log(ACCOUNT).length]).toEqual(expected);
-      expect(await checkEverything(world.ports())).toEqual([]);
+      expect(await findDamage(world.ports(), true)).toEqual([]);
     });
   });
 
