@@ -30,7 +30,7 @@ async function reported(row: RunLogEntry): Promise<string> {
     stdout: terminal,
     stderr: terminal,
     result: () => undefined,
-    given: new GivenOptions({}, {}, "/"),
+    style: styleOf(new GivenOptions({}, {}, "/")),
   };
   reportRun(output, { row }, { ...VALUES, json: false });
   stream.end();
@@ -207,7 +207,7 @@ const ENVIRONMENT = {
   BRAND_LOG_LEVEL: "warn",
   BRAND_JSON: "true",
 };
-const style = styleOf(new GivenOptions({}, ENVIRONMENT, "/srv"), "uk");
+const style = styleOf(new GivenOptions({ account: "uk" }, ENVIRONMENT, "/srv"));
 
 test.each([
   [
@@ -253,7 +253,7 @@ test("a text that says that a run may restart gets the command", () => {
 });
 
 test("where the address of a service is not known, no command is shown that could not work", () => {
-  const unknown = styleOf(new GivenOptions({}, {}, "/srv"), "uk");
+  const unknown = styleOf(new GivenOptions({ account: "uk" }, {}, "/srv"));
 
   expect(say(RESTART, unknown)).toContain("count as added: run --over-damaged.");
   expect(unknown.step(afterFailure("LIST_INCOMPLETE", false))).toEqual([
