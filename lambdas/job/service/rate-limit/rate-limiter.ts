@@ -43,12 +43,23 @@ interface Waiter {
   readonly grant: (permit: Permit) => void;
 }
 
+/** Carries the usage from one process to the next: the lease of an account. */
+export interface UsageCarrier {
+  /** What other processes used. */
+  readonly earlier: readonly Usage[];
+  /** True where the budget may be another process's by now: it is this one's again once `record` has written. */
+  readonly isOverdue: boolean;
+  /** Writes the usage where the next process finds it. */
+  record(): Promise<void>;
+  /** Sets the source of what is written. `onWritten` is called after each write that succeeded. */
+  carry(use: () => readonly Usage[], onWritten: () => void): void;
+}
+
 export interface RateLimiterOptions extends Limits {
   /** The part of both limits that is used. The rest is a reserve for bodies that are larger than expected. */
   readonly share?: number;
   readonly clock: Clock;
-  /** What other processes used. */
-  readonly earlier?: readonly Usage[];
+  readonly carrier?: UsageCarrier;
 }
 
 /**
@@ -62,20 +73,20 @@ export class RateLimiter {
   readonly windowMs: number;
   /** What a window may hold. */
   readonly #most: Amount;
-  readonly #unrecorded: Amount;
   readonly #window: UsageWindow;
   readonly #waiters: Waiter[] = [];
   #alarm: AbortController | undefined;
   readonly #details = new RecentSizes();
   readonly #pace = new Pace();
-  #record: UsageRecord | undefined;
-  #mayPermit: () => boolean = () => true;
+  readonly #carrier: UsageCarrier | undefined;
+  readonly #record: UsageRecord | undefined;
+  #isAsked = false;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #isPauseAsked: boolean | undefined;
   #inFlight = 0;
   #detailsInFlight = 0;
 
-  constructor({ share, clock, earlier = [], ...limits }: RateLimiterOptions) {
+  constructor({ share, clock, carrier, ...limits }: RateLimiterOptions) {
     const allowed = (windowMs: number): Amount => ({
       requests: allowance(limits.requestsPerMinute, windowMs, share),
       bytes: allowance(limits.bytesPerMinute, windowMs, share),
@@ -83,8 +94,20 @@ export class RateLimiter {
     this.#clock = clock;
     this.windowMs = windowMsOf(limits);
     this.#most = allowed(this.windowMs);
-    this.#unrecorded = allowed(UNRECORDED_MS);
-    this.#window = new UsageWindow(this.windowMs, clock, earlier);
+    this.#window = new UsageWindow(this.windowMs, clock, carrier?.earlier ?? []);
+    this.#carrier = carrier;
+    // Within a window of a minute never more than a minute's budget is missing in what is carried.
+    if (carrier && this.windowMs > UNRECORDED_MS) {
+      const record = (): Promise<void> => carrier.record();
+      this.#record = new UsageRecord(allowed(UNRECORDED_MS), record, () => this.#serve());
+    }
+    carrier?.carry(
+      () => this.usage(),
+      () => {
+        this.#isAsked = false;
+        this.#serve();
+      },
+    );
   }
 
   /**
@@ -180,21 +203,6 @@ export class RateLimiter {
     });
   }
 
-  /**
-   * From now on `record` writes the usage where the next process finds it, so often that never more than a minute's
-   * budget is missing in it. Within a window of a minute that is always so.
-   */
-  recordWith(record: () => Promise<void>): void {
-    if (this.windowMs <= UNRECORDED_MS) return;
-    this.#record = new UsageRecord(this.#unrecorded, record, () => this.#serve());
-  }
-
-  /** From now on permits depend on it as well. Returns what asks again after a no. */
-  permitWhile(mayPermit: () => boolean): () => void {
-    this.#mayPermit = mayPermit;
-    return () => this.#serve();
-  }
-
   /** The usage of the last window, requests in flight included. */
   usage(): readonly Usage[] {
     const ended = this.#window.usage();
@@ -263,11 +271,20 @@ export class RateLimiter {
     if (this.pausedMs > 0 || this.#pace.freeAtMs > this.#clock.monotonicMs()) return false;
     const { requests, bytes } = this.#most;
     if (Math.min(requests, bytes) === Number.POSITIVE_INFINITY) return true;
-    if (!this.#mayPermit()) return false;
+    if (!this.#isOwn()) return false;
     this.#window.forget();
     if (this.#window.used.requests + this.#inFlight >= requests) return false;
     if (bytes !== Number.POSITIVE_INFINITY && !this.#bytesPermit(kind)) return false;
     return this.#record === undefined || this.#record.permits(this.#expectedBytes(kind));
+  }
+
+  /** A process that was stopped for a while first finds out, by writing, whether the budget is still its own. */
+  #isOwn(): boolean {
+    if (!this.#carrier?.isOverdue) return true;
+    // Where the store fails, the renewals in the background try again.
+    if (!this.#isAsked) void this.#carrier.record();
+    this.#isAsked = true;
+    return false;
   }
 
   #bytesPermit(kind: RequestKind): boolean {

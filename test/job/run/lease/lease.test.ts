@@ -279,9 +279,12 @@ test.each<[string, (account: Account) => void]>([
   const account = new Account();
   const lease = await account.held("a", "run-1");
   let written = 0;
-  lease.whenWritten(() => {
-    written += 1;
-  });
+  lease.carry(
+    () => [],
+    () => {
+      written += 1;
+    },
+  );
   change(account);
 
   await lease.adopt("run-0");
