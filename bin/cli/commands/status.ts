@@ -199,11 +199,10 @@ function report({ stderr }: Output, found: readonly AccountStatus[], nowMs: numb
   return old === undefined ? EXIT.done : EXIT.tooOld;
 }
 
-/** `values` say where the account is, in words and for the commands to paste. */
 function describeStatus(
   found: Status,
   nowMs: number,
-  values: OptionValues<(typeof PLACE_OPTIONS)[number] | "requestsPerMinute">,
+  values: OptionValues<"config" | "warehouse" | "requestsPerMinute">,
   style: Style,
 ): readonly string[] {
   const { account, head, lease, held, runs, fieldChanges } = found;

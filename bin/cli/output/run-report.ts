@@ -5,7 +5,7 @@ import type { RunResult, Skipped } from "../../../lambdas/job/run/record/run-res
 import { durationText, missingText } from "../../../lambdas/job/run/record/texts.ts";
 import { explained } from "../../../lambdas/words/ends.ts";
 import { type Style, sayError } from "../../../lambdas/words/style.ts";
-import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
+import type { OptionValues } from "../options/options.ts";
 import { cameTo, describeHeld, heldJson, outcomeWord } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { changesTable } from "./format-result.ts";
@@ -28,13 +28,11 @@ export interface AccountResult {
   readonly line: string;
 }
 
-/** The options of the command; if it sends requests, the limit too. */
-type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &
-  Partial<OptionValues<"requestsPerMinute">>;
+/** If the command sends requests, the limit too. */
+type ReportValues = OptionValues<"json"> & Partial<OptionValues<"requestsPerMinute">>;
 
 /**
  * Prints the result and returns the exit code.
- * @param values where the snapshot is, for the command that publishes it if it is held
  * @param more of the JSON
  */
 export function reportRun(

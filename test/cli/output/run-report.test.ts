@@ -32,7 +32,7 @@ async function reported(row: RunLogEntry): Promise<string> {
     result: () => undefined,
     style: styleOf(new GivenOptions({}, {}, "/")),
   };
-  reportRun(output, { row }, { ...VALUES, json: false });
+  reportRun(output, { row }, { json: false });
   stream.end();
   return text(stream);
 }
