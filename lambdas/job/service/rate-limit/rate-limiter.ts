@@ -4,7 +4,14 @@
 import type { Clock } from "../../runtime/clock.ts";
 import { allowance, type Limits, windowMsOf } from "../../settings/values.ts";
 import { Pace } from "./pace.ts";
-import { type Amount, type Usage, UsageRecord, UsageWindow } from "./usage-window.ts";
+import {
+  type Amount,
+  UNLIMITED,
+  type Usage,
+  type UsageCarrier,
+  UsageRecord,
+  UsageWindow,
+} from "./usage-window.ts";
 
 /** How much of the budget may be missing in what was recorded before a crash: a minute's. */
 export const UNRECORDED_MS = 60_000;
@@ -43,18 +50,6 @@ interface Waiter {
   readonly grant: (permit: Permit) => void;
 }
 
-/** Carries the usage from one process to the next: the lease of an account. */
-export interface UsageCarrier {
-  /** What other processes used. */
-  readonly earlier: readonly Usage[];
-  /** True where the budget may be another process's by now: it is this one's again once `record` has written. */
-  readonly isOverdue: boolean;
-  /** Writes the usage where the next process finds it. */
-  record(): Promise<void>;
-  /** Sets the source of what is written. `onWritten` is called after each write that succeeded. */
-  carry(use: () => readonly Usage[], onWritten: () => void): void;
-}
-
 export interface RateLimiterOptions extends Limits {
   /** The part of both limits that is used. The rest is a reserve for bodies that are larger than expected. */
   readonly share?: number;
@@ -78,9 +73,7 @@ export class RateLimiter {
   #alarm: AbortController | undefined;
   readonly #details = new RecentSizes();
   readonly #pace = new Pace();
-  readonly #carrier: UsageCarrier | undefined;
   readonly #record: UsageRecord | undefined;
-  #isAsked = false;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #isPauseAsked: boolean | undefined;
   #inFlight = 0;
@@ -95,19 +88,11 @@ export class RateLimiter {
     this.windowMs = windowMsOf(limits);
     this.#most = allowed(this.windowMs);
     this.#window = new UsageWindow(this.windowMs, clock, carrier?.earlier ?? []);
-    this.#carrier = carrier;
+    if (carrier === undefined) return;
     // Within a window of a minute never more than a minute's budget is missing in what is carried.
-    if (carrier && this.windowMs > UNRECORDED_MS) {
-      const record = (): Promise<void> => carrier.record();
-      this.#record = new UsageRecord(allowed(UNRECORDED_MS), record, () => this.#serve());
-    }
-    carrier?.carry(
-      () => this.usage(),
-      () => {
-        this.#isAsked = false;
-        this.#serve();
-      },
-    );
+    const most = this.windowMs > UNRECORDED_MS ? allowed(UNRECORDED_MS) : UNLIMITED;
+    const usage = (): readonly Usage[] => this.usage();
+    this.#record = new UsageRecord(carrier, { most, usage, onRecorded: () => this.#serve() });
   }
 
   /**
@@ -271,20 +256,11 @@ export class RateLimiter {
     if (this.pausedMs > 0 || this.#pace.freeAtMs > this.#clock.monotonicMs()) return false;
     const { requests, bytes } = this.#most;
     if (Math.min(requests, bytes) === Number.POSITIVE_INFINITY) return true;
-    if (!this.#isOwn()) return false;
+    if (this.#record?.isOwn() === false) return false;
     this.#window.forget();
     if (this.#window.used.requests + this.#inFlight >= requests) return false;
     if (bytes !== Number.POSITIVE_INFINITY && !this.#bytesPermit(kind)) return false;
-    return this.#record === undefined || this.#record.permits(this.#expectedBytes(kind));
-  }
-
-  /** A process that was stopped for a while first finds out, by writing, whether the budget is still its own. */
-  #isOwn(): boolean {
-    if (!this.#carrier?.isOverdue) return true;
-    // Where the store fails, the renewals in the background try again.
-    if (!this.#isAsked) void this.#carrier.record();
-    this.#isAsked = true;
-    return false;
+    return this.#record?.permits(this.#expectedBytes(kind)) ?? true;
   }
 
   #bytesPermit(kind: RequestKind): boolean {

@@ -5,9 +5,8 @@ import {
   RateLimiter,
   type RateLimiterOptions,
   type RequestKind,
-  type UsageCarrier,
 } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
-import type { Usage } from "../../../../lambdas/job/service/rate-limit/usage-window.ts";
+import type { Usage, UsageCarrier } from "../../../../lambdas/job/service/rate-limit/usage-window.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 
 export const NOW = 1_000_000_000;
