@@ -31,10 +31,10 @@ import {
 } from "./options/options.ts";
 import { GivenOptions, PROGRAM_NAME, refusePastedArguments } from "./options/read-options.ts";
 import { EXIT, exitCodeOfError, systemReason } from "./output/exit-code.ts";
-import { NEXT_OPTIONS, sentence, styleHere } from "./output/next-command.ts";
-import { failureJson } from "./output/run-report.ts";
-import { type AccountResult, type Output, Terminal, wholeWrites } from "./output/terminal.ts";
-import type { CommandContext, CommandOfList, ProcessContext } from "./wiring/command.ts";
+import { NEXT_OPTIONS, sentence, styleHere, styleOf } from "./output/next-command.ts";
+import { type AccountResult, failureJson } from "./output/run-report.ts";
+import { type Output, Terminal, wholeWrites } from "./output/terminal.ts";
+import type { CommandOfList, ProcessContext, StartContext } from "./wiring/command.ts";
 import { stopSignals } from "./wiring/this-process.ts";
 
 /** The commands in the order of `--help`. */
@@ -226,7 +226,7 @@ async function start(
     if (isJson) context.stdout.json(found.json);
   };
   try {
-    return await spec.execute({ ...commandContext, result }, first, second);
+    return await spec.execute({ ...commandContext, style: styleOf(given), result }, first, second);
   } catch (error) {
     throw saidHere(error, given, spec);
   }
@@ -273,9 +273,9 @@ async function eachAccount(
   spec: CommandOfList,
   accounts: readonly string[],
   { isJson, forPeople }: { readonly isJson: boolean; readonly forPeople: Terminal },
-  context: Omit<CommandContext, "result"> & MainContext,
+  context: StartContext & MainContext,
 ): Promise<number> {
-  const { stdout, signal, given } = context;
+  const { stdout, signal } = context;
   const failed = (code: string | null, message: string): AccountResult => ({
     json: (spec.failureJson ?? failureJson)(code, message),
     line: ["FAILED".padEnd(11), code ?? "unexpected error"].join(" "),
@@ -293,10 +293,11 @@ async function eachAccount(
       found = of;
     };
     let exitCode: number;
+    const given = context.given.ofAccount(account);
     try {
-      exitCode = await spec.execute({ ...context, given: given.ofAccount(account), result }, "");
+      exitCode = await spec.execute({ ...context, given, style: styleOf(given), result }, "");
     } catch (thrown) {
-      const error = saidHere(thrown, given.ofAccount(account), spec);
+      const error = saidHere(thrown, given, spec);
       exitCode = reportError(error, context);
       if (error instanceof SyncError) found = failed(error.code, textOf(error));
     }

@@ -58,9 +58,7 @@ test("each end is told at each place as the golden file has it", async () => {
   const parts: string[] = [];
   for (const [name, result] of RESULTS) parts.push(await told(name, result));
   for (const reason of ["LEASE_TAKEN", "LEASE_LOST", "LOGIN_REFUSED", "OTHER_VERSION", "NOT_SET_UP"])
-    parts.push(
-      `## ${reason}\nstatus: ${describeTrouble({ ...SKIPPED, reason }, styleOf(WITH_FILE, "uk"))}\n`,
-    );
+    parts.push(`## ${reason}\nstatus: ${describeTrouble({ ...SKIPPED, reason }, styleOf(WITH_FILE))}\n`);
   for (const why of ["unsaid", "limit", "empty", "failed", "overlap"] as const)
     parts.push(await doubted(why));
 
@@ -71,7 +69,7 @@ test("each end is told at each place as the golden file has it", async () => {
 
 async function told(name: string, result: RunResult): Promise<string> {
   const { row, error, explanation } = result;
-  const style = styleOf(WITH_FILE, "uk");
+  const style = styleOf(WITH_FILE);
   const inFunction = { environment: ENVIRONMENT, style: STYLE, context: CONTEXT };
   const facts = { account: "uk", publication: undefined, ...inFunction };
   const inAws = error
@@ -92,7 +90,7 @@ async function told(name: string, result: RunResult): Promise<string> {
 async function reported(given: GivenOptions, result: RunResult): Promise<string> {
   const stream = new PassThrough();
   const terminal = new Terminal(stream);
-  const output = { stdout: terminal, stderr: terminal, result: () => undefined, given };
+  const output = { stdout: terminal, stderr: terminal, result: () => undefined, style: styleOf(given) };
   reportRun(output, result, given.read(Object.keys(OPTIONS) as OptionName[]));
   stream.end();
   const lines = (await text(stream)).trimEnd().split("\n");

@@ -7,7 +7,6 @@ import type { ListDoubt, ListTrial } from "../../../lambdas/job/service/event-se
 import { say } from "../../../lambdas/words/style.ts";
 import { type OptionValues, SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { styleOf } from "../output/next-command.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
 import { credentialsWork } from "../wiring/open-warehouse.ts";
 import { withService } from "../wiring/service-ports.ts";
@@ -23,7 +22,7 @@ export const checkCommand = command({
   example: "check --base-url https://service.example",
   execute: async (values, context) => {
     const { isOpen, exitCode } = await tryAccount(values, context);
-    if (isOpen && !values.json && !values.all) await tellWhatToSet(values, context);
+    if (isOpen && !values.json && !values.all) await tellWhatToSet(context);
     return exitCode;
   },
   failureJson: (code, remedy) => ({ ok: false, checks: [{ name: "settings", ok: false, code, remedy }] }),
@@ -40,18 +39,18 @@ export interface Tried {
 }
 
 /** Asks a person at a terminal whether the list is whole. */
-async function tellWhatToSet({ account }: OptionValues<"account">, context: CommandContext): Promise<void> {
+async function tellWhatToSet(context: CommandContext): Promise<void> {
   const isAll = await askIsAll(context);
   if (isAll === undefined) return;
   const then = isAll ? advise`Then set ${setting("nextPage", "all")}: it is not asked any more.` : NOT_ALL;
-  context.stderr.lines([say(then, styleOf(context.given, account))]);
+  context.stderr.lines([say(then, context.style)]);
 }
 
 export async function tryAccount(
   values: OptionValues<(typeof SERVICE_OPTIONS)[number] | "lifted" | "deep">,
   context: CommandContext,
 ): Promise<Tried> {
-  const style = styleOf(context.given, values.account);
+  const { style } = context;
   let estimate = "";
   const onEstimate = (found: Advice): void => {
     estimate = `  ${say(found, style)}`;

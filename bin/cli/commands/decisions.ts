@@ -144,7 +144,8 @@ const remove = command({
     const result = await removeAccount(ports);
     if (result !== "removed") {
       answer(values, context, { ok: false }, []);
-      context.stderr.message(`${result.outcome}: ${explained(result, styleOf(context.given, account))}`);
+      const style = styleOf(context.given.ofAccount(account));
+      context.stderr.message(`${result.outcome}: ${explained(result, style)}`);
       return EXIT.skipped;
     }
     answer(values, context, { ok: true }, [

@@ -16,7 +16,6 @@ import { typesOf } from "../../../lambdas/job/snapshot/fields/field-profile.ts";
 import { isS3 } from "../../../lambdas/job/storage/s3/s3-location.ts";
 import { SERVICE_OPTIONS } from "../options/options.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { styleOf } from "../output/next-command.ts";
 import { reportSkipped } from "../output/run-report.ts";
 import { formatTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
@@ -41,10 +40,9 @@ export const discoverCommand = command({
     const found = await withService(values, context, ({ ports, settings }) =>
       discover(ports, settings, values.limit ?? DEFAULT_SAMPLE),
     );
-    const style = styleOf(context.given, values.account);
-    if ("outcome" in found) return reportSkipped(context, found, style);
+    if ("outcome" in found) return reportSkipped(context, found);
     const line = `ok          ${plural(found.fields.length, "field")} of ${plural(found.events, "event")}`;
-    const doubt = style.doubt(found.doubt);
+    const doubt = context.style.doubt(found.doubt);
     context.result({ json: { ...asJson(found), doubt: doubt ?? null }, line });
     if (values.sql) context.stdout.text(typedView(found, isS3(values.warehouse) ? TRINO : DUCKDB));
     else if (!values.json) print(found, isS3(values.warehouse), context.stdout);

@@ -83,9 +83,13 @@ export const initCommand = command({
       if (values.json) context.stdout.json({ ok: true });
       return EXIT.done;
     }
-    const check = (): Promise<Tried> => {
+    const here = (): CommandContext => {
       const given = readFile();
-      return tryAccount(checked(given), { ...context, given, stdout: steps, result: (): void => undefined });
+      return { ...context, given, style: styleOf(given), stdout: steps, result: (): void => undefined };
+    };
+    const check = (): Promise<Tried> => {
+      const own = here();
+      return tryAccount(checked(own.given), own);
     };
     let tried = await check();
     for (let left = TRIES - 1; left > 0 && isRefused(first, tried.checks) && context.stdin().isTTY; left--) {
@@ -98,7 +102,7 @@ export const initCommand = command({
       await replace(written.credentials, credentialsText(login));
       tried = await check();
     }
-    const { checks, exitCode } = await settle(tried, written, { ...context, given: readFile() }, check);
+    const { checks, exitCode } = await settle(tried, written, here(), check);
     const wrong = isRefused(first, checks)
       ? `the password or the e-mail address in ${written.credentials}`
       : `${written.settings} or ${written.credentials}`;
@@ -136,7 +140,7 @@ async function settle(
   if (isAll) {
     await writeSetting(path, account, { setting: "nextPage", value: "all" });
     context.stderr.lines([`Written: "nextPage": "all" of the account ${account} in ${settings}.`]);
-  } else if (isAll === false) context.stderr.lines([say(NOT_ALL, styleOf(context.given, account))]);
+  } else if (isAll === false) context.stderr.lines([say(NOT_ALL, context.style)]);
   return tried;
 }
 

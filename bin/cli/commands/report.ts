@@ -43,7 +43,7 @@ export const reportCommand = command({
           warehouse: values.warehouse,
           nowMs: clock.now(),
           limitOf: (account) => given.ofAccount(account).read(["account", ...LIMIT_OPTIONS]),
-          styleFor: (account) => styleOf(given, account),
+          styleFor: (account) => styleOf(given.ofAccount(account)),
         });
         const { page, damaged } = await abortable(report, signal);
         await add([page]);

@@ -11,7 +11,6 @@ import { readEnd } from "../../../lambdas/job/storage/publication-log.ts";
 import { type AccountStore, accountStore, type Store } from "../../../lambdas/job/storage/store.ts";
 import { heldCommands, nextOf } from "../../../lambdas/words/ends.ts";
 import { NOTIFY_OPTIONS, type OptionValues, RUN_OPTIONS, SERVICE_OPTIONS } from "../options/options.ts";
-import { styleHere } from "../output/next-command.ts";
 import { notify } from "../output/notify.ts";
 import { failureJson, reportRun } from "../output/run-report.ts";
 import { type CommandContext, command } from "../wiring/command.ts";
@@ -49,7 +48,7 @@ export const runCommand = command({
     const endOf = async () => {
       const published = await publicationOf(accountStore(store, account), result.row);
       const event = runEvent(account, result, published?.publication, (id) =>
-        heldCommands(id, styleHere(values)),
+        heldCommands(id, context.style),
       );
       return { event, next: nextOf(result) };
     };

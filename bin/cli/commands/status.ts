@@ -15,7 +15,7 @@ import { type AccountStore, accountStore, type Store } from "../../../lambdas/jo
 import { explained, heldCommands } from "../../../lambdas/words/ends.ts";
 import { ANY_SHELL, type Style, sayError } from "../../../lambdas/words/style.ts";
 import { type OptionValues, PLACE_OPTIONS, WAREHOUSE_OPTIONS } from "../options/options.ts";
-import { commandLineText, type GivenOptions } from "../options/read-options.ts";
+import { commandLineText } from "../options/read-options.ts";
 import {
   cameTo,
   describeHead,
@@ -32,7 +32,7 @@ import {
   urgencyOf,
 } from "../output/describe-status.ts";
 import { EXIT } from "../output/exit-code.ts";
-import { styleOf } from "../output/next-command.ts";
+import { type StyleHere, styleOf } from "../output/next-command.ts";
 import { formatTable } from "../output/table.ts";
 import type { Output } from "../output/terminal.ts";
 import { age, minute, plural, throttledText, whereText } from "../output/words.ts";
@@ -66,7 +66,7 @@ export const statusCommand = command({
       : statusOfAll(store, values, nowMs, signal);
     const found = await abortable<readonly AccountStatus[]>(reading, signal);
     if (values.json) {
-      const objects = found.map((one) => asJson(one, context.given));
+      const objects = found.map((one) => asJson(one, styleOf(context.given.ofAccount(one.account))));
       context.stdout.json(isOne ? objects[0] : { accounts: objects });
     } else print(context, found, nowMs, values);
     if (isOne) await abortable(nameDamaged(accountStore(store, values.account), context), signal);
@@ -108,14 +108,13 @@ async function nameDamaged(store: AccountStore, { stderr }: Output): Promise<voi
   }
 }
 
-function asJson(one: AccountStatus, given: GivenOptions): object {
+function asJson(one: AccountStatus, style: StyleHere): object {
   if ("damage" in one) {
     const { code } = one.damage;
     return { account: one.account, error_code: code, error_message: sayError(one.damage, ANY_SHELL) };
   }
   const { account, head, lease, held, runs, doubt } = one;
   const isPinned = head?.pinned === true;
-  const style = styleOf(given, account);
   return {
     account,
     head,
@@ -139,9 +138,11 @@ function print(
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) {
     if ("damage" in only) return;
-    const limit = given.ofAccount(only.account).read(["account", "requestsPerMinute"]);
-    stdout.lines(describeStatus(only, nowMs, { ...values, ...limit }, styleOf(given, only.account)));
-    stdout.lines([...doubtLine(only, given), ...troubleLine(only, given)]);
+    const own = given.ofAccount(only.account);
+    const limit = own.read(["account", "requestsPerMinute"]);
+    const style = styleOf(own);
+    stdout.lines(describeStatus(only, nowMs, { ...values, ...limit }, style));
+    stdout.lines([...doubtLine(only, style), ...troubleLine(only, style)]);
     return;
   }
   const { width } = stdout;
@@ -153,7 +154,9 @@ function print(
       ? "One account with its last runs"
       : `The account ${first.account} needs attention`;
   stdout.lines([
-    ...found.flatMap((one) => ("damage" in one ? [] : attentionLines(one, given))),
+    ...found.flatMap((one) =>
+      "damage" in one ? [] : attentionLines(one, styleOf(given.ofAccount(one.account))),
+    ),
     `In ${whereText(values)}`,
     `${more}: ${commandLineText(words, WAREHOUSE_OPTIONS, values)}`,
   ]);
@@ -167,11 +170,11 @@ function mostUrgent(found: readonly AccountStatus[]): AccountStatus | undefined 
 }
 
 /** Each account's, where there is something to decide or to do, with the commands. */
-function attentionLines(one: Status, given: GivenOptions): readonly string[] {
+function attentionLines(one: Status, style: StyleHere): readonly string[] {
   const { account } = one;
   const newest = publishableOf(one).at(-1);
-  const held = newest === undefined ? [] : heldLines(account, newest, styleOf(given, account));
-  const others = [...doubtLine(one, given), ...troubleLine(one, given)].map((line) => `${account}: ${line}`);
+  const held = newest === undefined ? [] : heldLines(account, newest, style);
+  const others = [...doubtLine(one, style), ...troubleLine(one, style)].map((line) => `${account}: ${line}`);
   return [...held, ...others];
 }
 
@@ -196,11 +199,10 @@ function report({ stderr }: Output, found: readonly AccountStatus[], nowMs: numb
   return old === undefined ? EXIT.done : EXIT.tooOld;
 }
 
-/** `values` say where the account is, in words and for the commands to paste. */
 function describeStatus(
   found: Status,
   nowMs: number,
-  values: OptionValues<(typeof PLACE_OPTIONS)[number] | "requestsPerMinute">,
+  values: OptionValues<"config" | "warehouse" | "requestsPerMinute">,
   style: Style,
 ): readonly string[] {
   const { account, head, lease, held, runs, fieldChanges } = found;
@@ -233,15 +235,15 @@ function describeStatus(
   return lines;
 }
 
-function doubtLine({ account, doubt }: Status, given: GivenOptions): readonly string[] {
-  const said = styleOf(given, account).doubt(doubt);
+function doubtLine({ doubt }: Status, style: StyleHere): readonly string[] {
+  const said = style.doubt(doubt);
   return said === undefined ? [] : [said];
 }
 
 /** None where the last run did its work. */
-function troubleLine(one: Status, given: GivenOptions): readonly string[] {
+function troubleLine(one: Status, style: StyleHere): readonly string[] {
   const trouble = troubleOf(one);
-  return trouble ? [describeTrouble(trouble, styleOf(given, one.account), one.next)] : [];
+  return trouble ? [describeTrouble(trouble, style, one.next)] : [];
 }
 
 function describeRun(row: RunLogEntry, nowMs: number): string {

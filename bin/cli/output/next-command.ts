@@ -55,10 +55,10 @@ function spellingOf(values: NextValues): Style {
   return { setting: settingHere(values), command: (ref) => commandHere(ref, values) };
 }
 
-/** The same for an account, also by a command that takes fewer options, or of which one may be wrong. */
-export function styleOf(given: GivenOptions, account?: string): StyleHere {
+/** The same for a start, also of a command that takes fewer options, or of which one may be wrong. */
+export function styleOf(given: GivenOptions): StyleHere {
   try {
-    return styleHere((account === undefined ? given : given.ofAccount(account)).read(NEXT_OPTIONS));
+    return styleHere(given.read(NEXT_OPTIONS));
   } catch {
     return styleHere({}, ANY_SHELL);
   }

@@ -5,33 +5,44 @@ import type { RunResult, Skipped } from "../../../lambdas/job/run/record/run-res
 import { durationText, missingText } from "../../../lambdas/job/run/record/texts.ts";
 import { explained } from "../../../lambdas/words/ends.ts";
 import { type Style, sayError } from "../../../lambdas/words/style.ts";
-import type { OptionValues, PLACE_OPTIONS } from "../options/options.ts";
-import type { GivenOptions } from "../options/read-options.ts";
+import type { OptionValues } from "../options/options.ts";
 import { cameTo, describeHeld, heldJson, outcomeWord } from "./describe-status.ts";
 import { EXIT, exitCodeOfError } from "./exit-code.ts";
 import { changesTable } from "./format-result.ts";
-import { styleOf } from "./next-command.ts";
+import type { StyleHere } from "./next-command.ts";
 import { formatTable } from "./table.ts";
-import type { ResultOutput } from "./terminal.ts";
+import type { Output } from "./terminal.ts";
 import { changeCounts, firstOf, plural, repeatedEntries, throttledText } from "./words.ts";
 
-/** The options of the command; if it sends requests, the limit too. */
-type ReportValues = OptionValues<(typeof PLACE_OPTIONS)[number] | "json"> &
-  Partial<OptionValues<"requestsPerMinute">>;
+export interface ResultOutput extends Output {
+  /** Takes the result of one account, beside what is printed for a person. */
+  readonly result: (result: AccountResult) => void;
+  /** How settings and commands of the account are spelled. */
+  readonly style: StyleHere;
+}
+
+export interface AccountResult {
+  /** The result as `--json` prints it. */
+  readonly json: object;
+  /** The result in one line, for a list of accounts. */
+  readonly line: string;
+}
+
+/** If the command sends requests, the limit too. */
+type ReportValues = OptionValues<"json"> & Partial<OptionValues<"requestsPerMinute">>;
 
 /**
  * Prints the result and returns the exit code.
- * @param values where the snapshot is, for the command that publishes it if it is held
  * @param more of the JSON
  */
 export function reportRun(
-  output: ResultOutput & { readonly given: GivenOptions },
+  output: ResultOutput,
   result: RunResult,
   values: ReportValues,
   more: object = {},
 ): number {
   const { row, error } = result;
-  const style = styleOf(output.given, values.account);
+  const { style } = output;
   const doubt = style.doubt(result.doubt);
   const held = heldOf(result);
   const { differing: rows, columns } = result;
@@ -75,7 +86,7 @@ function heldOf({ row, explanation = "", preview }: RunResult) {
 }
 
 /** Reports that another process works on the account. Returns the exit code. */
-export function reportSkipped({ result, stderr }: ResultOutput, skipped: Skipped, style: Style): number {
+export function reportSkipped({ style, result, stderr }: ResultOutput, skipped: Skipped): number {
   const { next: _, ...end } = skipped;
   const { outcome, reason } = end;
   const explanation = explained(skipped, style);

@@ -9,18 +9,6 @@ export interface Output {
   readonly stderr: Terminal;
 }
 
-export interface ResultOutput extends Output {
-  /** Takes the result of one account, beside what is printed for a person. */
-  readonly result: (result: AccountResult) => void;
-}
-
-export interface AccountResult {
-  /** The result as `--json` prints it. */
-  readonly json: object;
-  /** The result in one line, for a list of accounts. */
-  readonly line: string;
-}
-
 /** What a person types, or a pipe brings. */
 export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 

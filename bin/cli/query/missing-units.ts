@@ -65,11 +65,12 @@ function remedyFor(
   given: GivenOptions,
 ): string {
   const { snapshot_id } = publication;
+  const own = given.ofAccount(account);
   if (holds === "snapshot" && snapshot_id !== log.at(-1)?.snapshot_id) {
-    const place = given.ofAccount(account).read(PLACE_OPTIONS);
+    const place = own.read(PLACE_OPTIONS);
     return `Or give it up: ${commandLineText(["retire", snapshot_id, "--yes"], PLACE_OPTIONS, place)}`;
   }
   return isBeforeRestart(log, publication)
     ? "It is from before the last restart, so it counts no more."
-    : say(RESTART, styleOf(given, account));
+    : say(RESTART, styleOf(own));
 }

@@ -8,7 +8,8 @@ import type { Store } from "../../../lambdas/job/storage/store.ts";
 import type { OpenBrowser } from "../authorize/receive-answer.ts";
 import type { OptionName, OptionValues } from "../options/options.ts";
 import type { GivenOptions } from "../options/read-options.ts";
-import type { Input, Output, ResultOutput } from "../output/terminal.ts";
+import type { ResultOutput } from "../output/run-report.ts";
+import type { Input, Output } from "../output/terminal.ts";
 
 interface CommandSpec<Name extends OptionName> {
   readonly name: string;
@@ -64,7 +65,7 @@ export function command<Name extends OptionName>(spec: CommandSpec<Name>): Comma
 }
 
 /** What there is of a start whose options are not read. */
-export interface FailedStart extends Omit<CommandContext, "result"> {
+export interface FailedStart extends StartContext {
   /** Whether `given` has the settings file; without it, that may be wrong. */
   readonly isFileRight: boolean;
 }
@@ -79,7 +80,7 @@ export interface ProcessContext extends Output {
   readonly openBrowser: OpenBrowser;
 }
 
-export interface CommandContext extends ProcessContext, ResultOutput {
+export interface StartContext extends ProcessContext {
   /** The start of the whole command, also with `--all`, by the monotonic clock. */
   readonly startedAtMs: number;
   readonly given: GivenOptions;
@@ -87,6 +88,9 @@ export interface CommandContext extends ProcessContext, ResultOutput {
   /** The environment, for secrets: an option would stand in the list of processes. */
   readonly environment: NodeJS.ProcessEnv;
 }
+
+/** Of one account at a time, where there are several. */
+export interface CommandContext extends StartContext, ResultOutput {}
 
 /** What commands need of a warehouse, wherever it is. */
 export interface Warehouse {

@@ -18,7 +18,6 @@ import {
 } from "../options/options.ts";
 import { PROGRAM_NAME } from "../options/read-options.ts";
 import { Display } from "../output/display.ts";
-import { styleOf } from "../output/next-command.ts";
 import type { CommandContext, Warehouse } from "./command.ts";
 import { openCredentials, openTokens, openWarehouse } from "./open-warehouse.ts";
 import { isGone, thisProcess } from "./this-process.ts";
@@ -65,7 +64,7 @@ export async function withService<T>(
   const ports: RunPorts = {
     ...shared,
     store: accountStore(warehouse.store, values.account),
-    words: wordsIn(styleOf(context.given, values.account)),
+    words: wordsIn(context.style),
     catalog: warehouse.catalog,
     process: thisProcess(),
     isGone,

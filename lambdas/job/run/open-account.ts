@@ -8,12 +8,12 @@ import { ERROR_CODES, isRefusedLogin, SyncError, undefinedIfDamaged } from "../e
 import type { OAuthOptions } from "../service/auth/oauth/by-tokens.ts";
 import type { EventService } from "../service/event-service.ts";
 import { createEventService, type EventServiceOptions } from "../service/http-event-service.ts";
-import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
+import { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import { readManifest } from "../snapshot/files/manifest.ts";
 import { readHead } from "../storage/publication-log.ts";
 import { type AccountStore, jsonBytes, readJson, swap } from "../storage/store.ts";
 import type { LeasedCommand } from "./lease/lease.ts";
-import { leasedRateLimiter, whileLeased } from "./lease/lease-account.ts";
+import { whileLeased } from "./lease/lease-account.ts";
 import type { Trigger } from "./record/run-log.ts";
 import { orWarn, type Skipped, StartSkipped } from "./record/run-result.ts";
 import type { HostPorts, RunPorts, WarehousePorts, WorldPorts } from "./run-ports.ts";
@@ -49,7 +49,7 @@ export function withLease<T>(
   work: (open: OpenService, ports: RunPorts, budget: RateLimiter) => Promise<T>,
 ): Promise<T | Skipped> {
   return whileLeased(ports, command, settings, (lease, leased) => {
-    const budget = leasedRateLimiter(leased, settings, lease);
+    const budget = new RateLimiter({ ...settings, clock: leased.clock, carrier: lease });
     return work(() => openAccount(leased, budget, "manual"), leased, budget);
   });
 }

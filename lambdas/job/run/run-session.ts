@@ -2,12 +2,12 @@
 
 import { SyncError } from "../errors/sync-error.ts";
 import type { EventService } from "../service/event-service.ts";
-import type { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
+import { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
 import type { LiftedColumn } from "../settings/lifted-column.ts";
 import { type LogEnd, readEnd } from "../storage/publication-log.ts";
 import { TimeBudget } from "./collect/time-budget.ts";
 import type { Lease } from "./lease/lease.ts";
-import { leasedRateLimiter, whileHeld } from "./lease/lease-account.ts";
+import { whileHeld } from "./lease/lease-account.ts";
 import { openAccount } from "./open-account.ts";
 import type { Attempt } from "./record/attempt.ts";
 import { endOf, type RunEnd, type RunFailure, type RunResult } from "./record/run-result.ts";
@@ -42,7 +42,7 @@ export class RunSession {
     this.ports = whileHeld(ports, lease);
     this.attempt = attempt;
     this.lease = lease;
-    this.budget = leasedRateLimiter(ports, settings, lease);
+    this.budget = new RateLimiter({ ...settings, clock: ports.clock, carrier: lease });
     this.timeBudget = new TimeBudget(ports, ports.executions && this.budget);
     this.overDamaged = overDamaged;
     this.#settings = settings;

@@ -53,8 +53,7 @@ export interface RunStart {
  * no `SyncError`.
  */
 export async function run(ports: RunPorts, settings: RunSettings, start: RunStart): Promise<RunResult> {
-  const begunAttempt = beginAttempt(ports.clock, start.trigger, start.runId);
-  const attempt = start.dryRun ? { ...begunAttempt, isDryRun: true } : begunAttempt;
+  const attempt = beginAttempt(ports.clock, start.trigger, start.runId, start.dryRun !== undefined);
   ports.onRunId?.(attempt.runId);
   const begun = await begin(ports, settings, start, attempt.runId).catch((error: unknown) =>
     endOf(ports.signal.reason ?? error),

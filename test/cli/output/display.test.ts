@@ -8,6 +8,7 @@ import {
   RateLimiter,
   type RateLimiterOptions,
 } from "../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import { carrierOf } from "../../job/service/rate-limit/rate-limiter-setup.ts";
 import { ManualClock } from "../../simulator/manual-clock.ts";
 
 interface Shown {
@@ -361,8 +362,8 @@ describe("a wait beside the bar", () => {
   });
 
   test("counts what earlier runs have sent", () => {
-    const earlier = [{ atMs: 980_000, requests: 180, bytes: 0 }];
-    const { display, budget, text } = shown({ isTTY: true, budget: { requestsPerMinute: 200, earlier } });
+    const carrier = carrierOf([{ atMs: 980_000, requests: 180, bytes: 0 }]);
+    const { display, budget, text } = shown({ isTTY: true, budget: { requestsPerMinute: 200, carrier } });
 
     display.progress({ done: 0, total: 10, retries: 0 });
     display.waiting({ kind: "budget", untilMs: budget.freeAtMs(1) });

@@ -30,9 +30,9 @@ async function reported(row: RunLogEntry): Promise<string> {
     stdout: terminal,
     stderr: terminal,
     result: () => undefined,
-    given: new GivenOptions({}, {}, "/"),
+    style: styleOf(new GivenOptions({}, {}, "/")),
   };
-  reportRun(output, { row }, { ...VALUES, json: false });
+  reportRun(output, { row }, { json: false });
   stream.end();
   return text(stream);
 }
@@ -207,7 +207,7 @@ const ENVIRONMENT = {
   BRAND_LOG_LEVEL: "warn",
   BRAND_JSON: "true",
 };
-const style = styleOf(new GivenOptions({}, ENVIRONMENT, "/srv"), "uk");
+const style = styleOf(new GivenOptions({ account: "uk" }, ENVIRONMENT, "/srv"));
 
 // What follows each end: `test/words/ends.test.ts`.
 test("a command to run next has the options of its command, and neither those of the log nor of the result", () => {
@@ -223,7 +223,7 @@ test("a command to run next has the options of its command, and neither those of
 });
 
 test("where the address of a service is not known, no command is shown that could not work", () => {
-  const unknown = styleOf(new GivenOptions({}, {}, "/srv"), "uk");
+  const unknown = styleOf(new GivenOptions({ account: "uk" }, {}, "/srv"));
 
   expect(say(RESTART, unknown)).toContain("count as added: run --over-damaged.");
   expect(unknown.step(afterFailure("LIST_INCOMPLETE", false))).toEqual([

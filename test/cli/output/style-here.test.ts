@@ -15,7 +15,7 @@ async function styleFor(given: Readonly<Record<string, string>>, account = "uk")
   const cwd = await temporaryDirectory();
   const accounts = { uk: { baseUrl: "https://uk.example", retainDays: 9 } };
   await writeFile(join(cwd, "brand-events.json"), JSON.stringify({ concurrency: 4, accounts }));
-  return styleOf(new GivenOptions(given, {}, cwd).withFile(), account);
+  return styleOf(new GivenOptions(given, {}, cwd).withFile().ofAccount(account));
 }
 
 const OF_UK = "of the account uk in brand-events.json";

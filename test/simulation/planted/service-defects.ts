@@ -14,9 +14,9 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
   },
   {
     name: "the lease's use of the budget is not carried over",
-    file: "run/lease/lease-account.ts",
-    from: "clock, earlier: lease.earlier",
-    to: "clock",
+    file: "service/rate-limit/rate-limiter.ts",
+    from: "carrier?.earlier ?? []",
+    to: "[]",
     seed: 129,
   },
   {

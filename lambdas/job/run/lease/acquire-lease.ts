@@ -4,7 +4,7 @@ import { CLOCK_TOLERANCE_MS } from "../../runtime/clock.ts";
 import { type Limits, windowMsOf } from "../../settings/values.ts";
 import { StartSkipped } from "../record/run-result.ts";
 import type { HostPorts, WarehousePorts, WorldPorts } from "../run-ports.ts";
-import { commandOf, isShort, Lease, workOf } from "./lease.ts";
+import { commandOf, Lease, workOf } from "./lease.ts";
 import {
   EXPIRY_MS,
   earlierUse,
@@ -112,10 +112,13 @@ function patienceMs(
   if (untilExpiryMs <= (isOurs ? 0 : -CLOCK_TOLERANCE_MS)) return 0;
   const leftMs = EXPIRY_MS - watchedMs;
   const isOwn = waitForOwnRun && lease.run_id === runId;
-  const isBrief = commandOf(runId) === undefined && commandOf(lease.run_id ?? "") !== undefined;
+  const command = commandOf(runId);
+  const isBrief = command === undefined && commandOf(lease.run_id ?? "") !== undefined;
   if (hasChanged) return isBrief && leftMs > 0 ? leftMs : undefined;
   const isUnclear = Date.parse(lease.renewed_at) > nowMs || untilExpiryMs <= 0;
-  const mayWait = isOwn || isBrief || (isUnclear && !isShort(runId));
+  // A person waits for the answer of these.
+  const isShort = command === "check" || command === "discover";
+  const mayWait = isOwn || isBrief || (isUnclear && !isShort);
   if (!mayWait) return undefined;
   return Math.max(0, isOurs ? Math.min(leftMs, untilExpiryMs) : leftMs);
 }

@@ -1,23 +1,11 @@
-// An account that this process works on: its lease, the store that the lease fences, and the rate limiter whose usage the
-// lease carries to the next start.
+// An account that this process works on: its lease, and the store that the lease fences.
 
-import { RateLimiter } from "../../service/rate-limit/rate-limiter.ts";
 import type { Limits } from "../../settings/values.ts";
 import { decidesRun } from "../../storage/layout.ts";
 import type { AccountStore } from "../../storage/store.ts";
 import { type Skipped, StartSkipped } from "../record/run-result.ts";
-import type { WorldPorts } from "../run-ports.ts";
 import { type AcquirePorts, acquireLease } from "./acquire-lease.ts";
 import { type Lease, type LeasedCommand, leaseNameOf } from "./lease.ts";
-
-/** Knows what earlier holders used. From now on the lease carries its usage, also where nothing is sent. */
-export function leasedRateLimiter({ clock }: WorldPorts, limits: Limits, lease: Lease): RateLimiter {
-  const rateLimiter = new RateLimiter({ ...limits, clock, earlier: lease.earlier });
-  lease.carry(() => rateLimiter.usage());
-  rateLimiter.recordWith(() => lease.record());
-  permitWhileHeld(rateLimiter, lease);
-  return rateLimiter;
-}
 
 /**
  * Returns what `work` returns, or why it did not begin or did not end. The ports that `work` is given stop it when the
@@ -46,25 +34,6 @@ export async function whileLeased<Ports extends AcquirePorts, T>(
 export function whileHeld<Ports extends AcquirePorts>(ports: Ports, lease: Lease): Ports {
   const signal = AbortSignal.any([ports.signal, lease.lost]);
   return { ...ports, store: fencedStore(ports.store, lease), signal };
-}
-
-/** A process that was stopped for a while first finds out, by writing the lease, whether it is still its own. */
-export function permitWhileHeld(
-  rateLimiter: RateLimiter,
-  lease: Pick<Lease, "isOverdue" | "record" | "whenWritten">,
-): void {
-  let isAsked = false;
-  const askAgain = rateLimiter.permitWhile(() => {
-    if (!lease.isOverdue) return true;
-    // Where the store fails, the renewals in the background try again.
-    if (!isAsked) void lease.record();
-    isAsked = true;
-    return false;
-  });
-  lease.whenWritten(() => {
-    isAsked = false;
-    askAgain();
-  });
 }
 
 /**

@@ -90,14 +90,13 @@ export class Lease {
     return Math.max(now.wallMs - wallMs, now.monotonicMs - monotonicMs);
   }
 
-  /** Called after each write that succeeded. */
-  whenWritten(onWritten: () => void): void {
-    this.#onWritten = onWritten;
-  }
-
-  /** Sets the source of the budget's use, which is written at every renewal and at the release. */
-  carry(use: () => readonly Usage[]): void {
+  /**
+   * Sets the source of the budget's use, which is written at every renewal and at the release, also where nothing is sent.
+   * @param onWritten called after each write that succeeded
+   */
+  carry(use: () => readonly Usage[], onWritten = this.#onWritten): void {
     this.#use = use;
+    this.#onWritten = onWritten;
   }
 
   /** Writes the budget's use now. Never throws. */
@@ -218,12 +217,6 @@ export function leaseNameOf(command: LeasedCommand, startedAtMs: number): string
 /** Undefined for a run. */
 export function commandOf(leaseName: string): LeasedCommand | undefined {
   return COMMANDS.find((command) => leaseName.startsWith(`${command}-`));
-}
-
-/** A person waits for its answer, so it does not wait itself. */
-export function isShort(leaseName: string): boolean {
-  const command = commandOf(leaseName);
-  return command === "check" || command === "discover";
 }
 
 /** In words, for messages: `the run 2026-11-21T06-00-00.000Z`, `the command check`. */

@@ -23,7 +23,7 @@ import { type RunEnd, type RunFailure, type RunResult, StartSkipped, writeRunRes
 export interface Attempt {
   readonly trigger: Trigger;
   /** A failure of it says nothing of the account's runs, and its line in the log says so. */
-  readonly isDryRun?: boolean;
+  readonly isDryRun: boolean;
   /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number;
   /** For its duration, which stays right when the wall clock is set meanwhile. */
@@ -64,10 +64,11 @@ export function countsOf(manifest: Manifest, publication?: Publication): Snapsho
 }
 
 /** The attempt begins now. Without an id its instant names the run. */
-export function beginAttempt(clock: Clock, trigger: Trigger, runId?: string): Attempt {
+export function beginAttempt(clock: Clock, trigger: Trigger, runId?: string, isDryRun = false): Attempt {
   const startedAtMs = clock.now();
   return {
     trigger,
+    isDryRun,
     startedAtMs,
     startedMonotonicMs: clock.monotonicMs(),
     runId: runId ?? formatRunId(startedAtMs),

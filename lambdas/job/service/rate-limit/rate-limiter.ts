@@ -4,7 +4,14 @@
 import type { Clock } from "../../runtime/clock.ts";
 import { allowance, type Limits, windowMsOf } from "../../settings/values.ts";
 import { Pace } from "./pace.ts";
-import { type Amount, type Usage, UsageRecord, UsageWindow } from "./usage-window.ts";
+import {
+  type Amount,
+  UNLIMITED,
+  type Usage,
+  type UsageCarrier,
+  UsageRecord,
+  UsageWindow,
+} from "./usage-window.ts";
 
 /** How much of the budget may be missing in what was recorded before a crash: a minute's. */
 export const UNRECORDED_MS = 60_000;
@@ -47,8 +54,7 @@ export interface RateLimiterOptions extends Limits {
   /** The part of both limits that is used. The rest is a reserve for bodies that are larger than expected. */
   readonly share?: number;
   readonly clock: Clock;
-  /** What other processes used. */
-  readonly earlier?: readonly Usage[];
+  readonly carrier?: UsageCarrier;
 }
 
 /**
@@ -62,20 +68,18 @@ export class RateLimiter {
   readonly windowMs: number;
   /** What a window may hold. */
   readonly #most: Amount;
-  readonly #unrecorded: Amount;
   readonly #window: UsageWindow;
   readonly #waiters: Waiter[] = [];
   #alarm: AbortController | undefined;
   readonly #details = new RecentSizes();
   readonly #pace = new Pace();
-  #record: UsageRecord | undefined;
-  #mayPermit: () => boolean = () => true;
+  readonly #record: UsageRecord | undefined;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #isPauseAsked: boolean | undefined;
   #inFlight = 0;
   #detailsInFlight = 0;
 
-  constructor({ share, clock, earlier = [], ...limits }: RateLimiterOptions) {
+  constructor({ share, clock, carrier, ...limits }: RateLimiterOptions) {
     const allowed = (windowMs: number): Amount => ({
       requests: allowance(limits.requestsPerMinute, windowMs, share),
       bytes: allowance(limits.bytesPerMinute, windowMs, share),
@@ -83,8 +87,12 @@ export class RateLimiter {
     this.#clock = clock;
     this.windowMs = windowMsOf(limits);
     this.#most = allowed(this.windowMs);
-    this.#unrecorded = allowed(UNRECORDED_MS);
-    this.#window = new UsageWindow(this.windowMs, clock, earlier);
+    this.#window = new UsageWindow(this.windowMs, clock, carrier?.earlier ?? []);
+    if (carrier === undefined) return;
+    // Within a window of a minute never more than a minute's budget is missing in what is carried.
+    const most = this.windowMs > UNRECORDED_MS ? allowed(UNRECORDED_MS) : UNLIMITED;
+    const usage = (): readonly Usage[] => this.usage();
+    this.#record = new UsageRecord(carrier, { most, usage, onRecorded: () => this.#serve() });
   }
 
   /**
@@ -180,21 +188,6 @@ export class RateLimiter {
     });
   }
 
-  /**
-   * From now on `record` writes the usage where the next process finds it, so often that never more than a minute's
-   * budget is missing in it. Within a window of a minute that is always so.
-   */
-  recordWith(record: () => Promise<void>): void {
-    if (this.windowMs <= UNRECORDED_MS) return;
-    this.#record = new UsageRecord(this.#unrecorded, record, () => this.#serve());
-  }
-
-  /** From now on permits depend on it as well. Returns what asks again after a no. */
-  permitWhile(mayPermit: () => boolean): () => void {
-    this.#mayPermit = mayPermit;
-    return () => this.#serve();
-  }
-
   /** The usage of the last window, requests in flight included. */
   usage(): readonly Usage[] {
     const ended = this.#window.usage();
@@ -263,11 +256,11 @@ export class RateLimiter {
     if (this.pausedMs > 0 || this.#pace.freeAtMs > this.#clock.monotonicMs()) return false;
     const { requests, bytes } = this.#most;
     if (Math.min(requests, bytes) === Number.POSITIVE_INFINITY) return true;
-    if (!this.#mayPermit()) return false;
+    if (this.#record?.isOwn() === false) return false;
     this.#window.forget();
     if (this.#window.used.requests + this.#inFlight >= requests) return false;
     if (bytes !== Number.POSITIVE_INFINITY && !this.#bytesPermit(kind)) return false;
-    return this.#record === undefined || this.#record.permits(this.#expectedBytes(kind));
+    return this.#record?.permits(this.#expectedBytes(kind)) ?? true;
   }
 
   #bytesPermit(kind: RequestKind): boolean {

@@ -25,6 +25,7 @@ interface Sum extends Amount {
 }
 
 const NOTHING: Amount = { requests: 0, bytes: 0 };
+export const UNLIMITED: Amount = { requests: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 
 export class UsageWindow {
   readonly #windowMs: number;
@@ -111,23 +112,57 @@ function plus(one: Amount, other = NOTHING): Amount {
   return { requests: one.requests + other.requests, bytes: one.bytes + other.bytes };
 }
 
+/** Carries the usage from one process to the next: the lease of an account. */
+export interface UsageCarrier {
+  /** What other processes used. */
+  readonly earlier: readonly Usage[];
+  /** True where the budget may be another process's by now: it is this one's again once `record` has written. */
+  readonly isOverdue: boolean;
+  /** Writes the usage where the next process finds it. */
+  record(): Promise<void>;
+  /** Sets the source of what is written. `onWritten` is called after each write that succeeded. */
+  carry(usage: () => readonly Usage[], onWritten: () => void): void;
+}
+
+interface RecordOptions {
+  /** So much may be permitted and not recorded. */
+  readonly most: Amount;
+  readonly usage: () => readonly Usage[];
+  /** Called when it is worth asking again after a no. */
+  readonly onRecorded: () => void;
+}
+
 /** How much was permitted since the usage was last written where the next process finds it. */
 export class UsageRecord {
+  readonly #carrier: UsageCarrier;
   readonly #most: Amount;
-  readonly #record: () => Promise<void>;
   readonly #onRecorded: () => void;
+  #isAsked = false;
   /** Permitted since the last record was begun. */
   #since = NOTHING;
   /** The amount in the record that is under way. */
   #underWay: Amount | undefined;
 
-  constructor(most: Amount, record: () => Promise<void>, onRecorded: () => void) {
+  constructor(carrier: UsageCarrier, { most, usage, onRecorded }: RecordOptions) {
+    this.#carrier = carrier;
     this.#most = most;
-    this.#record = record;
     this.#onRecorded = onRecorded;
+    carrier.carry(usage, () => {
+      this.#isAsked = false;
+      onRecorded();
+    });
   }
 
-  /** Whether one more request may be sent now. If not, `onRecorded` is called when it is worth asking again. */
+  /** A process that was stopped for a while first finds out, by writing, whether the budget is still its own. */
+  isOwn(): boolean {
+    if (!this.#carrier.isOverdue) return true;
+    // Where the store fails, the renewals in the background try again.
+    if (!this.#isAsked) void this.#carrier.record();
+    this.#isAsked = true;
+    return false;
+  }
+
+  /** Whether one more request may be sent now. */
   permits(expectedBytes: number): boolean {
     const { requests, bytes } = plus(this.#since, this.#underWay);
     const isWithin = requests < this.#most.requests && bytes + expectedBytes <= this.#most.bytes;
@@ -153,6 +188,6 @@ export class UsageRecord {
       this.#onRecorded();
     };
     // A failure is no reason to stop: the record is a courtesy.
-    this.#record().then(end, end);
+    this.#carrier.record().then(end, end);
   }
 }

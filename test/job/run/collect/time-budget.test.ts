@@ -11,7 +11,7 @@ import type { RateLimiterOptions } from "../../../../lambdas/job/service/rate-li
 import { wordsIn } from "../../../../lambdas/words/hold.ts";
 import { ANY_SHELL, say } from "../../../../lambdas/words/style.ts";
 import { LogLines } from "../../runtime/log-lines.ts";
-import { acquired, NOW, setUp } from "../../service/rate-limit/rate-limiter-setup.ts";
+import { acquired, carrierOf, NOW, setUp } from "../../service/rate-limit/rate-limiter-setup.ts";
 
 const estimateText = (...of: Parameters<typeof estimate>): string => say(estimate(...of), ANY_SHELL);
 
@@ -98,8 +98,8 @@ describe("the estimate for a run", () => {
   });
 
   test("counts what earlier runs have used in the window", () => {
-    const earlier = [{ atMs: NOW - 60_000, requests: 1_800, bytes: 0 }];
-    const { rateLimiter } = setUp({ requestsPerMinute: 200, windowMs: TEN_MINUTES, earlier });
+    const carrier = carrierOf([{ atMs: NOW - 60_000, requests: 1_800, bytes: 0 }]);
+    const { rateLimiter } = setUp({ requestsPerMinute: 200, windowMs: TEN_MINUTES, carrier });
 
     expect(estimateText(10, rateLimiter)).toBe(`10 events, about 9 min. ${HIGHER}.`);
   });

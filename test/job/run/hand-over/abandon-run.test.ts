@@ -47,6 +47,7 @@ test.each<{ status?: EndStatus; error?: string; cause?: string; code: string; sa
     expect(line).toMatchObject({
       outcome: "FAILED",
       trigger: "schedule",
+      reason: null,
       error_code: one.code,
       requests: null,
     });

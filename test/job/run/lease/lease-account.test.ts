@@ -2,7 +2,6 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { acquireLease } from "../../../../lambdas/job/run/lease/acquire-lease.ts";
 import { Lease } from "../../../../lambdas/job/run/lease/lease.ts";
-import { leasedRateLimiter, permitWhileHeld } from "../../../../lambdas/job/run/lease/lease-account.ts";
 import { encodeLease } from "../../../../lambdas/job/run/lease/lease-file.ts";
 import { withLease } from "../../../../lambdas/job/run/open-account.ts";
 import { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
@@ -51,7 +50,7 @@ async function leased(
 ): Promise<{ readonly lease: Lease; readonly rateLimiter: RateLimiter }> {
   const ports = world.ports({ store: slow(world, written) });
   const lease = await acquireLease(ports, { runId: OLD_RUN, limits: world.settings });
-  return { lease, rateLimiter: leasedRateLimiter(ports, world.settings, lease) };
+  return { lease, rateLimiter: new RateLimiter({ ...world.settings, clock: ports.clock, carrier: lease }) };
 }
 
 const FULL_WINDOW = [{ requests: 40, bytes: 1_000 }];
@@ -152,6 +151,7 @@ describe("a command", () => {
 
 const RUN = "2026-01-05T06-00-00.000Z";
 const UNUSED = { use: [], windowMs: 60_000 };
+const LIMITS = { requestsPerMinute: 100, bytesPerMinute: "unlimited", windowMs: 60_000 } as const;
 
 /** A lease that was written now, and a limiter that asks it. */
 async function leasedNow() {
@@ -162,10 +162,7 @@ async function leasedNow() {
   const ports = { ...worldWith({ clock }), ...own };
   const lease = await Lease.take(ports, { run_id: RUN, holder, ...UNUSED }, undefined);
   if (lease === undefined) throw new Error("the lease is taken");
-  const limits = { requestsPerMinute: 100, bytesPerMinute: "unlimited", windowMs: 60_000 } as const;
-  const rateLimiter = new RateLimiter({ ...limits, clock });
-  permitWhileHeld(rateLimiter, lease);
-  return { clock, store, lease, rateLimiter };
+  return { clock, store, lease, rateLimiter: new RateLimiter({ ...LIMITS, clock, carrier: lease }) };
 }
 
 test("a request goes at once while the lease is younger than a minute", async () => {
@@ -205,19 +202,20 @@ test("a request never goes where another process has taken the lease", async () 
   await expect(waiting).rejects.toThrow("Another process took over the lease");
 });
 
-test("a lease that is overdue is written once, and once more where it is overdue again", async () => {
-  const { rateLimiter } = await leasedNow();
+test("a lease that is overdue is written once, and once more where it is overdue again", () => {
   let writes = 0;
   let written = (): void => undefined;
-  permitWhileHeld(rateLimiter, {
+  const carrier = {
+    earlier: [],
     isOverdue: true,
     record: async () => {
       writes += 1;
     },
-    whenWritten: (onWritten) => {
+    carry: (_: unknown, onWritten: () => void) => {
       written = onWritten;
     },
-  });
+  };
+  const rateLimiter = new RateLimiter({ ...LIMITS, clock: new ManualClock(0), carrier });
   const permits = [1, 2, 3].map(() => rateLimiter.tryAcquire("detail"));
   const first = writes;
 

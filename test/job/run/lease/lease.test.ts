@@ -267,9 +267,12 @@ test.each<[string, (account: Account) => void]>([
 ])("a lease stays its owner's when %s", async (_, change) => {
   const lease = await account.held("a", "run-1");
   let written = 0;
-  lease.whenWritten(() => {
-    written += 1;
-  });
+  lease.carry(
+    () => [],
+    () => {
+      written += 1;
+    },
+  );
   change(account);
 
   await lease.adopt("run-0");

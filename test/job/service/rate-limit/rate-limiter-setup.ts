@@ -6,6 +6,7 @@ import {
   type RateLimiterOptions,
   type RequestKind,
 } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import type { Usage, UsageCarrier } from "../../../../lambdas/job/service/rate-limit/usage-window.ts";
 import { ManualClock } from "../../../simulator/manual-clock.ts";
 
 export const NOW = 1_000_000_000;
@@ -22,6 +23,14 @@ export const setUp = (options: Partial<RateLimiterOptions> = {}) => {
   });
   return { clock, rateLimiter };
 };
+
+/** Carries nothing on. */
+export const carrierOf = (earlier: readonly Usage[] = []): UsageCarrier => ({
+  earlier,
+  isOverdue: false,
+  record: async () => undefined,
+  carry: () => undefined,
+});
 
 /** Lets promises that are settled run their continuations. */
 export const settled = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import type {
   RateLimiterOptions,
 } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { ManualClock } from "../../../simulator/manual-clock.ts";
-import { setUp } from "./rate-limiter-setup.ts";
+import { carrierOf, setUp } from "./rate-limiter-setup.ts";
 
 const WINDOW = 100;
 /** Windows of a minute. */
@@ -133,7 +133,11 @@ describe("the budget, whatever the arrivals", () => {
           const { clock, rateLimiter: first } = limiter({ requestsPerMinute });
 
           const early = await serve(first, clock, before, 0, settings);
-          const { rateLimiter: second } = limiter({ requestsPerMinute, clock, earlier: first.usage() });
+          const { rateLimiter: second } = limiter({
+            requestsPerMinute,
+            clock,
+            carrier: carrierOf(first.usage()),
+          });
           const late = await serve(second, clock, after, 0, settings);
 
           expect(fullest([...early, ...late].map(({ countedAtMs }) => countedAtMs))).toBeLessThanOrEqual(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { acquired, free, NOW, settled, setUp, WINDOW } from "./rate-limiter-setup.ts";
+import { acquired, carrierOf, free, NOW, settled, setUp, WINDOW } from "./rate-limiter-setup.ts";
 
 describe("the request budget", () => {
   it.each([
@@ -193,7 +193,7 @@ describe("the request budget", () => {
   });
 
   it("remembers what was used also where nothing is limited, for the run after it may be", () => {
-    const { rateLimiter } = setUp({ earlier: [{ atMs: NOW, requests: 1_000, bytes: 500 }] });
+    const { rateLimiter } = setUp({ carrier: carrierOf([{ atMs: NOW, requests: 1_000, bytes: 500 }]) });
 
     for (let n = 0; n < 1_000; n += 1) acquired(rateLimiter).settle(1_000);
 

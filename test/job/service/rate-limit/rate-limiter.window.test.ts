@@ -1,9 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
-import type { RateLimiter } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
+import type { RateLimiterOptions } from "../../../../lambdas/job/service/rate-limit/rate-limiter.ts";
 import type { Usage } from "../../../../lambdas/job/service/rate-limit/usage-window.ts";
-import { acquired, free, NOW, settled, setUp, WINDOW } from "./rate-limiter-setup.ts";
+import { acquired, carrierOf, free, NOW, settled, setUp, WINDOW } from "./rate-limiter-setup.ts";
 
 const TEN_MINUTES = 600_000;
 /** So much later the service may count a request that no response came for. */
@@ -167,14 +167,15 @@ describe("the time until more may be sent", () => {
   });
 });
 
-/** A place for records that answers when a test says so. */
-const recorder = (rateLimiter: RateLimiter) => {
+/** A budget whose records are written when a test says so. */
+const recorded = (options: Partial<RateLimiterOptions>) => {
   const begun: (readonly Usage[])[] = [];
   let end = Promise.withResolvers<void>();
-  rateLimiter.recordWith(() => {
+  const record = (): Promise<void> => {
     begun.push(rateLimiter.usage());
     return end.promise;
-  });
+  };
+  const { rateLimiter } = setUp({ ...options, carrier: { ...carrierOf(), record } });
   const settle = async (isWritten: boolean): Promise<void> => {
     const ended = end;
     end = Promise.withResolvers<void>();
@@ -182,7 +183,7 @@ const recorder = (rateLimiter: RateLimiter) => {
     else ended.reject(new Error("the store fails"));
     await settled();
   };
-  return { begun, written: () => settle(true), failed: () => settle(false) };
+  return { rateLimiter, begun, written: () => settle(true), failed: () => settle(false) };
 };
 
 const sum = (usage: readonly Usage[] | undefined): number =>
@@ -190,8 +191,7 @@ const sum = (usage: readonly Usage[] | undefined): number =>
 
 describe("the record of the usage", () => {
   it("is begun at half a minute's budget, and lacks a minute's budget at most", async () => {
-    const { rateLimiter } = setUp({ windowMs: TEN_MINUTES, requestsPerMinute: 200 });
-    const { begun, written } = recorder(rateLimiter);
+    const { rateLimiter, begun, written } = recorded({ windowMs: TEN_MINUTES, requestsPerMinute: 200 });
 
     expect(free(rateLimiter)).toBe(180);
     expect(begun.map(sum)).toEqual([90]);
@@ -202,8 +202,7 @@ describe("the record of the usage", () => {
   });
 
   it("lets all of a window through at once as fast as it is written", async () => {
-    const { rateLimiter } = setUp({ windowMs: TEN_MINUTES, requestsPerMinute: 200 });
-    const { begun, written } = recorder(rateLimiter);
+    const { rateLimiter, begun, written } = recorded({ windowMs: TEN_MINUTES, requestsPerMinute: 200 });
 
     let sent = 0;
     for (let turn = 0; turn < 50; turn += 1) {
@@ -216,8 +215,7 @@ describe("the record of the usage", () => {
   });
 
   it("holds no request back for longer than it takes, also if it fails", async () => {
-    const { rateLimiter } = setUp({ windowMs: TEN_MINUTES, requestsPerMinute: 200 });
-    const { failed } = recorder(rateLimiter);
+    const { rateLimiter, failed } = recorded({ windowMs: TEN_MINUTES, requestsPerMinute: 200 });
     free(rateLimiter);
     let isServed = false;
     void rateLimiter.acquire("other").then(() => {
@@ -232,8 +230,11 @@ describe("the record of the usage", () => {
   });
 
   it("is begun by bytes, too", async () => {
-    const { rateLimiter } = setUp({ windowMs: TEN_MINUTES, bytesPerMinute: 1_000, share: 1 });
-    const { begun, written } = recorder(rateLimiter);
+    const { rateLimiter, begun, written } = recorded({
+      windowMs: TEN_MINUTES,
+      bytesPerMinute: 1_000,
+      share: 1,
+    });
     acquired(rateLimiter).settle(300);
     expect(begun).toHaveLength(0);
 
@@ -250,22 +251,30 @@ describe("the record of the usage", () => {
     { bytes: 400, isPermitted: true, begun: 0 },
     { bytes: 401, isPermitted: false, begun: 0 },
     { bytes: 500, isPermitted: false, begun: 1 },
-  ])("is begun where a body of 600 bytes does not fit beside $bytes of 1000", ({ bytes, ...expected }) => {
-    const { rateLimiter } = setUp({ windowMs: TEN_MINUTES, bytesPerMinute: 1_000, share: 1 });
-    acquired(rateLimiter).settle(600);
-    const { begun } = recorder(rateLimiter);
+  ])(
+    "is begun where a body of 600 bytes does not fit beside $bytes of 1000",
+    async ({ bytes, ...expected }) => {
+      const options = { windowMs: TEN_MINUTES, bytesPerMinute: 1_000, share: 1 } as const;
+      const { rateLimiter, begun, written } = recorded(options);
+      acquired(rateLimiter).settle(600);
+      await written();
+      begun.length = 0;
 
-    rateLimiter.tryAcquire("other")?.settle(bytes);
-    const before = begun.length;
-    const permit = rateLimiter.tryAcquire("detail");
+      rateLimiter.tryAcquire("other")?.settle(bytes);
+      const before = begun.length;
+      const permit = rateLimiter.tryAcquire("detail");
 
-    expect({ isPermitted: permit !== undefined, begun: before }).toEqual(expected);
-    expect(begun).toHaveLength(1);
-  });
+      expect({ isPermitted: permit !== undefined, begun: before }).toEqual(expected);
+      expect(begun).toHaveLength(1);
+    },
+  );
 
   it("lets a body through that is larger than a minute's budget", async () => {
-    const { rateLimiter } = setUp({ windowMs: TEN_MINUTES, bytesPerMinute: 100, share: 1 });
-    const { begun, written } = recorder(rateLimiter);
+    const { rateLimiter, begun, written } = recorded({
+      windowMs: TEN_MINUTES,
+      bytesPerMinute: 100,
+      share: 1,
+    });
 
     acquired(rateLimiter).settle(450);
     expect(rateLimiter.tryAcquire("detail")).toBeUndefined();
@@ -276,8 +285,7 @@ describe("the record of the usage", () => {
   });
 
   it("is not needed within a window of a minute", () => {
-    const { rateLimiter } = setUp({ requestsPerMinute: 200 });
-    const { begun } = recorder(rateLimiter);
+    const { rateLimiter, begun } = recorded({ requestsPerMinute: 200 });
 
     expect(free(rateLimiter)).toBe(180);
     expect(begun).toHaveLength(0);
@@ -340,7 +348,7 @@ describe("the use of the last window", () => {
 
   it("counts in order of time, whichever process it is of", () => {
     const earlier = [NOW, NOW - 5_000].map((atMs) => ({ atMs, requests: 1, bytes: 0 }));
-    const { clock, rateLimiter } = setUp({ requestsPerMinute: 2, share: 1, earlier });
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 2, share: 1, carrier: carrierOf(earlier) });
 
     clock.advance(WINDOW - 5_000);
     expect(free(rateLimiter)).toBe(0);
@@ -351,7 +359,7 @@ describe("the use of the last window", () => {
 
   it("of other processes counts within the window only", () => {
     const earlier = [NOW - 2 * WINDOW, NOW - WINDOW].map((atMs) => ({ atMs, requests: 3, bytes: 30 }));
-    const { rateLimiter } = setUp({ requestsPerMinute: 10, share: 1, earlier });
+    const { rateLimiter } = setUp({ requestsPerMinute: 10, share: 1, carrier: carrierOf(earlier) });
 
     expect(free(rateLimiter)).toBe(7);
   });
@@ -368,7 +376,7 @@ describe("the use of the last window", () => {
 
   it("of a process whose clock is ahead counts as now", () => {
     const earlier = [{ atMs: NOW + 1_000, requests: 4, bytes: 0 }];
-    const { clock, rateLimiter } = setUp({ requestsPerMinute: 10, share: 1, earlier });
+    const { clock, rateLimiter } = setUp({ requestsPerMinute: 10, share: 1, carrier: carrierOf(earlier) });
 
     expect(free(rateLimiter)).toBe(6);
     expect(rateLimiter.usage()[0]).toEqual({ atMs: NOW, requests: 4, bytes: 0 });
