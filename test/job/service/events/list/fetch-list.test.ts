@@ -697,7 +697,13 @@ describe("the pages that a service sends one after the other", () => {
     [{ status: 200, message: "no error", note: "errors are logged", errors: [] }, undefined],
   ])("with entries and %j are doubted for %s, whatever else they say", async (beside, place) => {
     const body = { ...one, ...beside, total: 2, totalPages: 2, next: null };
-    const { list } = await inTurn([{ ...body, next: "?page=2" }, { ...other, totalPages: 2 }], undefined);
+    const { list } = await inTurn(
+      [
+        { ...body, next: "?page=2" },
+        { ...other, totalPages: 2 },
+      ],
+      undefined,
+    );
 
     expect(list?.events.length).toBe(4);
     expect(list?.doubt).toEqual(place && { why: "failed", entries: 4, places: [place] });
