@@ -55,6 +55,7 @@ describe("lines", () => {
           expect(await read(...cut(await zip(lines), size))).toEqual(lines);
         },
       ),
+      { numRuns: 40 },
     );
   });
 
