@@ -187,7 +187,7 @@ describe("an app with the package", () => {
       };
 
       await expect(synthesize([])).rejects.toThrow(
-        /EventSync: expected the saved queries and the function beside its code[^]*--external:brand-events-sync/,
+        /EventSync: expected the saved queries and the function beside its code[\s\S]*--external:brand-events-sync/,
       );
       expect((await synthesize(["brand-events-sync"])).assets).toHaveLength(2);
     },
