@@ -10,7 +10,10 @@ import { defineConfig } from "vitest/config";
 const AWS = "test/**/*.aws.test.ts";
 const LONG = "test/**/*.long.test.ts";
 
-/** Of the many processes that tests start: most load the same files, which takes half of their time. */
+/**
+ * Of the many processes of the long tests: most load the same files, which takes half of their time. The quick ones
+ * share a process, which would write at its end what nothing reads.
+ */
 const compiled = mkdtempSync(join(tmpdir(), "brand-events-compiled-"));
 process.once("exit", () => rmSync(compiled, { recursive: true, force: true }));
 
@@ -21,7 +24,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 60_000 } },
-    env: { NODE_COMPILE_CACHE: compiled },
     // An earlier version of the job is not what the tests are to cover.
     coverage: { exclude: ["test/fixtures/job-*/**"] },
     // Node loads the sources as it does for a user, which is also quicker. No test replaces a module.
@@ -32,8 +34,16 @@ export default defineConfig({
         extends: true,
         test: { name: "local", include: ["test/**/*.test.ts"], exclude: [AWS, LONG], isolate: false },
       },
-      { extends: true, test: { name: "long", include: [LONG] } },
-      { extends: true, test: { name: "aws", include: [AWS], globalSetup: "test/aws/emulator-process.ts" } },
+      { extends: true, test: { name: "long", include: [LONG], env: { NODE_COMPILE_CACHE: compiled } } },
+      {
+        extends: true,
+        test: {
+          name: "aws",
+          include: [AWS],
+          env: { NODE_COMPILE_CACHE: compiled },
+          globalSetup: "test/aws/emulator-process.ts",
+        },
+      },
     ],
   },
 });

@@ -190,17 +190,19 @@ export function lastJson({ stdout }: Ended): Record<string, unknown> {
 
 /** The words of each command that an output tells people to run, as their shell reads them. */
 export function printedCommands(output: string): readonly (readonly string[])[] {
-  return output
-    .split("npm run sync -- ")
-    .slice(1)
-    .map((rest) => shellWords(rest.split(/\n|`| \((?:in AWS|account) /, 1)[0] ?? ""));
+  return printedTexts(output).map(shellWords);
 }
 
 /** The first of them with this name. */
 export function printedCommand(output: string, command: string): readonly string[] {
-  const printed = printedCommands(output).find(([name]) => name === command);
+  const printed = printedTexts(output).find((text) => text.split(" ", 1)[0] === command);
   if (printed === undefined) throw new Error(`it prints no command ${command}: ${output}`);
-  return printed;
+  return shellWords(printed);
+}
+
+function printedTexts(output: string): readonly string[] {
+  const rests = output.split("npm run sync -- ").slice(1);
+  return rests.map((rest) => rest.split(/\n|`| \((?:in AWS|account) /, 1)[0] ?? "");
 }
 
 /** The words of a text as a shell reads them. */

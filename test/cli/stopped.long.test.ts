@@ -145,15 +145,8 @@ const truth = (simulator: Simulator): ReadonlyMap<string, string> =>
   );
 
 test.each([
-  { when: "before the plan", args: ["--at", "plan"], fetches: [72], sees: "old" },
   { when: "after the plan", args: ["--at", "plan", "--moment", "after"], fetches: [72], sees: "old" },
   { when: "in the middle of the second range", args: ["--done", "30"], fetches: [52], sees: "old" },
-  {
-    when: "before the first part",
-    args: ["--at", "part-00000"],
-    fetches: [0],
-    sees: "old",
-  },
   {
     when: "after the first part",
     args: ["--at", "part-00000", "--moment", "after"],

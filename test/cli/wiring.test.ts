@@ -137,7 +137,7 @@ const own = (changes: Partial<Holder> = {}): Holder => ({ token: "t", ...thisPro
 
 /** The id of a process that has ended. */
 async function deadPid(): Promise<number> {
-  const child = spawn(process.execPath, ["--version"], { stdio: "ignore" });
+  const child = spawn("sh", ["-c", "true"], { stdio: "ignore" });
   await once(child, "exit");
   if (child.pid === undefined) throw new Error("it did not start");
   return child.pid;

@@ -10,7 +10,7 @@ import { accountSettings } from "../../lambdas/job/settings-file/settings-schema
 import { EventSync } from "../../lib/event-sync.ts";
 import { type EventSyncSettings, parseSettings } from "../../lib/settings.ts";
 import { temporaryDirectory } from "../job/storage/directory/temporary-directory.ts";
-import { CONTEXT, json, templateOf, WITHOUT_BUNDLE } from "./synthesized.ts";
+import { CONTEXT, json, newApp, templateOf } from "./synthesized.ts";
 
 const UK = { schedule: "cron(0 6 * * ? *)" };
 const GOOD = { baseUrl: "https://api.example.com", accounts: { uk: UK } };
@@ -374,7 +374,7 @@ describe("a token of the CDK", () => {
 });
 
 it("a token in place of the address for mails is taken: it is no part of the function's code", () => {
-  const stack = new Stack(new App({ context: WITHOUT_BUNDLE }), "Stack");
+  const stack = new Stack(newApp(), "Stack");
   const { valueAsString: alarmEmail } = new CfnParameter(stack, "Address");
   new EventSync(stack, "Events", { settings: { ...GOOD, alarmEmail } });
 

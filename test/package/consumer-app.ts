@@ -3,7 +3,7 @@
 
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,11 +26,19 @@ export interface InstalledPackage extends AsyncDisposable {
   readonly command: string;
 }
 
-/** The tarball of this project, in a folder. */
+/** The tarball of this project, made once for all files of tests that run together; otherwise in the folder. */
 export async function packProject(folder: string): Promise<string> {
-  await execute("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: ROOT });
-  const [name = ""] = (await readdir(folder)).filter((one) => one.endsWith(".tgz"));
-  return join(folder, name);
+  const shared = join(process.env["NODE_COMPILE_CACHE"] ?? folder, "packed");
+  if (!existsSync(shared)) {
+    const own = await mkdtemp(join(folder, "packed-"));
+    await execute("npm", ["pack", "--silent", "--pack-destination", own], { cwd: ROOT });
+    await rename(own, shared).catch((error: unknown) => {
+      // Another process may have been first.
+      if (!existsSync(shared)) throw error;
+    });
+  }
+  const [name = ""] = await readdir(shared);
+  return join(shared, name);
 }
 
 export async function installPackage(): Promise<InstalledPackage> {

@@ -7,10 +7,7 @@ import { exploreScenario } from "./scenarios.ts";
 describe("every interleaving of", () => {
   test.each([
     ["a run that is held and its accept", "Glue"],
-    ["an accept and a rollback", "views.sql"],
-    ["two accepts", "Glue"],
     ["two accepts", "views.sql"],
-    ["two processes collect a run, and a foreign part has a name of theirs", "views.sql"],
   ] as const)("%s keeps the laws (%s)", (scenario, catalog) => {
     const { violation, states, ends } = exploreScenario(scenario, { catalog, starts: 1 });
 

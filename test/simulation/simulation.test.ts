@@ -12,20 +12,15 @@ import { World } from "./world.ts";
 describe("the simulation", () => {
   test("keeps every promise in 25 histories", () => expectPromisesKept(1, 25), PATIENCE_MS);
 
-  test("tells the same story again for the same seed", async () => {
-    for (let seed = 1; seed <= 10; seed += 1) {
-      const first = await simulate(drawPlan(seed));
-      const second = await simulate(drawPlan(seed));
+  test("tells the same story again for the same seed, and another one for another", async () => {
+    const digests = new Set<string>();
+    for (const seed of [1, 2, 3]) {
+      const [first, second] = [await simulate(drawPlan(seed)), await simulate(drawPlan(seed))];
+      digests.add(first.digest);
 
       expect(second.digest, `seed ${seed}`).toBe(first.digest);
     }
-  });
-
-  test("tells another story for another seed", async () => {
-    const digests = new Set<string>();
-    for (let seed = 1; seed <= 5; seed += 1) digests.add((await simulate(drawPlan(seed))).digest);
-
-    expect(digests.size).toBe(5);
+    expect(digests.size).toBe(3);
   });
 });
 

@@ -15,6 +15,9 @@ import { changedSettings, type Settings, type SettingsChange } from "./settings.
 import type { SimulatedResponse } from "./simulated-response.ts";
 import type { World } from "./world.ts";
 
+/** Not made for each response: an error with its own stack costs more than most answers. */
+const GONE = new Error("The client is gone.");
+
 export class Front {
   readonly log = new RequestLog();
   readonly #sessions = new Sessions();
@@ -49,7 +52,7 @@ export class Front {
 
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
-    response.once("close", () => gone.abort());
+    response.once("close", () => gone.abort(GONE));
     const request = readRequest(message);
     const entry = this.#arrive(request);
     try {

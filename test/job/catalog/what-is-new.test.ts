@@ -181,7 +181,7 @@ test("a query that names the heads alone finds them as a reading of all does", a
         for (const table of tables) expect(madeBy(heads.sql, table)).toEqual(madeBy(all.sql, table));
       }
     }),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });
 
@@ -197,6 +197,6 @@ test("views.sql and the partitions that are carried on are those that are made f
       const [has, fresh] = await world.partitions();
       expect(has).toEqual(fresh);
     }),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });

@@ -66,7 +66,7 @@ export const SERVICE_DEFECTS: readonly PlantedDefect[] = [
     file: "service/requests/authenticator.ts",
     from: "if (!wasTrial && isLate) return this.authorize(signal);",
     to: "",
-    seed: 6,
+    seed: 22,
   },
   {
     name: "a new session that is refused once is replaced at once",

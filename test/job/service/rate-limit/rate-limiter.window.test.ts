@@ -66,19 +66,19 @@ describe("the window that limits per minute are averaged over", () => {
     },
   );
 
-  it("stays small in memory: a million requests of an hour are held as a thousand sums", () => {
+  it("stays small in memory: 200,000 requests of an hour are held as a thousand sums", () => {
     const { clock, rateLimiter } = setUp({ windowMs: 3_600_000 });
     const before = heapBytes();
 
-    for (let n = 0; n < 1_000_000; n += 1) {
+    for (let n = 0; n < 200_000; n += 1) {
       rateLimiter.tryAcquire("other")?.settle(100);
-      clock.advance(3);
+      clock.advance(15);
     }
 
     expect(heapBytes() - before).toBeLessThan(1_000_000);
     const use = rateLimiter.usage();
     expect(use.length).toBeLessThanOrEqual(1_001);
-    expect(use.reduce((sum, { requests }) => sum + requests, 0)).toBe(1_000_000);
+    expect(use.reduce((sum, { requests }) => sum + requests, 0)).toBe(200_000);
   });
 });
 

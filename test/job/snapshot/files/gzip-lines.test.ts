@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { SyncError } from "../../../../lambdas/job/errors/sync-error.ts";
 import { gzipLines, readLines } from "../../../../lambdas/job/snapshot/files/gzip-lines.ts";
 import { told, toldBy } from "../../../words/said.ts";
+import { anyCharacter } from "../../json/any-text.ts";
 import { bytesOf, streamOf } from "./streams.ts";
 
 const read = (...chunks: readonly Uint8Array[]): Promise<string[]> =>
@@ -44,7 +45,7 @@ describe("lines", () => {
   });
 
   it("come back from gzip as they were, however the bytes are cut", async () => {
-    const line = fc.string({ unit: "binary", minLength: 1 }).map((text) => text.replaceAll("\n", "n"));
+    const line = fc.string({ unit: anyCharacter, minLength: 1 }).map((text) => text.replaceAll("\n", "n"));
 
     await fc.assert(
       fc.asyncProperty(
@@ -54,6 +55,7 @@ describe("lines", () => {
           expect(await read(...cut(await zip(lines), size))).toEqual(lines);
         },
       ),
+      { numRuns: 40 },
     );
   });
 

@@ -1,4 +1,4 @@
-// At whatever effect a process crashes, before or after it: readers see one whole snapshot, and a new start finishes.
+// Before or after whatever effect a process crashes: readers see one whole snapshot, and a new start finishes.
 
 import { describe, expect, test } from "vitest";
 import { readLog } from "../../../../../lambdas/job/storage/publication-log.ts";
@@ -49,10 +49,11 @@ async function crash(sandbox: Sandbox, at: number, moment: Moment, runId?: strin
   sandbox.dead.add(ports.process.pid ?? 0);
 }
 
-const boundariesOf = (effects: readonly string[]) =>
-  effects.flatMap((effect, index) =>
-    (["before", "after"] as const).map((moment) => ({ at: index + 1, moment, effect })),
-  );
+/** Before an effect all is as it is after the one before it. */
+const boundariesOf = (effects: readonly string[]) => [
+  { at: 1, moment: "before" as const, effect: effects[0] },
+  ...effects.map((effect, index) => ({ at: index + 1, moment: "after" as const, effect })),
+];
 const effects = await effectsOfSecondRun(SCHEDULED);
 const effectsByHand = await effectsOfSecondRun();
 

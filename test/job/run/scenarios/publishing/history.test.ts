@@ -64,7 +64,7 @@ test("folding the changes of a random history gives the events [D14]", async () 
 
       expect(await folded(sandbox)).toEqual(await sandbox.events());
     }),
-    { numRuns: 25 },
+    { numRuns: 12 },
   );
 });
 
@@ -113,6 +113,6 @@ test("the same events give the same lines and the same profile of fields, wherev
         expect(seen.size).toBe(1);
       },
     ),
-    { numRuns: 12 },
+    { numRuns: 8 },
   );
 });

@@ -136,7 +136,7 @@ describe("a fault that stays", () => {
   });
 });
 
-const EVENTS = makeEvents(600);
+const EVENTS = makeEvents(300);
 const LATENCY_MS = 50;
 const CONNECTIONS = 16;
 

@@ -6,6 +6,7 @@ import {
   EventTexts,
 } from "../../../../../lambdas/job/service/events/list/listed-events.ts";
 import { uuidOf } from "../../../../simulator/simulated-event.ts";
+import { anyText } from "../../../json/any-text.ts";
 
 const textsOf = (events: readonly Omit<ListedEvent, "uuid">[]) => {
   const texts = new EventTexts();
@@ -19,7 +20,7 @@ describe("listed events in memory", () => {
     .record({
       uuid: fc.oneof(fc.uuid(), near),
       isUpper: fc.boolean(),
-      listing: fc.string({ unit: "binary" }),
+      listing: anyText,
     })
     .map(({ uuid, isUpper, listing }) => ({
       uuid,

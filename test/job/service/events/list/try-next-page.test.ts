@@ -198,20 +198,24 @@ describe("what is tried", () => {
     };
   };
 
-  it.each([
-    { count: 100_000, requests: 4 },
-    { count: 100_001, requests: 1 },
-  ])("is nothing of a list of more than 100,000 events: $count", async ({ count, requests }) => {
+  it("is nothing of a list of more than 100,000 events", async () => {
     const events = new EventTexts();
-    for (let n = 0; n < count; n += 1) events.add(`00000000-0000-4000-8000-${`${n}`.padStart(12, "0")}`, "1");
-    const tried = withClient(
-      (page) => ({ ...page, events, entries: count }),
-      async () => undefined,
-    );
+    const add = (n: number) => events.add(`00000000-0000-4000-8000-${`${n}`.padStart(12, "0")}`, "1");
+    for (let n = 1; n < 100_000; n += 1) add(n);
 
-    await tried.list();
+    for (const [count, requests] of [
+      [100_000, 4],
+      [100_001, 1],
+    ] as const) {
+      add(count);
+      const tried = withClient(
+        (page) => ({ ...page, events, entries: count }),
+        async () => undefined,
+      );
+      await tried.list();
 
-    expect(tried.requests()).toBe(requests);
+      expect(tried.requests()).toBe(requests);
+    }
   });
 
   it.each([
