@@ -35,7 +35,7 @@ export interface EventList {
   readonly warnings?: readonly string[];
   /** Absent where something says that the list is whole. */
   readonly doubt?: ListDoubt | undefined;
-  /** Values of `nextPage` that probably fit, best first, at most three. */
+  /** Values of `nextPage` that probably fit, best first, at most three; absent where no other page is missed. */
   readonly candidates?: readonly string[] | undefined;
   /** As many distinct entries came as a page states in all. */
   readonly isTotalReached?: boolean;
@@ -45,7 +45,8 @@ export interface EventList {
 export interface ListDoubt {
   /**
    * `unsaid`: nothing says that it is all. `limit`: as many entries came as a limit that a page states. `empty`: the end was a
-   * page without new entries where others were expected. `failed`: a page names something that failed. `overlap`: its pages overlap alike in every reading.
+   * page without new entries where others were expected. `failed`: a page names something that failed. `overlap`: its pages
+   * overlap alike in every reading.
    */
   readonly why: "unsaid" | "limit" | "empty" | "failed" | "overlap";
   /** How many entries came; for `overlap`, how many came on a page before. */

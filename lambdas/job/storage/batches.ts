@@ -1,13 +1,24 @@
 // Many things, some at a time.
 
-/** @param first how many the first batch has: each that follows has twice as many as the one before, `most` at most */
+/**
+ * Takes no item before its batch is asked for.
+ * @param first how many the first batch has: each that follows has twice as many as the one before, `most` at most
+ */
 export function* batches<Item>(
-  items: readonly Item[],
+  items: Iterable<Item>,
   most: number,
   first = most,
 ): Generator<readonly Item[], void> {
-  for (let at = 0, size = first; at < items.length; at += size, size = Math.min(2 * size, most))
-    yield items.slice(at, at + size);
+  let batch: Item[] = [];
+  let size = first;
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+    size = Math.min(2 * size, most);
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** What `work` makes of the items, in their order, batch after batch. What fails behind the end of the caller is no matter. */

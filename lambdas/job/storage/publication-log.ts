@@ -92,12 +92,15 @@ export function isOfRun(runId: string): (publication: Publication) => boolean {
 
 /** All publications, each read on demand. Throws `STORE_CORRUPT` where it comes to a gap or a damaged file. */
 export async function* newestFirst(store: AccountStore): AsyncGenerator<Publication> {
-  const last = Number((await lastId(store)) ?? 0);
-  const ids = Array.from({ length: last }, (_, index) => publicationId(last - index));
-  for await (const entry of readEntries(store, ids, 1)) {
+  for await (const entry of readEntries(store, idsFrom(await lastId(store)), 1)) {
     if (entry === undefined || entry.action === "remove") return;
     yield entry;
   }
+}
+
+/** This number, and those below it: up to ten billion, however few entries are left. */
+function* idsFrom(last = "0"): Generator<string, void> {
+  for (let number = Number(last); number > 0; number -= 1) yield publicationId(number);
 }
 
 /** The publications that can be read, whatever is damaged beside them: for what no snapshot depends on. */
@@ -267,7 +270,7 @@ const AT_ONCE = 16;
  */
 export function readEntries(
   store: AccountStore,
-  ids: readonly string[],
+  ids: Iterable<string>,
   first = AT_ONCE,
 ): AsyncGenerator<Entry | undefined, void> {
   return inOrder(batches(ids, AT_ONCE, first), (id) => readEntry(store, id));

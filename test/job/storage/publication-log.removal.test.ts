@@ -71,6 +71,17 @@ it.each([
   expect(await Array.fromAsync(newestReadable(uk(store)))).toEqual([AFTER]);
 });
 
+it("follows a file with a number that no log reaches, and the log goes on from there", async () => {
+  const store = await logOf(FIRST, SECOND);
+  store.put("publications/uk/5000000000.ndjson", "left by another program");
+  await createRemoval(uk(store), NAMED);
+  const after = { ...AFTER, publication: "5000000002" };
+  await publish(uk(store), after);
+
+  expect(await findPublication(uk(store), ({ run_id }) => run_id === AFTER.run_id)).toEqual(after);
+  expect(await findPublication(uk(store), ({ run_id }) => run_id === FIRST.run_id)).toBeUndefined();
+});
+
 it("is what has to be restored where it is damaged itself, and not what it has deleted", async () => {
   const store = await removed();
   await store.delete(["publications/uk/0000000001.ndjson"]);

@@ -94,7 +94,7 @@ export class Lease {
    * Sets the source of the budget's use, which is written at every renewal and at the release, also where nothing is sent.
    * @param onWritten called after each write that succeeded
    */
-  carry(use: () => readonly Usage[], onWritten = this.#onWritten): void {
+  carry(use: () => readonly Usage[], onWritten: () => void): void {
     this.#use = use;
     this.#onWritten = onWritten;
   }

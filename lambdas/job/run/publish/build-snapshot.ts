@@ -67,7 +67,7 @@ export async function buildSnapshot(
     if (await store.copy(chain.keyOf(rows), key)) session.hasAdvanced = true;
     else await verifyFile(store, key, rows, proceed);
   };
-  for (const batch of batches([...staged.entries()], AT_ONCE)) {
+  for (const batch of batches(staged.entries(), AT_ONCE)) {
     proceed();
     await Promise.all(batch.map(name));
   }

@@ -5,6 +5,7 @@ import { settled } from "../../../simulator/manual-clock.ts";
 import { Account, crashedAtMs, KEY, takenBy } from "./lease-world.ts";
 
 let account: Account;
+const nothing = (): void => undefined;
 
 beforeEach(() => {
   account = new Account();
@@ -86,7 +87,7 @@ describe("a lease that is held", () => {
   test("is free once it is released, with the budget's use in it", async () => {
     const use = [{ atMs: account.clock.now(), requests: 12, bytes: 3_400 }];
     const lease = await account.held("a", "run-1");
-    lease.carry(() => use);
+    lease.carry(() => use, nothing);
     await lease.release();
 
     const next = await account.held("b", "run-2");
@@ -105,7 +106,7 @@ describe("a lease that is held", () => {
   test("of a command that knows no limits says of the use what was found", async () => {
     const lease = await account.held("a", "run-1");
     const found = [{ atMs: account.clock.now(), requests: 12, bytes: 3_400 }];
-    lease.carry(() => found);
+    lease.carry(() => found, nothing);
     await lease.release();
     const before = account.lease();
 
@@ -118,7 +119,7 @@ describe("a lease that is held", () => {
   test("records the use of the budget at once, and never an older one over a newer one", async () => {
     const lease = await account.held("a", "run-1");
     let requests = 1;
-    lease.carry(() => [{ atMs: account.clock.now(), requests, bytes: 0 }]);
+    lease.carry(() => [{ atMs: account.clock.now(), requests, bytes: 0 }], nothing);
 
     const stalled = Promise.withResolvers<void>();
     account.beforeWrite = () => stalled.promise;
@@ -142,10 +143,11 @@ describe("a lease that is held", () => {
 
   test("says of no use that it was before the instant of the writing", async () => {
     const lease = await account.held("a", "run-1");
-    lease.carry(() => {
+    const use = () => {
       account.clock.advance(1);
       return [{ atMs: account.clock.now(), requests: 1, bytes: 0 }];
-    });
+    };
+    lease.carry(use, nothing);
 
     await lease.record();
 

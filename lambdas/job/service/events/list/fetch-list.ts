@@ -205,17 +205,17 @@ class Pages {
     const isTotalReached =
       this.#total?.isExact === true && this.#total.value >= distinct && this.#total.value <= received;
     const areAllReached = isTotalReached || this.#pages?.value === this.#count;
-    const [isOdd, failedAt] = [this.#hasOddPage, this.#failedAt];
-    const end = { pages: this.#count, entries: received, last: this.#last, isOdd, failedAt };
-    const doubt = areAllReached && failedAt === undefined ? undefined : doubtAt(end, nextPage);
+    const end = { pages: this.#count, entries: received, last: this.#last, isOdd: this.#hasOddPage };
+    const doubt = areAllReached ? undefined : doubtAt(end, nextPage);
+    const places = this.#failedAt === undefined ? undefined : [this.#failedAt];
     return {
       ...list,
       rejectedShape: this.#rejectedShape,
       incomplete: short(received - list.overlapping),
       warnings: this.#warnings,
       isTotalReached,
-      doubt,
-      candidates,
+      doubt: places ? { why: "failed", entries: received, places } : doubt,
+      candidates: doubt && candidates,
     };
   }
 

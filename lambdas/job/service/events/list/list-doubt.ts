@@ -14,15 +14,13 @@ interface ListEnd {
   readonly last: FetchedPage | undefined;
   /** A page without entries was not as the end of a list is. */
   readonly isOdd: boolean;
-  readonly failedAt: string | undefined;
 }
 
 /** Undefined where the last page, links to it, or `nextPage` say that it is whole. */
 export function doubtAt(
-  { pages, entries, last, isOdd, failedAt }: ListEnd,
+  { pages, entries, last, isOdd }: ListEnd,
   nextPage: NextPage | undefined,
 ): ListDoubt | undefined {
-  if (failedAt !== undefined) return { why: "failed", entries, places: [failedAt] };
   if (isOdd) return { why: "empty", entries, places: [] };
   const isSaid = nextPage !== undefined && nextPage !== "all";
   const { end, limits = [], places = [] } = last?.hints ?? {};

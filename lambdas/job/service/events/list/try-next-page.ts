@@ -21,14 +21,14 @@ export async function fetchListAndTry(
   signal?: AbortSignal,
 ): Promise<EventList> {
   const seen = new SeenPages(client);
-  const tryCandidates = async (given: readonly string[] = []): Promise<void> => {
+  const tryCandidates = async (given: readonly string[]): Promise<void> => {
     const trial = await seen.tryEach(given, options, signal);
     if (trial) onTrial(trial);
   };
   try {
     const list = await fetchList(seen, options, signal);
     if (list.incomplete) await tryCandidates(candidatesIn(list.incomplete));
-    else if (list.doubt) await tryCandidates(list.candidates);
+    else if (list.candidates) await tryCandidates(list.candidates);
     return list;
   } catch (error) {
     if (isAboutPages(error)) await tryCandidates(candidatesIn(error));

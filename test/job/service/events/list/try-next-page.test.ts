@@ -70,9 +70,11 @@ describe("a list that nothing calls whole", () => {
 
     const whole = await tried(25, { members: { top: '"total":25' } });
     const said = await tried(25, SILENT, { nextPage: "all" });
+    const failed = await tried(25, { members: { top: '"total":25,"failed":1' } });
     await connection.service.list();
 
-    expect([whole, said].map(({ trials, requests }) => [trials, requests])).toEqual([
+    expect([whole, said, failed].map(({ trials, requests }) => [trials, requests])).toEqual([
+      [[], 1],
       [[], 1],
       [[], 1],
     ]);
