@@ -257,10 +257,20 @@ const SERIALIZED = z.object({ error: z.literal(false), statements: z.unknown() }
 
 async function syntaxTree(connection: DuckDBConnection, sql: string): Promise<unknown> {
   const result = await connection.runAndReadAll("SELECT json_serialize_sql($1::VARCHAR)", [sql]);
-  const { data } = SERIALIZED.safeParse(JSON.parse(String(result.value(0, 0))), SELDOM_PARSED);
+  const { data } = SERIALIZED.safeParse(readTree(String(result.value(0, 0))), SELDOM_PARSED);
   // The serializer knows SELECT statements only, so this is where others end: PRAGMA too, which may turn into a SELECT.
   if (data === undefined) throw refused("This does more than read.");
   return data.statements;
+}
+
+function readTree(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refused(
+      "What this reads cannot be told. Is a number in it beyond the range of DOUBLE, such as 1e400? Write 'Infinity'::DOUBLE.",
+    );
+  }
 }
 
 interface SyntaxNode {

@@ -1,6 +1,6 @@
 // The file that a result goes to: whole or not at all, and never one of the warehouse.
 
-import { lstat, open, readdir, readlink, realpath, rename, stat, unlink } from "node:fs/promises";
+import { lstat, open, readdir, readlink, realpath, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { codeOf, type ErrorCode, SyncError } from "../../../lambdas/job/errors/sync-error.ts";
 import { systemClock, systemRandom } from "../../../lambdas/job/runtime/clock.ts";
@@ -47,11 +47,13 @@ export async function writeOutFile<T>(
   const real = await realpath(path).catch((error: unknown) =>
     codeOf(error) === "ENOENT" ? join(folder, basename(path)) : failed(error),
   );
-  const existing = await stat(real).catch((error: unknown) =>
+  const existing = await lstat(real).catch((error: unknown) =>
     codeOf(error) === "ENOENT" ? undefined : failed(error),
   );
   const link = user === undefined ? undefined : await foreignLinkOn(path, user);
   if (link !== undefined) throw refused(`${link} is a link that another user made`);
+  // Its folder may be a disk that is not there: a file in place of the link would never come there.
+  if (existing?.isSymbolicLink()) throw refused("it is a link to a file that does not exist");
   if (existing?.isDirectory()) throw refused("it is a folder");
   if (existing && !existing.isFile()) throw refused("it is not an ordinary file");
   const lies = warehouse && (await realpath(warehouse).catch(() => warehouse));

@@ -7,6 +7,7 @@ import { checkTimeLeft, estimate, type TimePorts } from "../run/collect/time-bud
 import { type OpenService, openAccount, withLease } from "../run/open-account.ts";
 import { columnsOfRun } from "../run/publish/columns.ts";
 import { heldSnapshots } from "../run/publish/held-snapshots.ts";
+import { damagedRuns } from "../run/record/run-log.ts";
 import type { RunPorts, WarehousePorts, WorldPorts } from "../run/run-ports.ts";
 import type { RunSettings } from "../run/run-settings.ts";
 import { RateLimiter } from "../service/rate-limit/rate-limiter.ts";
@@ -131,7 +132,7 @@ interface Damage {
 
 /**
  * The head byte by byte, and whether every other snapshot that is published and not retired, and the changes of every
- * publication, have their files; `deep`: all of these and the held ones byte by byte. Throws `INTERRUPTED` where time runs
+ * publication, have their files; `deep`: all of these, the held ones and the run log byte by byte. Throws `INTERRUPTED` where time runs
  * out.
  */
 export async function findDamage(ports: SnapshotCheckPorts, deep: boolean): Promise<readonly Damage[]> {
@@ -153,6 +154,9 @@ export async function findDamage(ports: SnapshotCheckPorts, deep: boolean): Prom
     const changes = verifyChanges(store, publication, () => checkTimeLeft(ports, outOfTime));
     await collectDamage(found, changes, cureOfChanges(log, publication));
   }
+  if (deep)
+    for await (const error of damagedRuns(store, () => checkTimeLeft(ports, outOfTime)))
+      found.push({ error });
   return found;
 }
 

@@ -93,9 +93,10 @@ export async function readJson<Schema extends z.ZodType>(
   store: Store,
   key: string,
   schema: Schema,
+  remedy = RESTORE,
 ): Promise<z.infer<Schema> | undefined> {
   const stored = await store.read(key);
-  return stored === undefined ? undefined : parseJson(stored.bytes, key, schema);
+  return stored === undefined ? undefined : parseJson(stored.bytes, key, schema, remedy);
 }
 
 /** Throws `STORE_CORRUPT` naming `key`; the content is never repeated. */

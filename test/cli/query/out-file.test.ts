@@ -1,6 +1,6 @@
 // The file of a result: a link of one's own is followed, one of another user is not.
 
-import { lchown, mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
+import { lchown, mkdir, readdir, readFile, readlink, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { writeOutFile } from "../../../bin/cli/query/out-file.ts";
@@ -29,6 +29,21 @@ describe.skipIf(process.platform === "win32")("the file of a result", () => {
 
     expect(await readFile(join(directory, "folder", "file.csv"), "utf8")).toBe("after");
     expect(await readFile(join(directory, path), "utf8")).toBe("after");
+  });
+
+  it("is refused where an own link leads to none, and the link stays", async () => {
+    const directory = await withLinks();
+    const path = join(directory, "broken.csv");
+
+    const asked = writeOutFile(path, options(OWN), (_, add) => add(["after"]));
+
+    await expect(asked).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining(
+        `${path} cannot be written: it is a link to a file that does not exist.`,
+      ),
+    });
+    expect(await readlink(path)).toBe("folder/none.csv");
   });
 
   it.each([

@@ -283,6 +283,27 @@ describe("the line snapshot of check", () => {
     expect((await snapshotLine(true))?.remedy).toContain(layout(ACCOUNT).part(held, 0));
   });
 
+  it("looks at each line of the run log when it is asked for everything, and says that it may be deleted", async () => {
+    const key = layout(ACCOUNT).runLog(await publish(1), 1);
+    const line = await world.store.read(key);
+    world.store.put(
+      key,
+      Buffer.from(line?.bytes ?? [])
+        .toString()
+        .slice(0, 50),
+    );
+
+    expect(await snapshotLine()).toEqual(OK);
+    expect(await snapshotLine(true)).toMatchObject({
+      ok: false,
+      code: "STORE_CORRUPT",
+      remedy: expect.stringMatching(`The file ${key} is damaged: it is not JSON\\. .* Or delete it: `),
+    });
+
+    await world.store.delete([key]);
+    expect(await snapshotLine(true)).toEqual(OK);
+  });
+
   it("does not miss the files of retired snapshots", async () => {
     world.settings = { ...world.settings, retainDays: 1 };
     const retired = await publish(1);

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { shownDefect } from "../../errors/shown-text.ts";
-import { SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
+import { damageIn, SyncError, undefinedIfDamaged } from "../../errors/sync-error.ts";
 import { jsonLine } from "../../json/json-line.ts";
 import { CLOCK_TOLERANCE_MS, isFuture } from "../../runtime/clock.ts";
 import { batches, inOrder } from "../../storage/batches.ts";
@@ -128,8 +128,29 @@ async function* rowsOf(
 ): AsyncGenerator<RunLogEntry> {
   for (const attempt of attempts) {
     const key = store.keys.runLog(runId, attempt);
-    const row = await readJson(store, key, runLogEntrySchema).catch(undefinedIfDamaged);
+    const row = await readRow(store, key).catch(undefinedIfDamaged);
     if (row) yield row;
+  }
+}
+
+/** Commands make do without a row, so a damaged one may go. */
+const REMEDY =
+  "Restore it from a backup or an older version. Or delete it: only the history of the runs lacks it then.";
+
+/** Throws `STORE_CORRUPT`. */
+function readRow(store: AccountStore, key: string): Promise<RunLogEntry | undefined> {
+  return readJson(store, key, runLogEntrySchema, REMEDY);
+}
+
+/**
+ * Reads all of it, and gives what is damaged.
+ * @param proceed called repeatedly while it reads; may throw to stop
+ */
+export async function* damagedRuns(store: AccountStore, proceed: () => void): AsyncGenerator<SyncError> {
+  const keys = (await Array.fromAsync(store.list(store.keys.runLogs), ({ key }) => key)).filter(isOfLayout);
+  for await (const error of inOrder(batches(keys, AT_ONCE), (key) => damageIn(readRow(store, key)))) {
+    proceed();
+    if (error) yield error;
   }
 }
 
@@ -158,7 +179,7 @@ export async function lastRuns(
   const byTime = byKey.toSorted((a, b) => a.modifiedAtMs - b.modifiedAtMs);
   const newest = [byKey, byTime, ahead].flatMap((files) => files.slice(-looked));
   const chosen = [...new Set(newest)];
-  const rows = inOrder(batches(chosen, AT_ONCE), ({ key }) => readJson(store, key, runLogEntrySchema));
+  const rows = inOrder(batches(chosen, AT_ONCE), ({ key }) => readRow(store, key));
   const runs = (await Array.fromAsync(rows)).filter((row) => row !== undefined);
   const { past = [], future = [] } = Object.groupBy(runs.sort(byEnd), (run) =>
     isFuture(startMs(run), nowMs) ? "future" : "past",

@@ -10,7 +10,7 @@ type Meaning = readonly [why: string, next: Advice];
 const ANOTHER = advise`choose another directory with ${setting("warehouse")}.`;
 const FULL: Meaning = [
   "the disk or the quota is full",
-  ["Free some space and start again: the run resumes where it stopped."],
+  ["Free some space and start again: a run resumes where it stopped."],
 ];
 const FORBIDDEN: Meaning = [
   "this user lacks the permission",
