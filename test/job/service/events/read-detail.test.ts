@@ -127,6 +127,28 @@ describe("a detail", () => {
   });
 
   it.each([
+    [`{"data":{"uuid":"${A}"},"errors":[{"message":"busy"}]}`, undefined, "/errors"],
+    [`{"success":false,"data":{"event":{"uuid":"${A}"}}}`, undefined, "/success"],
+    [`{"status":"error","item":{"date":"d","scope":"s"}}`, "/item", "/status"],
+  ])(
+    "beside which an error is named (%s, pointer %s) is none: it may lack a part",
+    (text, pointer, place) => {
+      expect(failureOfRead(text, pointer)).toMatchObject({
+        name: "UnusableBody",
+        message: `an event with an error beside it at ${place}`,
+        code: "UNEXPECTED_RESPONSE",
+      });
+    },
+  );
+
+  it.each([
+    `{"uuid":"${A}","status":"failed","errors":["of its own"]}`,
+    `{"data":{"uuid":"${A}","success":false},"success":true,"errors":[],"error":null,"status":"ok"}`,
+  ])("may itself have members named so: %s", (text) => {
+    expect(read(text)).toMatchObject({ kind: "event" });
+  });
+
+  it.each([
     [`{"uuid":"${B}"}`, undefined],
     [`{"data":{"uuid":"${B}"}}`, undefined],
     [`{"item":{"uuid":"${B}"}}`, "/item"],

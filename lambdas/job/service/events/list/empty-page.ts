@@ -25,10 +25,12 @@ interface Leaf {
 /** By place. */
 type Leaves = ReadonlyMap<string, Leaf>;
 
-/** The place where a page with entries says that the service could not make all of it; undefined if it does not. */
-export function failureBeside({ beside }: Body, shownName: ShownName): string | undefined {
-  const page: unknown = JSON.parse(beside);
-  const found = Object.entries(isObject(page) ? page : {}).find(([key, value]) => {
+/**
+ * The place where the outermost object of a response, beside what was asked for, says that the service could not make all of
+ * it; undefined if it does not.
+ */
+export function failureIn(body: unknown, shownName: ShownName): string | undefined {
+  const found = Object.entries(isObject(body) ? body : {}).find(([key, value]) => {
     const name = key.replaceAll(/[^a-z]/gi, "").toLowerCase();
     if (name === "success") return value === false;
     if (name === "status") return /^(?:error|failed|failure)$/i.test(String(value));
