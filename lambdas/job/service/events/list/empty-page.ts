@@ -93,9 +93,15 @@ function isFailure({ names, value }: Leaf): boolean {
   // Statuses of HTTP; other codes have no meaning that is known.
   if (/code$|status$|^error$/i.test(name) && Number(value) >= 400 && Number(value) < 600) return true;
   if (typeof value === "string")
-    return !NONE.test(value) && value !== "" && (at !== -1 || FAILED.test(value));
+    return !NONE.test(value) && value !== "" && (at !== -1 || FAILED.test(value) || isPart(name, value));
   if (typeof value === "number") return value > 0 && COUNTED.test(name) && !/code/i.test(name);
   return at !== -1 && isFilled(value);
+}
+
+/** `status: "PARTIAL_SUCCESS"`. The word `more` stands in messages of any kind. */
+function isPart(name: string, value: string): boolean {
+  const words = new Name(value);
+  return STATE.test(name) && words.has("more") && !words.hasWord("more");
 }
 
 function isFilled(value: unknown): boolean {
