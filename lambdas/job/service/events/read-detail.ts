@@ -15,8 +15,7 @@ import {
 import type { Detail, Question } from "../event-service.ts";
 import { type ApiRequest, endpoint } from "../requests/api-client.ts";
 import { BadStatus, NotJson, requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
-import { failureIn } from "./list/empty-page.ts";
-import { ASK } from "./list/read-page.ts";
+import { failureIn } from "./failure-beside.ts";
 import { decodeText, describeValue, isUuid, notJson, parseBody, pointerTo, type ShownName } from "./shape.ts";
 
 /** The event is the outermost of these that is an object with a uuid. */
@@ -57,7 +56,7 @@ export function readDetail(
   if (failure !== undefined)
     throw new UnusableBody(
       `an event with an error beside it at ${failure}`,
-      others === 0 ? ASK : othersWereRead(others),
+      others === 0 ? "Ask the service's operator." : othersWereRead(others),
       { code: "UNEXPECTED_RESPONSE" },
     );
   return {

@@ -1,6 +1,7 @@
 // What a page without entries is: the end of the list, an error of the service, or neither for sure.
 
 import { formatPointer, isObject } from "../../../json/json-pointers.ts";
+import { isFilled } from "../failure-beside.ts";
 import type { ShownName } from "../shape.ts";
 import type { ListPage } from "./list-page.ts";
 import { Name } from "./page-words.ts";
@@ -24,20 +25,6 @@ interface Leaf {
 
 /** By place. */
 type Leaves = ReadonlyMap<string, Leaf>;
-
-/**
- * The place where the outermost object of a response, beside what was asked for, says that the service could not make all of
- * it; undefined if it does not.
- */
-export function failureIn(body: unknown, shownName: ShownName): string | undefined {
-  const found = Object.entries(isObject(body) ? body : {}).find(([key, value]) => {
-    const name = key.replaceAll(/[^a-z]/gi, "").toLowerCase();
-    if (name === "success") return value === false;
-    if (name === "status") return /^(?:error|failed|failure)$/i.test(String(value));
-    return (name === "error" || name === "errors") && typeof value !== "boolean" && isFilled(value);
-  });
-  return found && formatPointer([shownName(found[0])]);
-}
 
 /** The place where a page with entries names something that failed: what is missing then, only the service knows. */
 export function failureNamed(page: Body, shownName: ShownName): string | undefined {
@@ -102,11 +89,6 @@ function isFailure({ names, value }: Leaf): boolean {
 function isPart(name: string, value: string): boolean {
   const words = new Name(value);
   return STATE.test(name) && words.has("more") && !words.hasWord("more");
-}
-
-function isFilled(value: unknown): boolean {
-  if (typeof value === "object") return value !== null && Object.keys(value).length > 0;
-  return Boolean(value);
 }
 
 function besidePaging(page: Body): Leaves {

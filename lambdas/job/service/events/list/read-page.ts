@@ -4,8 +4,9 @@ import type { HttpResponse } from "../../http/transport.ts";
 import { AddressDoubt } from "../../requests/address-doubt.ts";
 import type { ApiRequest } from "../../requests/api-client.ts";
 import { UnusableBody } from "../../requests/failure.ts";
+import { failureIn } from "../failure-beside.ts";
 import type { ShownName } from "../shape.ts";
-import { failureIn, failureNamed, failureOfEmpty } from "./empty-page.ts";
+import { failureNamed, failureOfEmpty } from "./empty-page.ts";
 import { type ListPage, readListPage } from "./list-page.ts";
 import { type PageHints, pageHints } from "./page-hints.ts";
 
