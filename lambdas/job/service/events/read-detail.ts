@@ -146,7 +146,7 @@ function unexpectedShape(
       fields: { shape, ...(detailPointer === undefined ? {} : { detailPointer }) },
       next:
         detailPointer === undefined
-          ? advise`Set ${setting("detailPointer")} to the place of the event.`
+          ? advise`If the event is in it, set ${setting("detailPointer")} to its place; else ask the service's operator.`
           : advise`Set the place of the event: ${setting("detailPointer", detailPointer)}.`,
     },
   );
