@@ -15,6 +15,7 @@ import {
 import type { Detail, Question } from "../event-service.ts";
 import { type ApiRequest, endpoint } from "../requests/api-client.ts";
 import { BadStatus, NotJson, requestName, UnusableBody, unexpectedStatus } from "../requests/failure.ts";
+import { failureIn } from "./failure-beside.ts";
 import { decodeText, describeValue, isUuid, notJson, parseBody, pointerTo, type ShownName } from "./shape.ts";
 
 /** The event is the outermost of these that is an object with a uuid. */
@@ -50,6 +51,14 @@ export function readDetail(
     const remedy = advise`If the event is elsewhere in the response, set ${setting("detailPointer")} to its place.`;
     throw new UnusableBody("an event with another uuid", others === 0 ? remedy : othersWereRead(others));
   }
+  // An event beside which an error is named may lack a part of itself. What is in the event is its own.
+  const failure = failureIn(place.around[0], shownName);
+  if (failure !== undefined)
+    throw new UnusableBody(
+      `an event with an error beside it at ${failure}`,
+      others === 0 ? "Ask the service's operator." : othersWereRead(others),
+      { code: "UNEXPECTED_RESPONSE" },
+    );
   return {
     kind: "event",
     event: text.slice(span.start, span.end),
@@ -137,7 +146,7 @@ function unexpectedShape(
       fields: { shape, ...(detailPointer === undefined ? {} : { detailPointer }) },
       next:
         detailPointer === undefined
-          ? advise`Set ${setting("detailPointer")} to the place of the event.`
+          ? advise`If the event is in it, set ${setting("detailPointer")} to its place; else ask the service's operator.`
           : advise`Set the place of the event: ${setting("detailPointer", detailPointer)}.`,
     },
   );

@@ -127,6 +127,28 @@ describe("a detail", () => {
   });
 
   it.each([
+    [`{"data":{"uuid":"${A}"},"errors":[{"message":"busy"}]}`, undefined, "/errors"],
+    [`{"success":false,"data":{"event":{"uuid":"${A}"}}}`, undefined, "/success"],
+    [`{"status":"error","item":{"date":"d","scope":"s"}}`, "/item", "/status"],
+  ])(
+    "beside which an error is named (%s, pointer %s) is none: it may lack a part",
+    (text, pointer, place) => {
+      expect(failureOfRead(text, pointer)).toMatchObject({
+        name: "UnusableBody",
+        message: `an event with an error beside it at ${place}`,
+        code: "UNEXPECTED_RESPONSE",
+      });
+    },
+  );
+
+  it.each([
+    `{"uuid":"${A}","status":"failed","errors":["of its own"]}`,
+    `{"data":{"uuid":"${A}","success":false},"success":true,"errors":[],"error":null,"status":"ok"}`,
+  ])("may itself have members named so: %s", (text) => {
+    expect(read(text)).toMatchObject({ kind: "event" });
+  });
+
+  it.each([
     [`{"uuid":"${B}"}`, undefined],
     [`{"data":{"uuid":"${B}"}}`, undefined],
     [`{"item":{"uuid":"${B}"}}`, "/item"],
@@ -208,10 +230,13 @@ describe("a detail", () => {
       const error = failureOfRead(text, pointer);
 
       const advice = found === undefined ? {} : { detailPointer: found.replaceAll("'", "") };
-      const place = found === undefined ? "" : `: --detail-pointer ${found}`;
+      const next =
+        found === undefined
+          ? "If the event is in it, set --detail-pointer to its place; else ask the service's operator."
+          : `Set the place of the event: --detail-pointer ${found}.`;
       expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", fields: { shape, ...advice } });
       expect(error).not.toHaveProperty(found === undefined ? "fields.detailPointer" : "cause");
-      expect(told(error)).toHaveProperty("message", expect.stringContaining(` place of the event${place}.`));
+      expect(told(error)).toHaveProperty("message", expect.stringContaining(next));
       expect(String(error)).not.toContain("secret");
     },
   );
@@ -336,7 +361,7 @@ describe("an odd response before any detail was read", () => {
 
     const error = await errorOf(fetchAll(connection.service, 1));
 
-    expect(told(error)).toHaveProperty("message", expect.stringContaining("Set --detail-pointer"));
+    expect(told(error)).toHaveProperty("message", expect.stringContaining("set --detail-pointer"));
     expect(connection.simulator.counts.details).toBe(3);
   });
 
@@ -350,7 +375,7 @@ describe("an odd response before any detail was read", () => {
 
     expect(told(error)).toMatchObject({
       code: "UNEXPECTED_RESPONSE",
-      message: expect.stringContaining("Set --detail-pointer"),
+      message: expect.stringContaining("set --detail-pointer"),
     });
     expect(connection.simulator.counts.details).toBe(1);
   });

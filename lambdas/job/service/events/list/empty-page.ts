@@ -1,6 +1,7 @@
 // What a page without entries is: the end of the list, an error of the service, or neither for sure.
 
 import { formatPointer, isObject } from "../../../json/json-pointers.ts";
+import { isFilled } from "../failure-beside.ts";
 import type { ShownName } from "../shape.ts";
 import type { ListPage } from "./list-page.ts";
 import { Name } from "./page-words.ts";
@@ -24,18 +25,6 @@ interface Leaf {
 
 /** By place. */
 type Leaves = ReadonlyMap<string, Leaf>;
-
-/** The place where a page with entries says that the service could not make all of it; undefined if it does not. */
-export function failureBeside({ beside }: Body, shownName: ShownName): string | undefined {
-  const page: unknown = JSON.parse(beside);
-  const found = Object.entries(isObject(page) ? page : {}).find(([key, value]) => {
-    const name = key.replaceAll(/[^a-z]/gi, "").toLowerCase();
-    if (name === "success") return value === false;
-    if (name === "status") return /^(?:error|failed|failure)$/i.test(String(value));
-    return (name === "error" || name === "errors") && typeof value !== "boolean" && isFilled(value);
-  });
-  return found && formatPointer([shownName(found[0])]);
-}
 
 /** The place where a page with entries names something that failed: what is missing then, only the service knows. */
 export function failureNamed(page: Body, shownName: ShownName): string | undefined {
@@ -91,14 +80,15 @@ function isFailure({ names, value }: Leaf): boolean {
   // Statuses of HTTP; other codes have no meaning that is known.
   if (/code$|status$|^error$/i.test(name) && Number(value) >= 400 && Number(value) < 600) return true;
   if (typeof value === "string")
-    return !NONE.test(value) && value !== "" && (at !== -1 || FAILED.test(value));
+    return !NONE.test(value) && value !== "" && (at !== -1 || FAILED.test(value) || isPart(name, value));
   if (typeof value === "number") return value > 0 && COUNTED.test(name) && !/code/i.test(name);
   return at !== -1 && isFilled(value);
 }
 
-function isFilled(value: unknown): boolean {
-  if (typeof value === "object") return value !== null && Object.keys(value).length > 0;
-  return Boolean(value);
+/** `status: "PARTIAL_SUCCESS"`. The word `more` stands in messages of any kind. */
+function isPart(name: string, value: string): boolean {
+  const words = new Name(value);
+  return STATE.test(name) && words.has("more") && !words.hasWord("more");
 }
 
 function besidePaging(page: Body): Leaves {

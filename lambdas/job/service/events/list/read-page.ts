@@ -4,8 +4,9 @@ import type { HttpResponse } from "../../http/transport.ts";
 import { AddressDoubt } from "../../requests/address-doubt.ts";
 import type { ApiRequest } from "../../requests/api-client.ts";
 import { UnusableBody } from "../../requests/failure.ts";
+import { failureIn } from "../failure-beside.ts";
 import type { ShownName } from "../shape.ts";
-import { failureBeside, failureNamed, failureOfEmpty } from "./empty-page.ts";
+import { failureNamed, failureOfEmpty } from "./empty-page.ts";
 import { type ListPage, readListPage } from "./list-page.ts";
 import { type PageHints, pageHints } from "./page-hints.ts";
 
@@ -49,7 +50,8 @@ export function readFetchedPage(bytes: Buffer, response: PageResponse): FetchedP
   const page = status === 204 && before !== undefined ? emptyPage(shownName) : listIn(bytes, response);
   const entries = page.events.length + page.rejected;
   const isEnd = entries === 0 && isBehindAll;
-  const failure = entries === 0 ? failureOfEmpty(page, before, shownName) : failureBeside(page, shownName);
+  const failure =
+    entries === 0 ? failureOfEmpty(page, before, shownName) : failureIn(JSON.parse(page.beside), shownName);
   if (failure !== undefined && !isEnd)
     throw new UnusableBody(`a page of the list with an error at ${failure}`, ASK, {
       code: entries === 0 ? "LIST_INCOMPLETE" : "SERVICE_UNAVAILABLE",

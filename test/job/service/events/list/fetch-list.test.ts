@@ -693,8 +693,11 @@ describe("the pages that a service sends one after the other", () => {
     [{ success: { ok: false } }, "/success/ok"],
     [{ message: "1 region is unavailable" }, "/message"],
     [{ status: 503 }, "/status"],
+    [{ meta: { status: "PARTIAL_SUCCESS" } }, "/meta/status"],
+    [{ status: "incomplete" }, "/status"],
     [{ timed_out: false, _shards: { failed: 0 }, errorCount: 0, error_code: 3, timeout: 30 }, undefined],
     [{ status: 200, message: "no error", note: "errors are logged", errors: [] }, undefined],
+    [{ status: "complete", message: "See more in the docs", scope: "partial" }, undefined],
   ])("with entries and %j are doubted for %s, whatever else they say", async (beside, place) => {
     const body = { ...one, ...beside, total: 2, totalPages: 2, next: null };
     const { list } = await inTurn(
