@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { layout } from "../../lambdas/job/storage/layout.ts";
 import { customEvent, makeEvent, makeEvents } from "../simulator/simulated-event.ts";
 import { Simulator } from "../simulator/simulator.ts";
 import {
@@ -62,6 +63,22 @@ test("a held snapshot is accepted, an older one rolled back to, and each says wh
     ["rollback", "true"],
     ["rollback", "false"],
   ]);
+});
+
+test.each(["accept", "rollback"])("%s publishes over a damaged head with --over-damaged", async (action) => {
+  const { warehouse, command, snapshot } = await laptop();
+  const first = await snapshot(12);
+  const head = await snapshot(13);
+  await rm(join(warehouse, layout("default").part(head, 0)));
+  const decide = (...more: readonly string[]) =>
+    command(action, first, "--json", ...(action === "accept" ? ["--force"] : []), ...more);
+
+  const refused = await decide();
+  const restarted = await decide("--over-damaged");
+
+  expect([refused, restarted].map(({ exitCode }) => exitCode)).toEqual([1, 0]);
+  expect(lastJson(refused)).toMatchObject({ outcome: "FAILED", error_code: "STORE_CORRUPT" });
+  expect(lastJson(restarted)).toMatchObject({ outcome: "PUBLISHED", added: 12, removed: 0 });
 });
 
 test("an accept and a rollback end with the command that undoes them; the first publication of an account has none", async () => {

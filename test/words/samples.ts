@@ -124,7 +124,7 @@ export const HOLDS = {
   }),
   "missing events that were asked for once": heldBy({ events: 997, gone: 3, isUnconfirmed: true }),
   "unreadable events": heldBy({
-    ...{ listed: 5_000, events: 4_988, rejected: 12, unreadable: 12 },
+    ...{ listed: 5_000, events: 4_988, headEvents: 5_000, rejected: 12, unreadable: 12 },
     newlyUnreadable: Array.from({ length: 12 }, (_, n) => `u${n}`),
   }),
   "a field that is required": heldBy({

@@ -230,4 +230,10 @@ describe("the browser of a person", () => {
       "title",
     ]);
   });
+
+  test("it is light and dark, and as wide as the screen", () => {
+    expect(body).toContain("color-scheme: light dark");
+    expect(body).toContain("prefers-color-scheme: dark");
+    expect(body).toContain('name="viewport"');
+  });
 });

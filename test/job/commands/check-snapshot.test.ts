@@ -84,6 +84,14 @@ describe("the line snapshot of check", () => {
     expect(await snapshotLine(true)).toEqual(OK);
   });
 
+  it("looks at what lies there before anything is published only when it is asked for everything", async () => {
+    const key = "changes/uk/0000000001/x/part-00000.ndjson.gz.bak";
+    world.store.put(key, "{}\n");
+
+    expect(await snapshotLine()).toEqual(OK);
+    expect((await snapshotLine(true))?.remedy).toContain(key);
+  });
+
   it("names the damaged file of the head, and how to publish over it", async () => {
     const head = await publish(1);
     await changeRows(layout(ACCOUNT).part(head, 0));

@@ -318,6 +318,19 @@ describe("retention", () => {
     expect(files(world, second)).toEqual(["_retired.json"]);
   });
 
+  test("deletes no such snapshot either where the clock of a later publication was two hours behind", async () => {
+    const [first = ""] = await daily(world, 2);
+    world.clock.advance(HOUR_MS);
+    await world.ahead(-2 * HOUR_MS, () => world.publish(10, 3));
+    const mark = JSON.stringify({ retired_at: "2026-01-01T00:00:00.000Z" });
+    world.store.put(layout(ACCOUNT).retired(first), mark);
+    world.clock.advance(22 * HOUR_MS + 30 * MINUTE_MS);
+
+    await applyRetention(world.ports(), undefined);
+
+    expect(files(world, first)).toContain("part-00000.ndjson.gz");
+  });
+
   test("reads no mark of a snapshot that is deleted, however many there are", async () => {
     const [deleted = "", retired = ""] = await daily(world, 3);
     const keys = layout(ACCOUNT);
