@@ -11,7 +11,10 @@ type Body = Pick<ListPage, "beside" | "path">;
 const FAILED = /error|fail|exception|timed?[ _-]?out|unavailable/i;
 const SUCCEEDED = /^(?:success|succeeded|successful|ok)$/i;
 /** No error, although one is named. */
-const NONE = /^(?:none|null|false|0|ok|success\w*)$|\b(?:no|0|without)\b/i;
+const NONE = /^(?:none|null|false|0|ok|success\w*)?$/i;
+const DENIED = /\b(?:no|0|without)\b/i;
+/** An address, or a number with a unit. */
+const SETTING = /^(?:\/|https?:|[\d.]+\s?[a-z]{1,7}$)/i;
 /** What is counted; a code is none. */
 const COUNTED = /error|fail|exception/i;
 /** How a request went. */
@@ -28,8 +31,9 @@ type Leaves = ReadonlyMap<string, Leaf>;
 
 /** The place where a page with entries names something that failed: what is missing then, only the service knows. */
 export function failureNamed(page: Body, shownName: ShownName): string | undefined {
-  // A text elsewhere is about something else.
-  const isAboutIt = ({ names }: Leaf): boolean => names.some((name) => FAILED.test(name) || STATE.test(name));
+  // A text elsewhere is about something else, as is `errors_url`.
+  const isAboutIt = ({ names, value }: Leaf): boolean =>
+    names.some((name) => FAILED.test(name) || STATE.test(name)) && !SETTING.test(String(value));
   const found = leavesOf(page)
     .values()
     .find((leaf) => isFailure(leaf) && isAboutIt(leaf));
@@ -76,11 +80,13 @@ function isFailure({ names, value }: Leaf): boolean {
   if (SUCCEEDED.test(name)) return value === false || value === "false";
   const at = names.findIndex((each) => FAILED.test(each));
   const isInside = at !== -1 && at < names.length - 1;
-  if (isInside) return isFilled(value);
+  if (isInside) return isFilled(value) && !NONE.test(String(value));
   // Statuses of HTTP; other codes have no meaning that is known.
   if (/code$|status$|^error$/i.test(name) && Number(value) >= 400 && Number(value) < 600) return true;
   if (typeof value === "string")
-    return !NONE.test(value) && value !== "" && (at !== -1 || FAILED.test(value) || isPart(name, value));
+    return (
+      !NONE.test(value) && !DENIED.test(value) && (at !== -1 || FAILED.test(value) || isPart(name, value))
+    );
   if (typeof value === "number") return value > 0 && COUNTED.test(name) && !/code/i.test(name);
   return at !== -1 && isFilled(value);
 }

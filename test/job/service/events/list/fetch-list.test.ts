@@ -696,6 +696,12 @@ describe("the pages that a service sends one after the other", () => {
     [{ meta: { status: "PARTIAL_SUCCESS" } }, "/meta/status"],
     [{ status: "incomplete" }, "/status"],
     [{ timed_out: false, _shards: { failed: 0 }, errorCount: 0, error_code: 3, timeout: 30 }, undefined],
+    [{ meta: { error: { code: "0", text: "none" } } }, undefined],
+    [
+      { errors_url: "/errors", errorPage: "https://s.example/e", timeout: "30s", timeouts: "1.5 minutes" },
+      undefined,
+    ],
+    [{ meta: { error: { code: "0", text: "No region is there" } } }, "/meta/error/text"],
     [{ status: 200, message: "no error", note: "errors are logged", errors: [] }, undefined],
     [{ status: "complete", message: "See more in the docs", scope: "partial" }, undefined],
   ])("with entries and %j are doubted for %s, whatever else they say", async (beside, place) => {
