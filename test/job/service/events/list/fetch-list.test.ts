@@ -358,7 +358,7 @@ describe("the end of the pages", () => {
     { message: "No more events.", code: 0, success: true },
     { error: null, errors: [], failure: "", error_count: 0 },
     { error: false, error_message: "none", lastError: {} },
-    { code: 20_000, status: 200, message: "OK" },
+    { code: 20_000, status: 200, message: "OK", kind: "partial" },
     { code: 600, took: 500, error_code: 7 },
     { a: { b: { c: { d: { e: { f: { error: "busy" } } } } } } },
     Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [at < 1_000 ? `m${at}` : "error", "busy"])),
@@ -696,7 +696,7 @@ describe("the pages that a service sends one after the other", () => {
     [{ meta: { status: "PARTIAL_SUCCESS" } }, "/meta/status"],
     [{ status: "incomplete" }, "/status"],
     [{ timed_out: false, _shards: { failed: 0 }, errorCount: 0, error_code: 3, timeout: 30 }, undefined],
-    [{ meta: { error: { code: "0", text: "none" } } }, undefined],
+    [{ meta: { error: { code: "0", text: "none", details: {}, causes: [] } } }, undefined],
     [
       { errors_url: "/errors", errorPage: "https://s.example/e", timeout: "30s", timeouts: "1.5 minutes" },
       undefined,
