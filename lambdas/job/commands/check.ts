@@ -132,8 +132,8 @@ interface Damage {
 
 /**
  * The head byte by byte, and whether every other snapshot that is published and not retired, and the changes of every
- * publication, have their files; `deep`: all of these, the held ones and the run log byte by byte. Throws `INTERRUPTED` where time runs
- * out.
+ * publication, have their files; `deep`: all of these, the held ones and the run log byte by byte. Throws `INTERRUPTED` where
+ * time runs out.
  */
 export async function findDamage(ports: SnapshotCheckPorts, deep: boolean): Promise<readonly Damage[]> {
   const { store } = ports;

@@ -295,8 +295,6 @@ const ELSEWHERE: Readonly<Record<string, number>> = {
   "lib/outputs.ts": 1,
   // `init`, which asks, and `check`.
   "bin/cli/wiring/service-ports.ts": 1,
-  // The command that authorizes, which `authorized.aws.test.ts` runs.
-  "lambdas/sync/style-in-aws.ts": 1,
   // What all others are made with.
   "bin/cli/options/read-options.ts": 3,
 };
