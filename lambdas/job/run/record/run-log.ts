@@ -22,15 +22,15 @@ export const OUTCOMES = [
 export type Outcome = (typeof OUTCOMES)[number];
 export type Trigger = "schedule" | "manual" | "accept" | "rollback";
 
-const word = z.string().regex(/^[A-Za-z_]+$/);
+const code = z.string().regex(/^[A-Z_]+$/);
 const count = z.number().int().nonnegative().nullable();
 
 /** Keys in the order of the table's columns (docs/format.md). Counts are null where the run did not get that far. */
 export const runLogEntrySchema = z.object({
   run_id: z.string(),
   attempt: z.number().int().positive(),
-  trigger: word,
-  outcome: word,
+  trigger: z.string().regex(/^[a-z_]+$/),
+  outcome: code,
   snapshot_id: z.string().nullable(),
   listed: count,
   events: count,
@@ -48,7 +48,7 @@ export const runLogEntrySchema = z.object({
   started_at: z.string(),
   seconds: z.number().nonnegative(),
   reason: z.string().nullable(),
-  error_code: word.nullable(),
+  error_code: code.nullable(),
   error_message: z.string().nullable(),
   version: z.string(),
   /** Absent in entries of earlier versions. */
