@@ -11,6 +11,8 @@ import { describeTrouble } from "../../bin/cli/output/describe-status.ts";
 import { styleOf } from "../../bin/cli/output/next-command.ts";
 import { reportRun } from "../../bin/cli/output/run-report.ts";
 import { Terminal } from "../../bin/cli/output/terminal.ts";
+import { ERROR_CODES } from "../../lambdas/job/errors/sync-error.ts";
+import { HOLD_REASONS } from "../../lambdas/job/run/record/held-mark.ts";
 import type { RunResult } from "../../lambdas/job/run/record/run-result.ts";
 import type { ListDoubt } from "../../lambdas/job/service/event-service.ts";
 import { invocationError } from "../../lambdas/sync/handle-request.ts";
@@ -53,6 +55,16 @@ const RESULTS: readonly (readonly [string, RunResult])[] = [
     },
   ]),
 ];
+
+test("the golden file has each code of an error and each reason of a hold that a run gives", () => {
+  const codes = new Set(RESULTS.flatMap(([, { error }]) => error?.code ?? []));
+  const reasons = new Set(RESULTS.flatMap(([, { hold }]) => hold?.reason ?? []));
+
+  expect([...codes].toSorted()).toEqual(ERROR_CODES.toSorted());
+  expect([...reasons].toSorted()).toEqual(
+    HOLD_REASONS.filter((reason) => reason !== "MARK_DAMAGED" && reason !== "OTHER").toSorted(),
+  );
+});
 
 test("each end is told at each place as the golden file has it", async () => {
   const parts: string[] = [];

@@ -2,11 +2,12 @@
 
 import { parseCredentials } from "../../lambdas/job/credentials/credentials.ts";
 import { inOrder } from "../../lambdas/job/errors/advice.ts";
-import { addRestart, damaged, RESTORE, SyncError } from "../../lambdas/job/errors/sync-error.ts";
+import { addRestart, damaged, ERROR_CODES, RESTORE, SyncError } from "../../lambdas/job/errors/sync-error.ts";
 import { noneReadable } from "../../lambdas/job/run/collect/read-list.ts";
 import { StoppedEarly } from "../../lambdas/job/run/collect/time-budget.ts";
 import { checkColumns } from "../../lambdas/job/run/publish/columns.ts";
 import { guard } from "../../lambdas/job/run/publish/guard.ts";
+import type { HoldFacts } from "../../lambdas/job/run/record/held-mark.ts";
 import { basicMethod } from "../../lambdas/job/service/auth/by-password.ts";
 import {
   incomplete,
@@ -89,7 +90,9 @@ export const ERRORS: Readonly<Record<string, SyncError>> = {
   "a damaged file": damaged("runs/x.json", "it is not JSON", RESTORE),
   "a damaged head": addRestart(damaged("events/x", "it is missing", RESTORE)) as SyncError,
   "a time limit": new StoppedEarly({ reason: "TIME_LIMIT", waitMs: 0 }, "40 of 80 events are staged"),
-  "an error of which only the code is known": new SyncError("QUERY_FAILED", "Something."),
+  ...Object.fromEntries(
+    ERROR_CODES.map((code) => [`${code} of which nothing more is known`, new SyncError(code, "Something.")]),
+  ),
 };
 
 const LIMITS = { maxDropPercent: 20, maxGrowthPercent: 50, maxMissingPercent: 1 };
@@ -107,8 +110,8 @@ const heldBy = (counts: Partial<typeof COUNTS> | object) => {
   return hold;
 };
 
-/** Each made by the guard. */
-export const HOLDS = {
+/** Each made by the guard, but for the last one. */
+export const HOLDS: Readonly<Record<string, HoldFacts>> = {
   "an empty list": heldBy({ listed: 0, events: 0 }),
   "no details of any": heldBy({ events: 0, gone: 1_000 }),
   "an unsteady list": heldBy({ unstable: 40, readings: 3 }),
@@ -136,4 +139,5 @@ export const HOLDS = {
       ],
     },
   }),
+  "a pinned account": { reason: "PINNED", publication: "0000000007" },
 };
